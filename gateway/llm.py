@@ -1,4 +1,4 @@
-"""The language model, and what it is used for, made of the settings that concern it."""
+"""Builds the clients of the language model, and the preprocessing by it, from the settings."""
 
 import asyncio
 import time
@@ -22,16 +22,16 @@ from ingest.write.llm_preprocessing import LlmPreprocessor
 if TYPE_CHECKING:
     from ingest.chat_model import ChatModel
 
-_RETRIES_MAX = 2  # of a call; a starting value, not measured
+_RETRIES_MAX = 2  # per call; a starting value, not measured
 
 CheckBudget = Callable[[], Awaitable[None]]  # raises `BudgetSpent`
 
 
 class MeteredChunker:
-    """What a model cuts as long as who pays for it has money left; then the cut by structure."""
+    """Chunks by a model within the billed tenant's budget; beyond it by structure."""
 
-    def __init__(self, made: LlmChunker, check_budget: CheckBudget) -> None:
-        self._made = made
+    def __init__(self, chunker: LlmChunker, check_budget: CheckBudget) -> None:
+        self._chunker = chunker
         self._check_budget = check_budget
 
     async def chunks(self, text: str, stored: StoredModelChunks | None) -> list[Chunk]:
@@ -39,14 +39,14 @@ class MeteredChunker:
             await self._check_budget()
         except BudgetSpent:
             return await asyncio.to_thread(registry.chunks, text, chunking_config.MODEL)
-        return await self._made.chunks(text, stored)
+        return await self._chunker.chunks(text, stored)
 
 
 class MeteredSummarizer:
-    """What a model says as long as who pays for it has money left; then what it has said before."""
+    """Summarizes by a model within the billed tenant's budget; beyond it, stored summaries only."""
 
-    def __init__(self, made: LlmSummarizer, check_budget: CheckBudget) -> None:
-        self._made = made
+    def __init__(self, summarizer: LlmSummarizer, check_budget: CheckBudget) -> None:
+        self._summarizer = summarizer
         self._check_budget = check_budget
 
     async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> Mapping[str, str]:
@@ -54,19 +54,19 @@ class MeteredSummarizer:
             await self._check_budget()
         except BudgetSpent:
             return stored
-        return await self._made.summaries_by_text(text, stored)
+        return await self._summarizer.summaries_by_text(text, stored)
 
 
 class Models:
-    """The language model of the settings, which name one; a breaker and a deadline for each use.
+    """Clients of the configured language model, one per operation with a breaker and a deadline.
 
-    Making the first one loads the client, which takes half a second.
+    The first instance imports the client library, which takes half a second.
     """
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         from openai import AsyncOpenAI
 
-        assert settings.chat_model is not None, "else there is no model"
+        assert settings.chat_model is not None, "the caller checks that a model is configured"
         key = settings.chat_api_key
         self._metrics = metrics
         self._name = settings.chat_model
@@ -94,26 +94,26 @@ class Models:
 def make_preprocessor(
     settings: Settings, metrics: Metrics, check_budget: CheckBudget
 ) -> LlmPreprocessor:
-    """Idle if no language model is set. Raises `NotPossible` if a prompt can't be read."""
+    """Without a language model, one that calls none. Raises `CommandError` for a bad prompt."""
     if settings.chat_model is None:
         return LlmPreprocessor()
     models = Models(settings, metrics)
-    for_cuts, for_summaries = (
+    chunking_chat, summary_chat = (
         models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
     prompt = read_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
-    model_cut = LlmChunker(for_cuts, metrics.model_cut, prompt=prompt)
+    chunker = LlmChunker(chunking_chat, metrics.model_cut, prompt=prompt)
     prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
-    model_summaries = LlmSummarizer(for_summaries, metrics.model_summary, prompt=prompt)
+    summarizer = LlmSummarizer(summary_chat, metrics.model_summary, prompt=prompt)
     return LlmPreprocessor(
-        MeteredChunker(model_cut, check_budget), MeteredSummarizer(model_summaries, check_budget)
+        MeteredChunker(chunker, check_budget), MeteredSummarizer(summarizer, check_budget)
     )
 
 
-def read_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str | None:
-    """What the setting's file says; None if it is unset.
+def read_prompt(setting: str, path: Path | None, placeholder: str = MAX_SIZE) -> str | None:
+    """The text of the setting's file; None if the setting is unset.
 
-    mention: what it has to say. Raises `NotPossible` if it does not, or can't be read.
+    Raises `CommandError` if the file can't be read, or does not contain the placeholder.
     """
     if path is None:
         return None
@@ -121,6 +121,6 @@ def read_prompt(setting: str, path: Path | None, mention: str = MAX_SIZE) -> str
         prompt = path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{setting}: {error}") from None
-    if mention not in prompt:
-        raise CommandError(f"{setting}: {path} does not say {mention}")
+    if placeholder not in prompt:
+        raise CommandError(f"{setting}: {path} does not contain {placeholder}")
     return prompt

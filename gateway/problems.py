@@ -169,7 +169,7 @@ def unauthorized(detail: str | None = None) -> Problem:
     )
 
 
-def issuer_away() -> Problem:
+def issuer_unavailable() -> Problem:
     detail = "The keys of the web token's issuer can't be fetched. Retry in a moment."
     return Problem(503, "unavailable", "Temporarily unavailable", detail, headers=_RETRY)
 

@@ -14,8 +14,8 @@ from gateway.answer.answer_services import AnswerServices
 from gateway.answer.event_stream import EventStream, SendEvent, run_while_connected
 from gateway.http.request_context import RequestContext
 from gateway.rag.answer_generator import AnswerGenerator
-from gateway.rag.citations import Citations
-from gateway.rag.passage import Passage, passages_of_answer
+from gateway.rag.citations import CitationParser
+from gateway.rag.passage import Passage, passage_from_answer
 from gateway.search import conversation
 from gateway.search.response_headers import response_headers
 from gateway.search.search_endpoint import search_as_caller
@@ -50,7 +50,7 @@ async def write_response(
     """Search within the server's deadline, then generate within the model's own."""
     with context.http.deadlines.timeout(context.services.settings.deadline_s):
         retrieved = await _retrieve(context, principal, body)
-        generator = (await context.services.rag_tools.tools()).answerer
+        generator = (await context.services.rag_tools.tools()).answer_generator
     assert generator is not None, "the endpoint has checked that a model is configured"
     run = _AnswerRun(context, generator, body, retrieved)
     if body.stream:
@@ -103,9 +103,9 @@ class _AnswerRun:
         self._body = body
         self._retrieved = retrieved
         self._passages: list[Passage] = generator.select_passages(
-            [passages_of_answer(hit) for hit in retrieved.hits]
+            [passage_from_answer(hit) for hit in retrieved.hits]
         )
-        self._citations = Citations(self._passages)
+        self._parser = CitationParser(self._passages)
 
     async def respond(self) -> Response:
         """The whole answer in one body. Raises a `Problem` if the model fails."""
@@ -118,8 +118,8 @@ class _AnswerRun:
         if not await run_while_connected(self._context.request.receive, write()):
             raise ClientDisconnect
         body = {
-            "answer": self._citations.text,
-            "citations": self._citations.found,
+            "answer": self._parser.text,
+            "citations": self._parser.citations,
             "finish": finish,
             **self._retrieved.fields(),
         }
@@ -136,13 +136,13 @@ class _AnswerRun:
             problem = problems.from_exception(error, self._context.trace.request_id)
             await send_event("error", problem.body())
             return
-        await send_event("done", {"finish": finish, "citations": self._citations.found})
+        await send_event("done", {"finish": finish, "citations": self._parser.citations})
 
     async def _write(self, send_event: SendEvent) -> str:
         """Generate the answer and return its `finish`."""
 
         async def on_text(text: str) -> None:
-            citations = list(self._citations.more(text))
+            citations = list(self._parser.feed(text))
             await send_event("delta", {"text": text})
             for citation in citations:
                 await send_event("citation", citation)
@@ -153,7 +153,7 @@ class _AnswerRun:
         if retrieved.fallback is not None:
             self._context.services.metrics.assist("answer", "fallback")
             await send_event("delta", {"text": retrieved.fallback})
-            self._citations.text = retrieved.fallback
+            self._parser.text = retrieved.fallback
             return "fallback"
         return await self._generate(on_text)
 
@@ -161,7 +161,7 @@ class _AnswerRun:
         history = conversation.history_of(self._body)
         assist = self._context.services.metrics.assist
         try:
-            finish = await self._generator.write(
+            finish = await self._generator.generate(
                 self._retrieved.tenant, self._retrieved.query, history, self._passages, on_text
             )
         except BudgetSpent:

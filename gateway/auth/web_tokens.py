@@ -1,10 +1,10 @@
-"""Web tokens of another issuer (JWT, RFC 7519): checked by its keys, and read as claims.
+"""Web tokens of an external issuer (JWT, RFC 7519): verified with its keys, and read as claims.
 
-A key checks one algorithm, whatever a token says: RS256, ES256 and EdDSA take one of the issuer's
-published keys that is made for just that, HS256 the shared secret, and only if there is one.
+Each key verifies one algorithm, whatever the token's header says. RS256, ES256 and EdDSA need a
+key that the issuer publishes for that algorithm; HS256 needs the shared secret, if one is set.
 
-A web token, and each token made with it, works only while the issuer publishes the key that
-verified it. The key is known by its thumbprint, so that another key under the same name is another.
+A web token, and each token made with it, is valid only while the issuer publishes the key that
+verified it. Keys are identified by thumbprint, because another key can have the same `kid`.
 """
 
 import asyncio
@@ -32,12 +32,12 @@ from gateway.settings import Settings
 from index.model.document import Owner
 from index.tenants.principals import Claims
 
-_KINDS = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
+_KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
 _THUMBPRINT_MEMBERS = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"),
                        "OKP": ("crv", "kty", "x")}  # fmt: skip
 _KEYS_BYTES_MAX = 1_000_000
 _FETCH_S_MAX = 5.0
-_PAUSE_S = 10.0  # between two fetches for keys that nobody knows: strangers can name any
+_PAUSE_S = 10.0  # between two fetches: anybody can send tokens with unknown keys
 _GROUPS_MAX = 256
 
 _NAME = TypeAdapter(Owner)
@@ -60,16 +60,17 @@ class VerificationKey:
 
 class SigningKeys(Protocol):
     async def key(self, key_id: str | None, algorithm: str, /) -> VerificationKey | None:
-        """The issuer's key of this identifier, or its only one, if it is made for that."""
+        """The issuer's key with this identifier, or its only key, if it fits the algorithm."""
 
     async def is_published(self, thumbprint: str, /) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMapping:
-    """Which claims say what; a dot leads into an object. roles_default: of a token that names none.
+    """The names of the claims; a dot leads into an object.
 
-    strings_allowed: whether groups and roles may also be one string, with spaces between names.
+    roles_default: the roles of a token that names none of `ROLES`.
+    strings_allowed: whether groups and roles may also be one string, separated by spaces.
     """
 
     tenant: str
@@ -81,6 +82,8 @@ class ClaimMapping:
 
 
 class WebTokenReader:
+    """Verifies web tokens. keys, secret: None refuses the tokens that need them."""
+
     def __init__(
         self,
         keys: SigningKeys | None,
@@ -89,46 +92,46 @@ class WebTokenReader:
         issuer: str,
         audience: str,
         leeway_s: float,
-        mapped: ClaimMapping,
+        mapping: ClaimMapping,
     ) -> None:
         self._keys = keys
         self._secret = None if secret is None else VerificationKey(secret, _secret_id(secret))
         self._issuer = issuer
         self._audience = audience
         self._leeway_s = leeway_s
-        self._mapped = mapped
+        self._mapping = mapping
 
     async def claims(self, credential: bytes) -> Claims | None:
-        """None if it is no web token by its looks; a 401 `Problem` if it is not to be believed.
+        """The claims of a valid web token; None if the credential does not look like one.
 
-        A 503 while there are no keys to check it by.
+        Raises a 401 `Problem` if it is invalid, a 503 if no usable keys are available.
         """
         if credential.count(b".") != 2:
             return None
         try:
-            return await self._checked(credential)
-        except jwt.InvalidTokenError as refused:
-            raise problems.unauthorized(f"The web token is refused: {_why(refused)}.") from None
+            return await self._verify(credential)
+        except jwt.InvalidTokenError as error:
+            raise problems.unauthorized(f"Invalid web token: {_reason(error)}.") from None
 
     async def check_issuer_key(self, thumbprint: str) -> None:
-        """A 401 `Problem` if the issuer no longer publishes the key; a 503 if that is unknown."""
+        """Raise a 401 `Problem` if the issuer no longer publishes the key; a 503 if unknown."""
         if self._secret is not None and thumbprint == self._secret.thumbprint:
             return
         if self._keys is None or not await self._keys.is_published(thumbprint):
             raise problems.unauthorized(
-                "The web token is refused: its issuer has withdrawn the key that signed it."
+                "Invalid web token: its issuer has withdrawn the key that signed it."
             )
 
-    async def _checked(self, token: bytes) -> Claims:
+    async def _verify(self, token: bytes) -> Claims:
         header = jwt.get_unverified_header(token)
         algorithm, key_id = str(header.get("alg")), header.get("kid")
         key: VerificationKey | None = None
         if algorithm == "HS256":
             key = self._secret
-        elif algorithm in _KINDS and self._keys is not None:
+        elif algorithm in _KEY_TYPES and self._keys is not None:
             key = await self._keys.key(key_id, algorithm)
         if key is None:
-            raise jwt.InvalidSignatureError("no key of the issuer fits it")
+            raise jwt.InvalidSignatureError("no key of the issuer matches")
         claims = jwt.decode(
             token,
             key.key,
@@ -139,35 +142,40 @@ class WebTokenReader:
             options={"require": ["exp", "iss", "aud"]},
         )
         try:
-            return self._read(claims, key.thumbprint)
-        except (ArithmeticError, OSError, TypeError, ValueError):  # pydantic's is one of them
+            return self._parse_claims(claims, key.thumbprint)
+        except (
+            ArithmeticError,
+            OSError,
+            TypeError,
+            ValueError,
+        ):  # or a subclass, such as pydantic's
             raise problems.unauthorized(
-                "The web token is refused: a claim has not the form that it should have."
+                "Invalid web token: a claim has the wrong type or value."
             ) from None
 
-    def _read(self, said: Mapping[str, Any], issuer_key: str) -> Claims:
-        mapped = self._mapped
-        roles = self._names(said, mapped.roles)
-        groups = self._names(said, mapped.groups)
+    def _parse_claims(self, claims: Mapping[str, Any], issuer_key: str) -> Claims:
+        mapping = self._mapping
+        roles = self._names(claims, mapping.roles)
+        groups = self._names(claims, mapping.groups)
         if len(groups) > _GROUPS_MAX:
             raise ValueError(f"more than {_GROUPS_MAX} groups")
-        known = tuple(role for role in ROLES if role in roles)
+        own_roles = tuple(role for role in ROLES if role in roles)
         return Claims(
-            tenant=_TENANT.validate_python(claim(said, mapped.tenant)),
-            subject=_NAME.validate_python(claim(said, mapped.subject)),
-            groups=tuple(sorted({_NAME.validate_python(each) for each in groups})),
-            roles=known or mapped.roles_default,
-            expires_at=datetime.fromtimestamp(int(said["exp"]), UTC)
+            tenant=_TENANT.validate_python(find_claim(claims, mapping.tenant)),
+            subject=_NAME.validate_python(find_claim(claims, mapping.subject)),
+            groups=tuple(sorted({_NAME.validate_python(group) for group in groups})),
+            roles=own_roles or mapping.roles_default,
+            expires_at=datetime.fromtimestamp(int(claims["exp"]), UTC)
             + timedelta(seconds=self._leeway_s),
             issuer_key=issuer_key,
         )
 
-    def _names(self, said: Mapping[str, Any], path: str) -> list[str]:
-        """Of a list of strings; raises `ValueError` for anything else that the claim may be."""
-        names = claim(said, path)
+    def _names(self, claims: Mapping[str, Any], path: str) -> list[str]:
+        """The strings of a claim. Raises `ValueError` if it is not a list of strings."""
+        names = find_claim(claims, path)
         if names is None:
             return []
-        if isinstance(names, str) and self._mapped.strings_allowed:
+        if isinstance(names, str) and self._mapping.strings_allowed:
             return names.split()
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError(f"{path} must be a list of strings")
@@ -175,10 +183,10 @@ class WebTokenReader:
 
 
 class JwksClient:
-    """A JSON Web Key Set (RFC 7517), fetched when it is needed and is old or lacks a key.
+    """An issuer's JSON Web Key Set (RFC 7517), fetched on use if it is old or lacks a key.
 
-    lifetime_s: after which it is fetched again before it is used.
-    stale_s_max: how old it may be at most while the issuer can't be reached.
+    lifetime_s: the age from which a use fetches the set again.
+    stale_s_max: the age up to which the set is used while the issuer is unavailable.
     """
 
     def __init__(
@@ -195,80 +203,80 @@ class JwksClient:
         self._clock_s = clock_s
         self._lifetime_s = min(lifetime_s, stale_s_max)
         self._stale_s_max = stale_s_max
-        self._held: list[dict[str, Any]] = []
+        self._keys: list[dict[str, Any]] = []
         self._thumbprints: frozenset[str] = frozenset()
         self._fetched_s = self._tried_s = float("-inf")
-        self._is_away = False
+        self._is_unavailable = False
         self._fetching = asyncio.Lock()
 
     async def key(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
-        """None if there is none, or more than one. A 503 `Problem` if no keys can be believed."""
+        """None unless exactly one key fits. Raises a 503 `Problem` if the keys are too old."""
         await self._refresh()
-        found = self._fitting(key_id, algorithm)
-        if found is None:
+        key = self._find(key_id, algorithm)
+        if key is None:
             await self._fetch()
-            found = self._fitting(key_id, algorithm)
-        return found
+            key = self._find(key_id, algorithm)
+        return key
 
     async def is_published(self, thumbprint: str) -> bool:
-        """Whether the key is in the set. A 503 `Problem` if no keys can be believed."""
+        """Whether the key is in the set. Raises a 503 `Problem` if the keys are too old."""
         await self._refresh()
         return thumbprint in self._thumbprints
 
-    def _fitting(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
-        fitting = [
+    def _find(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
+        keys = [
             key
-            for key in self._held
-            if key.get("kty") == _KINDS[algorithm]
+            for key in self._keys
+            if key.get("kty") == _KEY_TYPES[algorithm]
             and key.get("use", "sig") == "sig"
             and key.get("alg", algorithm) == algorithm
             and (key_id is None or key.get("kid") == key_id)
         ]
-        if len(fitting) != 1:  # whoever names none means the only one
+        if len(keys) != 1:  # a token without a key identifier means the only key
             return None
-        thumbprint = _thumbprint(fitting[0])
+        thumbprint = _thumbprint(keys[0])
         if thumbprint is None:
             return None
         try:
-            return VerificationKey(PyJWK(fitting[0], algorithm), thumbprint)
+            return VerificationKey(PyJWK(keys[0], algorithm), thumbprint)
         except jwt.PyJWTError:
             return None
 
     async def _refresh(self) -> None:
-        """Fetch the keys if they are old. While the issuer is away, one request at a time tries."""
+        """Fetch the keys if they are old, one request at a time while the issuer is unavailable."""
         if self._age_s() > self._lifetime_s:
-            if not (self._is_away and self._fetching.locked()):
+            if not (self._is_unavailable and self._fetching.locked()):
                 await self._fetch()
             if self._age_s() > self._stale_s_max:
-                raise problems.issuer_away()
+                raise problems.issuer_unavailable()
 
     def _age_s(self) -> float:
         return self._clock_s() - self._fetched_s
 
     async def _fetch(self) -> None:
-        """Unless that was tried a moment ago; keys that are there stay if it fails."""
-        asked_s = self._clock_s()
+        """Fetch the keys, unless another request has just tried. A failure leaves the old keys."""
+        requested_s = self._clock_s()
         async with self._fetching:
-            if self._tried_s > asked_s - min(_PAUSE_S, self._lifetime_s):
+            if self._tried_s > requested_s - min(_PAUSE_S, self._lifetime_s):
                 return
             self._tried_s = self._clock_s()
             try:
-                self._held = await self._read()
-            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as failed:
-                self._is_away = True
-                log.warning("issuer", state="away", detail=f"{type(failed).__name__}: {failed}")
+                self._keys = await self._download()
+            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+                self._is_unavailable = True
+                log.warning("issuer", state="away", detail=f"{type(error).__name__}: {error}")
                 return
-            self._thumbprints = frozenset(filter(None, map(_thumbprint, self._held)))
-            self._fetched_s, self._is_away = self._tried_s, False
+            self._thumbprints = frozenset(filter(None, map(_thumbprint, self._keys)))
+            self._fetched_s, self._is_unavailable = self._tried_s, False
 
-    async def _read(self) -> list[dict[str, Any]]:
+    async def _download(self) -> list[dict[str, Any]]:
         received = bytearray()
         async with self._client.stream("GET", self._url) as response:
             response.raise_for_status()
             async for part in response.aiter_bytes():
                 received += part
                 if len(received) > _KEYS_BYTES_MAX:
-                    raise ValueError("too many keys")
+                    raise ValueError(f"the key set is larger than {_KEYS_BYTES_MAX} bytes")
         return _KeySet.model_validate_json(bytes(received)).keys
 
 
@@ -276,21 +284,21 @@ class JwksClient:
 async def open_client(
     settings: Settings, clock_s: Callable[[], float]
 ) -> AsyncIterator[WebTokenReader | None]:
-    """What the settings say; None if they name no issuer. Raises `NotPossible`."""
+    """The configured reader; None if no keys are configured. Raises `CommandError` for settings."""
     url, secret = settings.jwt_jwks_url, settings.jwt_secret
     if url is None and secret is None:
         yield None
         return
     if settings.jwt_issuer is None or settings.jwt_audience is None:
         raise CommandError(
-            "web tokens need NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE: whose they are, and that "
-            "they are meant for this service"
+            "web tokens need NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE: the issuer that a token "
+            "must name, and the audience that stands for this service"
         )
-    async with AsyncExitStack() as meanwhile:
+    async with AsyncExitStack() as stack:
         keys = None
         if url is not None:
             client = httpx2.AsyncClient(timeout=_FETCH_S_MAX, follow_redirects=False)
-            await meanwhile.enter_async_context(client)
+            await stack.enter_async_context(client)
             keys = JwksClient(
                 client,
                 url,
@@ -304,7 +312,7 @@ async def open_client(
             issuer=settings.jwt_issuer,
             audience=settings.jwt_audience,
             leeway_s=settings.jwt_leeway_s,
-            mapped=ClaimMapping(
+            mapping=ClaimMapping(
                 settings.jwt_tenant_claim,
                 settings.jwt_subject_claim,
                 settings.jwt_groups_claim,
@@ -315,18 +323,18 @@ async def open_client(
         )
 
 
-def claim(said: Mapping[str, Any], path: str) -> Any:
-    """By its whole name, as URLs are, or else by the parts of it."""
-    if path in said:
-        return said[path]
-    found: Any = said
+def find_claim(claims: Mapping[str, Any], path: str) -> Any:
+    """The claim of this name, such as a URL, or else the value at the dotted path, or None."""
+    if path in claims:
+        return claims[path]
+    value: Any = claims
     for part in path.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _thumbprint(key: Mapping[str, Any]) -> str | None:
-    """By RFC 7638: of the key alone, whatever it is called. None if it lacks a part."""
+    """The thumbprint by RFC 7638, which ignores the `kid`. None if the key is incomplete."""
     members = {name: key.get(name) for name in _THUMBPRINT_MEMBERS.get(str(key.get("kty")), ())}
     if not members or not all(isinstance(value, str) for value in members.values()):
         return None
@@ -335,23 +343,23 @@ def _thumbprint(key: Mapping[str, Any]) -> str | None:
 
 
 def _secret_id(secret: str) -> str:
-    """Another one for another secret. Each token that it signs lets its holder test a guess too."""
+    """An identifier of the secret. It helps a guesser no more than a signed token does."""
     return hmac.new(secret.encode(), b"nearhit issuer key", hashlib.sha256).hexdigest()
 
 
-def _why(refused: jwt.InvalidTokenError) -> str:
-    match refused:
+def _reason(error: jwt.InvalidTokenError) -> str:
+    match error:
         case jwt.ExpiredSignatureError():
             return "it has expired"
         case jwt.ImmatureSignatureError():
             return "it is not valid yet"
         case jwt.InvalidAudienceError():
-            return "it is meant for somebody else"
+            return "its audience is another service"
         case jwt.InvalidIssuerError():
-            return "another issuer made it"
+            return "its issuer is another one"
         case jwt.MissingRequiredClaimError():
-            return f"it lacks the claim {refused.claim}"
+            return f"it lacks the claim {error.claim}"
         case jwt.InvalidSignatureError():
-            return "no key of the issuer has signed it"
+            return "no key of the issuer verifies its signature"
         case _:
-            return "it can't be read"
+            return "it is malformed"

@@ -1,7 +1,7 @@
-"""How the semantic cache compares questions and answers, and where it keeps its counts.
+"""Compares questions and answers for the semantic cache, and stores its counts in PostgreSQL.
 
-Similarity is judged by the built-in model, whatever the index uses: it costs less than a look at
-Redis, and spares the hosted embedding too.
+The built-in model embeds the questions, whatever model the index uses: it takes less time than a
+call to Redis, and a hit needs no call of a hosted embedder.
 """
 
 import asyncio
@@ -22,22 +22,22 @@ from index.errors import DatabaseUnavailable
 from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
 from index.text import lexical
 
-_REMEMBERED_MAX = 4_096  # questions as the guards read them; 8 MB
-_WORDS_MAX = 65_536  # of which the same ones come again and again; 10 MB
+_FEATURES_MAX = 4_096  # questions whose features are cached; 8 MB
+_STEMS_MAX = 65_536  # words whose stems are cached; 10 MB
 
 
 class LanguageWords:
-    """The words of a language, as the index knows them."""
+    """Words, stems and word frequencies, as the index uses them."""
 
     words = staticmethod(lexical.words)
-    stem = staticmethod(lru_cache(_WORDS_MAX)(lexical.stem))
+    stem = staticmethod(lru_cache(_STEMS_MAX)(lexical.stem))
     share = staticmethod(lexical.word_share)
 
 
 class QuestionSimilarity:
-    """default_language: of questions that don't say theirs.
+    """default_language: of questions whose language their words do not show.
 
-    The model and the word lists are loaded with the first question that asks for them.
+    The first question that needs the model and its language's word lists loads them.
     """
 
     def __init__(self, default_language: str) -> None:
@@ -45,19 +45,19 @@ class QuestionSimilarity:
         self._loaded: set[str] = set()
         self._embedder: StaticEmbedder | None = None
         self._loading = asyncio.Lock()
-        self._features = lru_cache(_REMEMBERED_MAX)(self._read)
+        self._features = lru_cache(_FEATURES_MAX)(self._extract_features)
 
-    async def question(self, family: str, text: str) -> CachedQuestion:
+    async def question(self, group: str, text: str) -> CachedQuestion:
         language = function_words.language(lexical.words(text)) or self._default_language
         if self._embedder is None or language not in self._loaded:
             async with self._loading:
                 await asyncio.to_thread(self._load, language)
         assert self._embedder is not None
         vector = await self._embedder.embed_query(text)
-        return CachedQuestion(family, text, vector.astype(np.float16))
+        return CachedQuestion(group, text, vector.astype(np.float16))
 
-    def may_share(self, cached: str, asked: str) -> bool:
-        return guards.may_share(self._features(cached), self._features(asked))
+    def may_share(self, cached: str, question: str) -> bool:
+        return guards.may_share(self._features(cached), self._features(question))
 
     def hits(self, body: bytes) -> Sequence[int]:
         return [hit["chunk_id"] for hit in orjson.loads(body)["hits"]]
@@ -67,45 +67,48 @@ class QuestionSimilarity:
         self._loaded.add(language)
         self._embedder = self._embedder or StaticEmbedder()
 
-    def _read(self, text: str) -> Features:
-        spoken = function_words.language(lexical.words(text))
-        language = spoken if spoken in self._loaded else self._default_language
+    def _extract_features(self, text: str) -> Features:
+        detected = function_words.language(lexical.words(text))
+        language = detected if detected in self._loaded else self._default_language
         return guards.features(text, {language}, LanguageWords)
 
 
 class BucketLedger:
-    """The counts in PostgreSQL, under the generation that they were counted in."""
+    """Stores the counts in PostgreSQL, each under the index version that it belongs to.
 
-    def __init__(self, kept: SemanticBucketStore, generation: str, error_max: float) -> None:
-        self._bands = kept
-        self._generation = f"{generation}/{similarity_buckets.RULES}"
+    error_max: of tenants that set none. `read` and `add` raise `ChangeFeedUnavailable`.
+    """
+
+    def __init__(self, store: SemanticBucketStore, index_name: str, error_max: float) -> None:
+        self._store = store
+        self._generation = f"{index_name}/{similarity_buckets.RULES}"
         self._error_max = error_max
 
     async def read(self, tenant: str) -> TenantStats:
         try:
-            known = await self._bands.read(tenant, self._generation)
-        except DatabaseUnavailable as away:
-            raise ChangeFeedUnavailable from away
-        if known is None:
+            stored = await self._store.read(tenant, self._generation)
+        except DatabaseUnavailable as error:
+            raise ChangeFeedUnavailable from error
+        if stored is None:
             return TenantStats(self._error_max, {})
-        error_max = self._error_max if known.error_max is None else known.error_max
+        error_max = self._error_max if stored.error_max is None else stored.error_max
         counts = {
-            number: BucketCounts(kept.seen, kept.served, kept.verified, kept.wrong)
-            for number, kept in known.bands.items()
+            number: BucketCounts(band.seen, band.served, band.verified, band.wrong)
+            for number, band in stored.bands.items()
         }
         return TenantStats(error_max, counts)
 
     async def add(self, tenant: str, counts: Mapping[int, BucketCounts]) -> None:
         added = {
-            number: BandCounts(one.seen, one.served, one.verified, one.wrong)
-            for number, one in counts.items()
+            number: BandCounts(bucket.seen, bucket.served, bucket.verified, bucket.wrong)
+            for number, bucket in counts.items()
         }
         try:
-            await self._bands.add(
+            await self._store.add(
                 tenant, self._generation, added, verified_max=similarity_buckets.VERIFIED_MAX
             )
-        except DatabaseUnavailable as away:
-            raise ChangeFeedUnavailable from away
+        except DatabaseUnavailable as error:
+            raise ChangeFeedUnavailable from error
 
     async def set_error_max(self, tenant: str, error_max: float | None) -> None:
-        await self._bands.set_error_max(tenant, error_max)
+        await self._store.set_error_max(tenant, error_max)

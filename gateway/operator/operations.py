@@ -258,7 +258,7 @@ async def audit(
             services.search.auditor,
         )
         for tenant in await resolve_tenants(services.stores.tenants, names):
-            async for key, verdict in audit_run.of(tenant):
+            async for key, verdict in audit_run.verdicts(tenant):
                 on_entry(tenant, key, verdict)
 
 

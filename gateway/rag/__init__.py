@@ -1,1 +1,1 @@
-"""What stands around a search: query rewriting, gates, reranking, context; loaded on first use."""
+"""Query rewriting, query gates, reranking, contexts and generated answers; loaded at first use."""

@@ -1,4 +1,4 @@
-"""Answers written by a language model from the passages that a search has found."""
+"""Answers that a language model writes from the passages that a search returned."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -8,7 +8,7 @@ from gateway.rag.passage import Passage
 
 
 class AnswerGenerator:
-    """context_tokens: most of the passages' texts, as estimated; tokens_max: of the answer."""
+    """context_tokens: limit of the passages' texts, estimated; tokens_max: limit of the answer."""
 
     def __init__(
         self, chat: BudgetedChat, *, instruction: str, context_tokens: int, tokens_max: int
@@ -19,19 +19,19 @@ class AnswerGenerator:
         self._tokens_max = tokens_max
 
     def select_passages(self, passages: Sequence[Passage]) -> list[Passage]:
-        """As many as there is room for, the first one in any case; the last one is cut."""
-        left, chosen = self._context_tokens, list[Passage]()
+        """The first passages that fit into the limit, at least one; the last one may be cut."""
+        tokens_left, selected = self._context_tokens, list[Passage]()
         for passage in passages:
-            text = context.fitted(passage.text, left)
-            if not text and not chosen:  # else the model would be asked with nothing to answer from
-                text = context.begun(passage.text, left)
+            text = context.first_sentences(passage.text, tokens_left)
+            if not text and not selected:  # the model needs some text to answer from
+                text = context.first_words(passage.text, tokens_left)
             if not text:
                 break
-            left -= token_estimate.count(text)
-            chosen.append(passage.with_text(text))
-        return chosen
+            tokens_left -= token_estimate.count(text)
+            selected.append(passage.with_text(text))
+        return selected
 
-    async def write(
+    async def generate(
         self,
         tenant: str,
         question: str,
@@ -39,9 +39,9 @@ class AnswerGenerator:
         passages: Sequence[Passage],
         on_text: Callable[[str], Awaitable[None]],
     ) -> str:
-        """Why the model has ended. At the tenant's expense.
+        """The model's finish reason. on_text: receives the answer's pieces. Billed to the tenant.
 
-        Raises `ChatUnavailable`, also in the middle, and `BudgetSpent`.
+        Raises `ChatUnavailable`, also after some pieces, and `BudgetSpent`.
         """
         mark = prompt_quoting.make_mark()
         return await self._chat.stream(
@@ -59,12 +59,12 @@ def context_passages(
     passages: Sequence[Passage],
     mark: str,
 ) -> str:
-    """What the model is shown: all of it quoted, documents by their numbers from 1."""
+    """The text that the model answers from, all of it quoted; documents are numbered from 1."""
     parts = [
-        prompt_quoting.quote("DOCUMENT", each.text, mark, number=number, title=each.heading)
-        for number, each in enumerate(passages, start=1)
+        prompt_quoting.quote("DOCUMENT", passage.text, mark, number=number, title=passage.heading)
+        for number, passage in enumerate(passages, start=1)
     ]
     if history:
-        parts.append(prompt_quoting.conversation(history, mark))
+        parts.append(prompt_quoting.quote_conversation(history, mark))
     parts.append(prompt_quoting.quote("QUESTION", question, mark))
     return "\n\n".join(parts)

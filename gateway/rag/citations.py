@@ -1,4 +1,4 @@
-"""The marks in what a model writes, and what each of them means.
+"""Finds citation marks such as [2] in a generated answer, and the passages that they cite.
 
 Pure.
 """
@@ -12,20 +12,20 @@ from gateway.rag.passage import Passage
 _MARK = re.compile(r"\[(\d{1,3})\]")
 
 
-class Citations:
-    """Of a text that comes bit by bit."""
+class CitationParser:
+    """Parses an answer that arrives in pieces. text: the pieces so far."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
-        self._from = 0
+        self._parsed_until = 0
         self.text = ""
-        self.found: list[dict[str, Any]] = []
+        self.citations: list[dict[str, Any]] = []
 
-    def more(self, text: str) -> Iterator[dict[str, Any]]:
-        """The marks that are whole now; a number that no passage has is none."""
-        self.text += text
-        for match in _MARK.finditer(self.text, self._from):
-            self._from = match.end()
+    def feed(self, piece: str) -> Iterator[dict[str, Any]]:
+        """The citations that this piece completes; a mark without a passage is not a citation."""
+        self.text += piece
+        for match in _MARK.finditer(self.text, self._parsed_until):
+            self._parsed_until = match.end()
             number = int(match[1])
             if 1 <= number <= len(self._passages):
                 passage = self._passages[number - 1]
@@ -36,5 +36,5 @@ class Citations:
                     "chunk_id": passage.chunk_id,
                     "document_id": passage.document_id,
                 }
-                self.found.append(citation)
+                self.citations.append(citation)
                 yield citation

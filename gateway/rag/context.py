@@ -1,6 +1,6 @@
-"""One text made of the hits: their titles and texts in their order, cut to a budget of tokens.
+"""Joins passages into one text with titles and citation marks, within a limit of tokens.
 
-Pure: equal hits, query and budget give equal bytes.
+Pure: equal passages, query and budget give equal bytes.
 """
 
 import re
@@ -13,14 +13,14 @@ from gateway.rag.passage import Passage
 from index.text import lexical
 from ingest.chunkers.segments import line_ends, sentence_ends
 
-_GAP = " … "  # where sentences were left out
-_NO_BUDGET = 2**62
+_GAP = " … "  # stands for omitted sentences
+_NO_LIMIT = 2**62
 _WORD = re.compile(r"\S+\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """text[start:end] is the mark of the passage of this number, counted from 0."""
+    """text[start:end] of the context is the mark of a passage. passage: its index, from 0."""
 
     start: int
     end: int
@@ -29,119 +29,119 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """tokens: as estimated, never more than the budget."""
+    """tokens: estimated; at most the budget."""
 
     text: str
     tokens: int
     citations: tuple[Citation, ...]
 
 
-def markdown(passages: Sequence[Passage], budget: int) -> Context:
-    """`## Title`, the text and its mark, such as [2], of each passage until the budget is used up.
+def build_context(passages: Sequence[Passage], budget: int) -> Context:
+    """Markdown: `## Title`, the text and a mark such as [2] of each passage that fits.
 
-    Passages of one document that follow each other share the title. The last one that has room for
-    a sentence of its own is cut at a sentence's or a line's end; after it there is no other.
+    Consecutive passages of one document share a title. The first passage that does not fit is cut
+    after its last sentence or line that fits, and ends the context.
     """
-    text, spent, citations = "", 0, []
-    before: str | None = None
-    for number, passage in enumerate(passages):
+    text, tokens, citations = "", 0, []
+    previous_document_id: str | None = None
+    for index, passage in enumerate(passages):
         if not passage.text.strip():
             continue
-        head = "" if passage.document_id == before else f"## {passage.heading}\n\n"
-        mark = f"[{number + 1}]"
-        room = budget - spent - token_estimate.count(head) - token_estimate.count(mark)
-        body = fitted(passage.text, room)
+        is_continued = passage.document_id == previous_document_id
+        heading = "" if is_continued else f"## {passage.heading}\n\n"
+        mark = f"[{index + 1}]"
+        overhead = token_estimate.count(heading) + token_estimate.count(mark)
+        body = first_sentences(passage.text, budget - tokens - overhead)
         if not body:
             break
-        text += ("\n\n" if text else "") + head + body + " "
-        citations.append(Citation(len(text), len(text) + len(mark), number))
+        text += ("\n\n" if text else "") + heading + body + " "
+        citations.append(Citation(len(text), len(text) + len(mark), index))
         text += mark
-        spent += (
-            token_estimate.count(head) + token_estimate.count(body) + token_estimate.count(mark)
-        )
-        before = passage.document_id
+        tokens += overhead + token_estimate.count(body)
+        previous_document_id = passage.document_id
         if len(body) < len(passage.text.strip()):
             break
-    return Context(text, spent, tuple(citations))
+    return Context(text, tokens, tuple(citations))
 
 
-def fitted(text: str, budget: int) -> str:
-    """As many of its first sentences as have room; empty if not one has."""
-    whole, left, end = text.strip(), budget, 0
-    for start, until in _sentences(whole):
-        left -= token_estimate.count(whole[start:until])
-        if left < 0:
+def first_sentences(text: str, budget: int) -> str:
+    """The first sentences that fit into the budget; empty if none does."""
+    text, tokens_left, cut_at = text.strip(), budget, 0
+    for start, end in _sentences(text):
+        tokens_left -= token_estimate.count(text[start:end])
+        if tokens_left < 0:
             break
-        end = until
-    return whole[:end].rstrip()
+        cut_at = end
+    return text[:cut_at].rstrip()
 
 
-def begun(text: str, budget: int) -> str:
-    """As many of its first words as have room, if not one sentence has."""
-    whole, left, end = text.strip(), budget, 0
-    for word in _WORD.finditer(whole):
-        left -= token_estimate.count(word[0])
-        if left < 0:
+def first_words(text: str, budget: int) -> str:
+    """The first words that fit into the budget, or the first characters if no word fits."""
+    text, tokens_left, cut_at = text.strip(), budget, 0
+    for word in _WORD.finditer(text):
+        tokens_left -= token_estimate.count(word[0])
+        if tokens_left < 0:
             break
-        end = word.end()
-    return whole[:end].rstrip() or whole.encode()[:budget].decode(errors="ignore")
+        cut_at = word.end()
+    return text[:cut_at].rstrip() or text.encode()[:budget].decode(errors="ignore")
 
 
 def fits(passages: Sequence[Passage], budget: int) -> bool:
-    """Whether nothing has to be left out."""
-    return markdown(passages, _NO_BUDGET).tokens <= budget
+    """Whether the context of all passages, uncut, fits into the budget."""
+    return build_context(passages, _NO_LIMIT).tokens <= budget
 
 
-def extracted(passages: Sequence[Passage], query: str, budget: int) -> list[Passage]:
-    """The passages with those sentences alone, in their order, that concern the query most.
+def extract_sentences(passages: Sequence[Passage], query: str, budget: int) -> list[Passage]:
+    """The passages, each reduced to its sentences that match the query best, in their order.
 
-    A sentence is worth its lexical score; equal ones go by the passages' order. A passage of which
-    nothing is left keeps its place, with an empty text.
+    Sentences are ranked by lexical score; ties go to the earlier one. A passage without a selected
+    sentence stays in the list with an empty text.
     """
-    asked: dict[str, Mapping[int, float]] = {}
+    query_weights: dict[str, Mapping[int, float]] = {}
     sentences = []
-    for number, passage in enumerate(passages):
+    for index, passage in enumerate(passages):
         language = passage.language
-        if language not in asked:
-            asked[language] = lexical.query(query, {language}).weights
+        if language not in query_weights:
+            query_weights[language] = lexical.query(query, {language}).weights
         for start, end in _sentences(passage.text):
-            worth = _score(asked[language], passage.text[start:end], language)
-            sentences.append((-worth, number, start, end))
-    left, chosen = budget, []
-    marked: set[int] = set()
-    for _, number, start, end in sorted(sentences):
-        passage = passages[number]
-        needed = token_estimate.count(passage.text[start:end]) + token_estimate.count(_GAP)
-        if number not in marked:
-            needed += token_estimate.count(f"## {passage.heading} [{number + 1}]")
-        if needed <= left:
-            left -= needed
-            marked.add(number)
-            chosen.append((number, start, end))
+            score = _score(query_weights[language], passage.text[start:end], language)
+            sentences.append((-score, index, start, end))
+    tokens_left, selected = budget, []
+    started: set[int] = set()
+    for _, index, start, end in sorted(sentences):
+        passage = passages[index]
+        tokens = token_estimate.count(passage.text[start:end]) + token_estimate.count(_GAP)
+        if index not in started:
+            tokens += token_estimate.count(f"## {passage.heading} [{index + 1}]")
+        if tokens <= tokens_left:
+            tokens_left -= tokens
+            started.add(index)
+            selected.append((index, start, end))
     spans: dict[int, list[tuple[int, int]]] = {}
-    for number, start, end in sorted(chosen):
-        spans.setdefault(number, []).append((start, end))
+    for index, start, end in sorted(selected):
+        spans.setdefault(index, []).append((start, end))
     return [
-        replace(passage, text=_joined(passage.text, spans.get(number, ())))
-        for number, passage in enumerate(passages)
+        replace(passage, text=_join(passage.text, spans.get(index, ())))
+        for index, passage in enumerate(passages)
     ]
 
 
-def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    said = ""
-    for place, (start, end) in enumerate(spans):
-        if place and spans[place - 1][1] != start:
-            said = said.rstrip() + _GAP
-        said += text[start:end]
-    return said.strip()
+def _join(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    extract = ""
+    for index, (start, end) in enumerate(spans):
+        if index and spans[index - 1][1] != start:
+            extract = extract.rstrip() + _GAP
+        extract += text[start:end]
+    return extract.strip()
 
 
-def _score(asked: Mapping[int, float], sentence: str, language: str) -> float:
-    held = lexical.chunk(sentence, language)
-    return sum(weight * held.get(term, 0.0) for term, weight in asked.items())
+def _score(query_weights: Mapping[int, float], sentence: str, language: str) -> float:
+    sentence_weights = lexical.chunk(sentence, language)
+    return sum(weight * sentence_weights.get(term, 0.0) for term, weight in query_weights.items())
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    inner = {*sentence_ends(text, 0, len(text)), *line_ends(text, 0, len(text))}
-    places = sorted(place for place in inner if 0 < place < len(text))
-    return pairwise((0, *places, len(text))) if text else iter(())
+    """The start and end of each sentence or line; together they are the whole text."""
+    ends = {*sentence_ends(text, 0, len(text)), *line_ends(text, 0, len(text))}
+    inner_ends = sorted(end for end in ends if 0 < end < len(text))
+    return pairwise((0, *inner_ends, len(text))) if text else iter(())

@@ -1,4 +1,4 @@
-"""The assists, made of the settings that concern them."""
+"""Builds the RAG tools from the settings."""
 
 import hashlib
 import time
@@ -20,40 +20,40 @@ from gateway.rag.query_rewriter import QueryRewriter
 from gateway.rag.rerankers import LlmReranker, Reranker, ServiceReranker
 from gateway.settings import Settings
 
-_REWRITES_BYTES = 4_194_304  # remembered by a worker; some 10,000 questions
+_REWRITES_BYTES = 4_194_304  # cached in a process; about 10,000 questions
 
 
 @dataclass(frozen=True, slots=True)
 class RagTools:
-    """answerer: None without a language model."""
+    """answer_generator: None if no language model is configured."""
 
     rewriter: QueryRewriter
-    finisher: Postprocessor
-    answerer: AnswerGenerator | None
-    closing: tuple[Callable[[], Awaitable[None]], ...]
+    postprocessor: Postprocessor
+    answer_generator: AnswerGenerator | None
+    on_close: tuple[Callable[[], Awaitable[None]], ...]
 
     async def close(self) -> None:
-        for close in self.closing:
+        for close in self.on_close:
             await close()
 
 
-def make(
+def build(
     settings: Settings,
     metrics: Metrics,
     store: RedisStore,
     check_budget: Callable[[], Awaitable[None]],
 ) -> RagTools:
-    """Blocks on the disk, and loads clients. Raises `NotPossible` if a prompt can't be read."""
+    """Read the prompts and create the clients: blocking I/O. Raises `CommandError` for a prompt."""
     models = None if settings.chat_model is None else llm.Models(settings, metrics)
 
-    def model(operation: str, deadline_s: float) -> BudgetedChat | None:
+    def chat(operation: str, deadline_s: float) -> BudgetedChat | None:
         if models is None:
             return None
         return BudgetedChat(models.model(operation, deadline_s), check_budget)
 
-    service = None if settings.rerank_url is None else _client(settings)
-    closing: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
-    closing += [service.aclose] if service else []
+    rerank_client = None if settings.rerank_url is None else _rerank_client(settings)
+    on_close: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
+    on_close += [rerank_client.aclose] if rerank_client else []
     return RagTools(
         rewriter=_rewriter(
             settings,
@@ -61,70 +61,70 @@ def make(
             EmbeddingCache(
                 store, metrics.cache_event, size_bytes_max=_REWRITES_BYTES, kind="rewrite"
             ),
-            model("rewrite", settings.rewrite_deadline_s),
+            chat("rewrite", settings.rewrite_deadline_s),
         ),
-        finisher=Postprocessor(
-            _ranker(settings, service, model("rerank", settings.rerank_deadline_s)),
-            model("compress", settings.compress_deadline_s),
+        postprocessor=Postprocessor(
+            _reranker(settings, rerank_client, chat("rerank", settings.rerank_deadline_s)),
+            chat("compress", settings.compress_deadline_s),
             metrics.assist,
-            instruction=prompt_quoting.prompt("compress_prompt.txt"),
+            instruction=prompt_quoting.load_prompt("compress_prompt.txt"),
         ),
-        answerer=_answerer(settings, model("answer", settings.chat_deadline_s)),
-        closing=tuple(closing),
+        answer_generator=_answer_generator(settings, chat("answer", settings.chat_deadline_s)),
+        on_close=tuple(on_close),
     )
 
 
 def _rewriter(
-    settings: Settings, metrics: Metrics, remembered: EmbeddingCache, model: BudgetedChat | None
+    settings: Settings, metrics: Metrics, cache: EmbeddingCache, chat: BudgetedChat | None
 ) -> QueryRewriter:
-    instruction = prompt_quoting.prompt(
+    instruction = prompt_quoting.load_prompt(
         "rewrite_prompt.txt",
         llm.read_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
     )
-    told = f"{settings.chat_model}\0{instruction}".encode()
+    model_and_prompt = f"{settings.chat_model}\0{instruction}".encode()
     return QueryRewriter(
-        model,
-        remembered,
+        chat,
+        cache,
         metrics.assist,
         instruction=instruction,
-        edition=hashlib.blake2b(told, digest_size=8).hexdigest(),
+        edition=hashlib.blake2b(model_and_prompt, digest_size=8).hexdigest(),
         characters_max=settings.query_characters_max,
     )
 
 
-def _ranker(
-    settings: Settings, service: httpx2.AsyncClient | None, model: BudgetedChat | None
+def _reranker(
+    settings: Settings, client: httpx2.AsyncClient | None, chat: BudgetedChat | None
 ) -> Reranker | None:
     match settings.ranker:
         case "service":
-            assert service is not None, "the settings name its URL"
+            assert client is not None, "the settings require a URL for a rerank service"
             assert settings.rerank_url is not None
             return ServiceReranker(
-                service,
+                client,
                 CircuitBreaker(time.monotonic, MODEL),
                 url=settings.rerank_url,
                 model=settings.rerank_model,
                 deadline_s=settings.rerank_deadline_s,
             )
         case "model":
-            assert model is not None, "the settings name a model"
-            return LlmReranker(model, instruction=prompt_quoting.prompt("rerank_prompt.txt"))
+            assert chat is not None, "the settings require a model for reranking by model"
+            return LlmReranker(chat, instruction=prompt_quoting.load_prompt("rerank_prompt.txt"))
         case _:
             return None
 
 
-def _client(settings: Settings) -> httpx2.AsyncClient:
+def _rerank_client(settings: Settings) -> httpx2.AsyncClient:
     key = settings.rerank_api_key
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return httpx2.AsyncClient(headers=headers, timeout=None)
 
 
-def _answerer(settings: Settings, model: BudgetedChat | None) -> AnswerGenerator | None:
-    if model is None:
+def _answer_generator(settings: Settings, chat: BudgetedChat | None) -> AnswerGenerator | None:
+    if chat is None:
         return None
     return AnswerGenerator(
-        model,
-        instruction=prompt_quoting.prompt(
+        chat,
+        instruction=prompt_quoting.load_prompt(
             "answer_prompt.txt",
             llm.read_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
         ),

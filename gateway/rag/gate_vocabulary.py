@@ -1,4 +1,4 @@
-"""The words of a query gate: a tenant's own, or the built-in ones."""
+"""The vocabulary of a query gate: the tenant's own, or the built-in one."""
 
 import asyncio
 
@@ -7,15 +7,16 @@ from gateway.rag.query_gate import GateWords
 from index.tenants.query_gate_store import QueryGateStore
 
 
-async def gate_vocabulary(gates: QueryGateStore, tenant: str, gate: str) -> GateWords | None:
-    """None if there is no such gate."""
-    stored = await gates.read(tenant, gate)
+async def gate_vocabulary(store: QueryGateStore, tenant: str, gate: str) -> GateWords | None:
+    """None if the gate does not exist. Raises `DatabaseUnavailable`."""
+    stored = await store.read(tenant, gate)
     if stored is not None:
         return query_gate.parse_stored(stored)
     return await default_gate(gate)
 
 
 async def default_gate(gate: str) -> GateWords | None:
+    """The vocabulary of a built-in gate; None if no built-in gate has this name."""
     if gate not in query_gate.BUILT_IN:
         return None
     return await asyncio.to_thread(query_gate.default_words, gate)

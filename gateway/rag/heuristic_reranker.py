@@ -1,7 +1,7 @@
-"""Hits in the order of 0.60 of their score, 0.25 of how much of the query their text holds, and
-0.15 of how much their title does.
+"""Reranks hits without a model.
 
-Pure.
+The new score is 0.60 of the hit's score, plus 0.25 of the share of the query's terms that its text
+contains, plus 0.15 of the share that its title contains. Pure.
 """
 
 from collections.abc import Sequence
@@ -14,22 +14,25 @@ SCORE, TEXT, TITLE = 0.60, 0.25, 0.15
 
 
 def scores(query: Query, hits: Sequence[Hit]) -> list[float]:
-    """Of each hit; scores of other fusions than `absolute` count as shares of the greatest."""
-    most = 1.0
+    """The new score of each hit, in the order of the hits.
+
+    Scores of a fusion other than `absolute` are divided by the largest one.
+    """
+    largest = 1.0
     if query.fusion != "absolute":
-        most = max((hit.score for hit in hits), default=0.0) or 1.0
+        largest = max((hit.score for hit in hits), default=0.0) or 1.0
     terms = {
         language: frozenset(lexical.query(query.text, {language}).weights)
         for language in {hit.language for hit in hits}
     }
     return [
-        SCORE * hit.score / most
-        + TEXT * _overlap(terms[hit.language], hit.text, hit.language)
-        + TITLE * _overlap(terms[hit.language], hit.title, hit.language)
+        SCORE * hit.score / largest
+        + TEXT * _coverage(terms[hit.language], hit.text, hit.language)
+        + TITLE * _coverage(terms[hit.language], hit.title, hit.language)
         for hit in hits
     ]
 
 
-def _overlap(terms: frozenset[int], text: str, language: str) -> float:
-    """The share of the query's terms that the text holds; those of nearly every text count not."""
+def _coverage(terms: frozenset[int], text: str, language: str) -> float:
+    """The share of the terms that the text contains; 0 without terms."""
     return len(terms & lexical.chunk(text, language).keys()) / len(terms) if terms else 0.0

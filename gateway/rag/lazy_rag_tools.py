@@ -1,4 +1,4 @@
-"""What stands around retrieval, at hand: made when somebody first asks for it, and not before."""
+"""Builds the RAG tools at their first use."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def postprocessor_names(settings: Settings) -> PostprocessorNames:
-    """Part of the keys of answers: what others put in order, or shorten, others would not."""
+    """The configured postprocessors. An answer's cache key includes those that it uses."""
     model = f"model:{settings.chat_model}"
-    ranker = {"service": f"service:{settings.rerank_url} {settings.rerank_model}", "model": model}
+    rankers = {"service": f"service:{settings.rerank_url} {settings.rerank_model}", "model": model}
     return PostprocessorNames(
-        ranker.get(settings.ranker, settings.ranker),
+        rankers.get(settings.ranker, settings.ranker),
         "extract" if settings.chat_model is None else model,
     )
 
 
 class LazyRagTools:
-    """Creates the tools at first use, so that a gateway that needs none loads no model."""
+    """Builds the tools at first use, so that a gateway that needs none does not load them."""
 
     def __init__(
         self,
@@ -38,19 +38,20 @@ class LazyRagTools:
         self._metrics = metrics
         self._store = store
         self._check_budget = check_budget
-        self._making = asyncio.Lock()
+        self._building = asyncio.Lock()
         self._tools: RagTools | None = None
 
     async def tools(self) -> "RagTools":
+        """Raises `CommandError` if a prompt can't be read; `lifespan` checks that at the start."""
         if self._tools is None:
-            async with self._making:
+            async with self._building:
                 if self._tools is None:
-                    self._tools = await asyncio.to_thread(self._make)
+                    self._tools = await asyncio.to_thread(self._build)
         return self._tools
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """Closed at the end, if it was made. Raises `NotPossible` for a prompt of no use."""
+        """Close the tools at the end. Raises `CommandError` if a configured prompt is invalid."""
         if self._settings.rewrite_prompt or self._settings.answer_prompt:
             await self.tools()
         try:
@@ -59,7 +60,7 @@ class LazyRagTools:
             if self._tools is not None:
                 await self._tools.close()
 
-    def _make(self) -> "RagTools":
+    def _build(self) -> "RagTools":
         from gateway.rag import factory
 
-        return factory.make(self._settings, self._metrics, self._store, self._check_budget)
+        return factory.build(self._settings, self._metrics, self._store, self._check_budget)

@@ -1,23 +1,23 @@
-"""A language model that somebody pays for, as long as there is money left."""
+"""A language model whose use is billed to a tenant, within the tenant's budget."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ingest.billing_context import bill_to
 
-if TYPE_CHECKING:  # it loads its client, which takes half a second: `tools` does so in a thread
+if TYPE_CHECKING:  # loading its client takes half a second: `lazy_rag_tools` does so in a thread
     from ingest.chat_model import ChatModel
 
 
 class BudgetedChat:
-    """check_budget: raises `BudgetSpent`, for whoever pays."""
+    """check_budget: raises `BudgetSpent` if the billed tenant's budget is spent."""
 
     def __init__(self, chat: "ChatModel", check_budget: Callable[[], Awaitable[None]]) -> None:
         self._chat = chat
         self._check_budget = check_budget
 
     async def answer(self, tenant: str, instruction: str, text: str, *, tokens_max: int) -> str:
-        """Raises `ChatUnavailable` and `BudgetSpent`."""
+        """As `ChatModel.answer`. Raises `ChatUnavailable` and `BudgetSpent`."""
         with bill_to(tenant):
             await self._check_budget()
             return await self._chat.answer(instruction, text, tokens_max=tokens_max)
@@ -31,7 +31,7 @@ class BudgetedChat:
         tokens_max: int,
         on_text: Callable[[str], Awaitable[None]],
     ) -> str:
-        """As `ChatModel.stream`; raises `BudgetSpent` too."""
+        """As `ChatModel.stream`. Raises `ChatUnavailable` and `BudgetSpent`."""
         with bill_to(tenant):
             await self._check_budget()
             return await self._chat.stream(

@@ -1,4 +1,4 @@
-"""A hit as the assists take it: what it says, where it is from, and nothing of how it was found."""
+"""A hit as the RAG tools use it: text and document, without scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,18 +17,18 @@ class Passage:
 
     @property
     def heading(self) -> str:
-        """In one line; a document without a title goes by its identifier."""
+        """The title in one line, or the document's identifier if it has no title."""
         return " ".join(self.title.split()) or self.document_id
 
     def with_text(self, text: str | None) -> "Passage":
-        """None leaves it as it is."""
+        """This passage with another text; None: unchanged."""
         return self if text is None else replace(self, text=text)
 
 
-def passage_of_hit(hit: Hit) -> Passage:
+def passage_from_hit(hit: Hit) -> Passage:
     return Passage(hit.chunk_id, hit.document_id, hit.title, hit.text, hit.language)
 
 
-def passages_of_answer(hit: Mapping[str, Any]) -> Passage:
-    """Of a hit as it stands in an answer."""
+def passage_from_answer(hit: Mapping[str, Any]) -> Passage:
+    """hit: an element of `hits` in a search answer."""
     return Passage(**{name: hit[name] for name in Passage.__slots__})

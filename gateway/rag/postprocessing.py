@@ -1,6 +1,6 @@
-"""What is made of the hits that were found: put in order, cut, and joined into one text.
+"""Turns hits into the answer's hits and context: reranks, selects, compresses and joins them.
 
-What services and models say of them is asked for here, and is a value from then on.
+`Postprocessor` calls services and models; `postprocess` is pure and uses what they returned.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import structlog
 
 from gateway.rag import context, heuristic_reranker, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
-from gateway.rag.passage import passage_of_hit
+from gateway.rag.passage import passage_from_hit
 from gateway.rag.rerankers import Order, Reranker, RerankerUnavailable
 from index.errors import BudgetSpent
 from index.model.query import Postprocessing, Query
@@ -21,7 +21,7 @@ from index.search.hits import Hit
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 FORMULA, EXTRACT = "formula", "extract"
-_COMPRESSED_MAX = 8  # hits that a model shortens for one answer; a starting value, not measured
+_COMPRESSED_MAX = 8  # hits that a model compresses for one answer; a starting value, not measured
 _COMPRESSED_TOKENS = 300
 
 log = structlog.get_logger()
@@ -33,164 +33,174 @@ class Observe(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LlmOutput:
-    """What others said of the hits.
+    """What services and models returned for the hits.
 
-    order: of the hits as they were found; None if nobody was asked, or nobody answered.
-    shortened: by chunk, the text that is to stand for the hit's.
-    lacks: by what was wanted and is not there, why.
+    order: of the hits; None if no reranker was called, or it failed.
+    compressed_texts: texts that replace those of hits in the context, by chunk id.
+    failures: the reason of each failed step, by step: `rerank` or `compress`.
     """
 
     order: Order | None = None
-    shortened: Mapping[int, str] = field(default_factory=dict)
-    lacks: Mapping[str, str] = field(default_factory=dict)
+    compressed_texts: Mapping[int, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
 
 
-NOTHING = LlmOutput()
+NO_OUTPUT = LlmOutput()
 
 
 @dataclass(frozen=True, slots=True)
 class PostprocessedHits:
-    """The hits that are shown, each with the score that put it in its place, if there is one."""
+    """The hits of the answer, best first, each with its rerank score, if there is one."""
 
     hits: Sequence[tuple[Hit, float | None]]
     context: dict[str, Any] | None
 
 
-def postprocess(hits: Sequence[Hit], query: Query, said: LlmOutput = NOTHING) -> PostprocessedHits:
-    """Pure: what nobody said is done by formula, or left as it was found."""
-    finish = query.postprocessing
-    assert finish is not None, "else the hits are the answer"
-    shown = _ordered(hits, query, finish, said)[: finish.top_k]
-    if finish.token_budget is None:
-        return PostprocessedHits(shown, None)
-    return PostprocessedHits(shown, _context([hit for hit, _ in shown], query, finish, said))
+def postprocess(
+    hits: Sequence[Hit], query: Query, llm_output: LlmOutput = NO_OUTPUT
+) -> PostprocessedHits:
+    """The hits of the answer and their context. Pure.
+
+    Without an order the hits keep theirs; without compressed texts sentences are extracted.
+    """
+    postprocessing = query.postprocessing
+    assert postprocessing is not None, "otherwise the hits are the answer"
+    ranked = _rank(hits, query, postprocessing, llm_output)[: postprocessing.top_k]
+    if postprocessing.token_budget is None:
+        return PostprocessedHits(ranked, None)
+    selected = [hit for hit, _ in ranked]
+    return PostprocessedHits(ranked, _context(selected, query, postprocessing, llm_output))
 
 
 def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
-    """What must have been said for the hits to become this answer, as far as that is possible.
+    """The order that makes this answer's body of the hits, as far as the body shows it.
 
-    What an answer does not show comes last.
+    Hits that the body does not contain come last.
     """
-    places = {hit.chunk_id: place for place, hit in enumerate(hits)}
-    shown = [
-        (places.pop(hit["chunk_id"]), hit["rerank_score"])
+    indexes = {hit.chunk_id: index for index, hit in enumerate(hits)}
+    order = [
+        (indexes.pop(hit["chunk_id"]), hit["rerank_score"])
         for hit in orjson.loads(body)["hits"]
-        if hit["chunk_id"] in places
+        if hit["chunk_id"] in indexes
     ]
-    return LlmOutput(order=[*shown, *((place, None) for place in places.values())])
+    return LlmOutput(order=[*order, *((index, None) for index in indexes.values())])
 
 
-def _ordered(
-    hits: Sequence[Hit], query: Query, finish: Postprocessing, said: LlmOutput
+def _rank(
+    hits: Sequence[Hit], query: Query, postprocessing: Postprocessing, llm_output: LlmOutput
 ) -> list[tuple[Hit, float | None]]:
-    if finish.ranker == FORMULA:
+    if postprocessing.ranker == FORMULA:
         scored = zip(hits, heuristic_reranker.scores(query, hits), strict=True)
-        return [*sorted(scored, key=lambda one: -one[1])]  # ties stay as they were found
-    if said.order is None:
+        return [*sorted(scored, key=lambda scored_hit: -scored_hit[1])]  # ties keep their order
+    if llm_output.order is None:
         return [(hit, None) for hit in hits]
-    return [(hits[place], score) for place, score in said.order]
+    return [(hits[index], score) for index, score in llm_output.order]
 
 
 def _context(
-    hits: Sequence[Hit], query: Query, finish: Postprocessing, said: LlmOutput
+    hits: Sequence[Hit], query: Query, postprocessing: Postprocessing, llm_output: LlmOutput
 ) -> dict[str, Any]:
-    assert finish.token_budget is not None
-    passages = [passage_of_hit(hit) for hit in hits]
-    if finish.compressor is not None and not context.fits(passages, finish.token_budget):
-        if said.shortened:
-            passages = [
-                passage.with_text(said.shortened.get(passage.chunk_id)) for passage in passages
-            ]
+    budget = postprocessing.token_budget
+    assert budget is not None
+    passages = [passage_from_hit(hit) for hit in hits]
+    if postprocessing.compressor is not None and not context.fits(passages, budget):
+        if texts := llm_output.compressed_texts:
+            passages = [passage.with_text(texts.get(passage.chunk_id)) for passage in passages]
         else:
-            passages = context.extracted(passages, query.text, finish.token_budget)
-    made = context.markdown(passages, finish.token_budget)
+            passages = context.extract_sentences(passages, query.text, budget)
+    built = context.build_context(passages, budget)
     return {
-        "text": made.text,
-        "tokens": made.tokens,
+        "text": built.text,
+        "tokens": built.tokens,
         "citations": [
             {
-                "mark": made.text[one.start : one.end],
-                "start": one.start,
-                "end": one.end,
-                "chunk_id": hits[one.passage].chunk_id,
-                "document_id": hits[one.passage].document_id,
+                "mark": built.text[citation.start : citation.end],
+                "start": citation.start,
+                "end": citation.end,
+                "chunk_id": hits[citation.passage].chunk_id,
+                "document_id": hits[citation.passage].document_id,
             }
-            for one in made.citations
+            for citation in built.citations
         ],
     }
 
 
 class Postprocessor:
-    """ranker, chat: None without a service or a model for it. observe: told who did what."""
+    """Calls the reranker and the model that compresses texts.
+
+    reranker, chat: None if none is configured. observe: counts who did each step.
+    """
 
     def __init__(
         self,
-        ranker: Reranker | None,
+        reranker: Reranker | None,
         chat: BudgetedChat | None,
         observe: Observe,
         *,
         instruction: str,
     ) -> None:
-        self._ranker = ranker
+        self._reranker = reranker
         self._chat = chat
         self._observe = observe
         self._instruction = instruction
 
-    async def consult(self, tenant: str, hits: Sequence[Hit], query: Query) -> LlmOutput:
-        """What services and models say, at the tenant's expense."""
-        finish = query.postprocessing
-        assert finish is not None, "else there is nothing to ask"
-        order, lacks = await self._order(tenant, hits, query, finish)
-        shown = _ordered(hits, query, finish, LlmOutput(order))[: finish.top_k]
-        shortened: Mapping[int, str] = {}
-        if finish.compressor not in (None, EXTRACT) and finish.token_budget is not None:
-            chosen = [hit for hit, _ in shown]
-            if not context.fits([passage_of_hit(hit) for hit in chosen], finish.token_budget):
-                shortened, reason = await self._shortened(tenant, chosen, query)
-                lacks |= {"compress": reason} if reason else {}
+    async def call_models(self, tenant: str, hits: Sequence[Hit], query: Query) -> LlmOutput:
+        """The output of the services and models that the query needs, billed to the tenant."""
+        postprocessing = query.postprocessing
+        assert postprocessing is not None, "otherwise there is nothing to call"
+        order, failures = await self._order(tenant, hits, query, postprocessing)
+        ranked = _rank(hits, query, postprocessing, LlmOutput(order))[: postprocessing.top_k]
+        texts: Mapping[int, str] = {}
+        budget = postprocessing.token_budget
+        if postprocessing.compressor not in (None, EXTRACT) and budget is not None:
+            selected = [hit for hit, _ in ranked]
+            if not context.fits([passage_from_hit(hit) for hit in selected], budget):
+                texts, reason = await self._compress(tenant, selected, query)
+                failures |= {"compress": reason} if reason else {}
                 self._observe("compress", f"extract {reason}" if reason else "model")
-        return LlmOutput(order, shortened, lacks)
+        return LlmOutput(order, texts, failures)
 
     async def _order(
-        self, tenant: str, hits: Sequence[Hit], query: Query, finish: Postprocessing
+        self, tenant: str, hits: Sequence[Hit], query: Query, postprocessing: Postprocessing
     ) -> tuple[Order | None, dict[str, str]]:
-        if finish.ranker is None:
+        if postprocessing.ranker is None:
             return None, {}
-        kind = finish.ranker.partition(":")[0]
-        if finish.ranker == FORMULA or self._ranker is None or len(hits) < 2:
+        kind = postprocessing.ranker.partition(":")[0]
+        if postprocessing.ranker == FORMULA or self._reranker is None or len(hits) < 2:
             self._observe("rerank", kind)
             return None, {}
         try:
-            order = await self._ranker.order(
-                tenant, query.text, [passage_of_hit(hit) for hit in hits]
+            order = await self._reranker.order(
+                tenant, query.text, [passage_from_hit(hit) for hit in hits]
             )
-        except RerankerUnavailable as away:
-            self._observe("rerank", f"failed {away.reason}")
-            log.warning("rerank", tenant=tenant, by=kind, state="failed", detail=away.reason)
-            return None, {"rerank": away.reason}
+        except RerankerUnavailable as error:
+            self._observe("rerank", f"failed {error.reason}")
+            log.warning("rerank", tenant=tenant, by=kind, state="failed", detail=error.reason)
+            return None, {"rerank": error.reason}
         self._observe("rerank", kind)
         return order, {}
 
-    async def _shortened(
+    async def _compress(
         self, tenant: str, hits: Sequence[Hit], query: Query
     ) -> tuple[Mapping[int, str], str]:
-        """By chunk; or nothing at all, and why."""
-        assert self._chat is not None, "a model is named only where there is one"
+        """The compressed texts by chunk id, or none and the reason."""
+        assert self._chat is not None, "a query names a model only if one is configured"
         mark = prompt_quoting.make_mark()
         instruction = self._instruction.replace(prompt_quoting.MARK, mark)
         question = prompt_quoting.quote("QUESTION", query.text, mark)
-        told = [
-            f"{question}\n\n{prompt_quoting.quote('TEXT', hit.text, mark)}"
+        calls = [
+            asyncio.ensure_future(
+                self._chat.answer(
+                    tenant,
+                    instruction,
+                    f"{question}\n\n{prompt_quoting.quote('TEXT', hit.text, mark)}",
+                    tokens_max=_COMPRESSED_TOKENS,
+                )
+            )
             for hit in hits[:_COMPRESSED_MAX]
         ]
-        asking = [
-            asyncio.ensure_future(
-                self._chat.answer(tenant, instruction, each, tokens_max=_COMPRESSED_TOKENS)
-            )
-            for each in told
-        ]
         try:
-            said = await asyncio.gather(*asking)
+            texts = await asyncio.gather(*calls)
         except BudgetSpent:
             return {}, "budget"
         except ChatTooLate:
@@ -198,6 +208,6 @@ class Postprocessor:
         except ChatUnavailable:
             return {}, "error"
         finally:
-            for each in asking:  # one that fails is enough
-                each.cancel()
-        return {hit.chunk_id: text for hit, text in zip(hits, said, strict=False)}, ""
+            for call in calls:  # after one failure the others are not needed
+                call.cancel()
+        return {hit.chunk_id: text for hit, text in zip(hits, texts, strict=False)}, ""

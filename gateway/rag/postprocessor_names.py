@@ -1,14 +1,14 @@
-"""Who helps with hits once they are found, by name: part of what an answer hangs on."""
+"""The names of the postprocessors of hits, which are part of the cache key of an answer."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class PostprocessorNames:
-    """Who looks at hits once more, and who shortens them if a model is asked for; see `Finish`."""
+    """The ranker, and the compressor for `compress: model`; see `index.model.query`."""
 
     ranker: str = "formula"
     compressor: str = "extract"
 
 
-NO_HELPERS = PostprocessorNames()
+DEFAULT_POSTPROCESSORS = PostprocessorNames()

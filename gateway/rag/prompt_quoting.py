@@ -1,4 +1,4 @@
-"""What others wrote, as data in what a model is told: it can't end where it does not end."""
+"""Quotes other people's texts in a prompt, so that no text can end its own quotation."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -6,31 +6,32 @@ from importlib import resources
 
 import orjson
 
-MARK = "{{MARK}}"  # in a prompt
+MARK = "{{MARK}}"  # the placeholder of the mark in a prompt
 
 
 def make_mark() -> str:
-    """What no text that was written before can hold."""
+    """A random mark that no existing text contains."""
     return secrets.token_hex(8)
 
 
-def quote(name: str, text: str, mark: str, **said: str | int) -> str:
-    """The text between two lines of which nobody but us knows how they look.
+def quote(name: str, text: str, mark: str, **attributes: str | int) -> str:
+    """The text between two lines that contain the mark.
 
-    said: of the text, on the first line; as JSON, so that it ends with that line.
+    attributes: written on the first line, as JSON, which has no line breaks.
     """
-    assert mark not in text, "it was made after the text"
-    told = f" {orjson.dumps(said).decode()}" if said else ""
-    return f"<<<{name} {mark}{told}\n{text}\n{name} {mark}>>>"
+    assert mark not in text, "the mark is newer than the text"
+    suffix = f" {orjson.dumps(attributes).decode()}" if attributes else ""
+    return f"<<<{name} {mark}{suffix}\n{text}\n{name} {mark}>>>"
 
 
-def conversation(history: Sequence[Mapping[str, str]], mark: str) -> str:
-    """A message a line, as JSON."""
-    return quote("CONVERSATION", "\n".join(orjson.dumps(one).decode() for one in history), mark)
+def quote_conversation(history: Sequence[Mapping[str, str]], mark: str) -> str:
+    """The messages, quoted, each as a line of JSON."""
+    lines = "\n".join(orjson.dumps(message).decode() for message in history)
+    return quote("CONVERSATION", lines, mark)
 
 
-def prompt(name: str, own: str | None = None) -> str:
-    """The instruction in the file of that name, or the operator's own. Blocks on the disk."""
-    if own is not None:
-        return own
+def load_prompt(name: str, override: str | None = None) -> str:
+    """The override, or else the text of this file of the package. Does blocking I/O."""
+    if override is not None:
+        return override
     return (resources.files(__package__) / name).read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Whether a message is a question for the documents: words and phrases decide.
+"""Decides by words and phrases whether a message is a question for the documents.
 
-Whoever closes a gate too often answers nobody, so what nothing is known of goes through.
+A gate that closes too often leaves questions unanswered, so by default an undecided message passes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +14,14 @@ from index.text import lexical
 BUILT_IN = ("support",)
 LANGUAGES = ("en", "es", "pt")
 _Phrases: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
-_QUESTION = ("?", "？", "؟")  # noqa: RUF001  other scripts' own
+_QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001  other scripts' own
 
 
 @dataclass(frozen=True, slots=True)
 class GateWords:
-    """open: what only somebody who asks says. closed: what is said without asking anything.
+    """open: words and phrases that open the gate, because only questions contain them.
 
-    otherwise: what becomes of a message with neither.
+    closed: small talk. otherwise: the result for a message that contains other words only.
     """
 
     open: tuple[str, ...]
@@ -30,7 +30,9 @@ class GateWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateDecision:
+    """Whether a message passes the gate, and what decided it."""
+
     is_open: bool
     reason: Literal["question", "words", "otherwise", "small-talk"]
 
@@ -39,20 +41,20 @@ class Verdict:
         return f"{'open' if self.is_open else 'closed'}; {self.reason}"
 
 
-def classify(message: str, words: GateWords) -> Verdict:
-    """Small talk is taken out of the message first; what is left decides.
+def classify(message: str, words: GateWords) -> GateDecision:
+    """Remove small talk from the message; the words that are left decide.
 
-    Letters' case, accents and marks don't count, but that a question mark opens.
+    Case, accents and punctuation are ignored, except that a question mark opens the gate.
     """
-    said = lexical.words(message)
-    left = list(_without(said, _phrases(words.closed)))
-    if not left:
-        return Verdict(False, "small-talk")
-    if any(mark in message for mark in _QUESTION):
-        return Verdict(True, "question")
-    if len(list(_without(left, _phrases(words.open)))) < len(left):
-        return Verdict(True, "words")
-    return Verdict(words.otherwise == "open", "otherwise")
+    message_words = lexical.words(message)
+    words_left = list(_without(message_words, _phrases(words.closed)))
+    if not words_left:
+        return GateDecision(False, "small-talk")
+    if any(mark in message for mark in _QUESTION_MARKS):
+        return GateDecision(True, "question")
+    if len(list(_without(words_left, _phrases(words.open)))) < len(words_left):
+        return GateDecision(True, "words")
+    return GateDecision(words.otherwise == "open", "otherwise")
 
 
 def parse_stored(stored: Mapping[str, Any]) -> GateWords:
@@ -61,37 +63,38 @@ def parse_stored(stored: Mapping[str, Any]) -> GateWords:
 
 @cache
 def default_words(name: str) -> GateWords:
-    """Of all languages together. Blocks on the disk, the first time."""
+    """The words of a built-in gate in all languages. Does blocking I/O at the first call."""
     folder = resources.files(__package__) / "gates"
     lists: dict[str, list[str]] = {"open": [], "closed": []}
     for language in LANGUAGES:
-        kind = ""
+        section = ""
         text = (folder / f"{name}.{language}.txt").read_text(encoding="utf-8")
         for line in map(str.strip, text.splitlines()):
             if line.startswith("["):
-                kind = line.strip("[]")
+                section = line.strip("[]")
             elif line:
-                lists[kind].append(line)
+                lists[section].append(line)
     return GateWords(tuple(dict.fromkeys(lists["open"])), tuple(dict.fromkeys(lists["closed"])))
 
 
 @lru_cache(256)  # lists of tenants
 def _phrases(phrases: tuple[str, ...]) -> _Phrases:
-    """By their first word, the longest first."""
-    found: dict[str, set[tuple[str, ...]]] = {}
+    """The phrases as words, by first word, the longest first."""
+    by_first_word: dict[str, set[tuple[str, ...]]] = {}
     for phrase in phrases:
         if words := tuple(lexical.words(phrase)):
-            found.setdefault(words[0], set()).add(words)
-    return {first: sorted(some, key=len, reverse=True) for first, some in found.items()}
+            by_first_word.setdefault(words[0], set()).add(words)
+    return {first: sorted(group, key=len, reverse=True) for first, group in by_first_word.items()}
 
 
-def _without(said: Sequence[str], phrases: _Phrases) -> Iterator[str]:
-    place = 0
-    while place < len(said):
-        for phrase in phrases.get(said[place], ()):
-            if tuple(said[place : place + len(phrase)]) == phrase:
-                place += len(phrase)
+def _without(words: Sequence[str], phrases: _Phrases) -> Iterator[str]:
+    """The words that are not part of a phrase."""
+    position = 0
+    while position < len(words):
+        for phrase in phrases.get(words[position], ()):
+            if tuple(words[position : position + len(phrase)]) == phrase:
+                position += len(phrase)
                 break
         else:
-            yield said[place]
-            place += 1
+            yield words[position]
+            position += 1

@@ -1,4 +1,4 @@
-"""A question that leans on what was said before, made into one that stands by itself."""
+"""Rewrites the last question of a conversation into one that is understood without the history."""
 
 import hashlib
 import unicodedata
@@ -17,8 +17,8 @@ from ingest.errors import ChatTooLate, ChatUnavailable
 
 _ANSWER_TOKENS = 300  # a starting value, not measured
 
-# Why a question stays as it is. long: longer than one may be; lines: more than one, or what is
-# no text.
+# Why a question stays unchanged. empty, lines, long: the model's output is empty, has several lines
+# or control characters, or is longer than a query may be.
 Reason: TypeAlias = Literal[
     "no-history", "no-model", "empty", "lines", "long", "error", "deadline", "budget"
 ]
@@ -31,7 +31,7 @@ class Observe(Protocol):
 
 
 class RewriteCache(Protocol):
-    """Bytes of a tenant under a key; what is lost is made again."""
+    """Values by tenant and key; it may lose any of them."""
 
     async def get(self, tenant: str, key: str, /) -> bytes | None: ...
     async def put(self, tenant: str, key: str, value: bytes, /) -> None: ...
@@ -39,7 +39,7 @@ class RewriteCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RewrittenQuery:
-    """The question; reason: why it is the original one, None if a model has written it."""
+    """reason: why the query is the original one; None if a model has written it."""
 
     query: str
     reason: Reason | None = None
@@ -50,12 +50,12 @@ class RewrittenQuery:
 
 
 class QueryRewriter:
-    """chat: None without a model. edition: of model and prompt, which decide what is said."""
+    """chat: None without a model. edition: identifies the model and the prompt in cache keys."""
 
     def __init__(
         self,
         chat: BudgetedChat | None,
-        remembered: RewriteCache,
+        rewrites: RewriteCache,
         observe: Observe,
         *,
         instruction: str,
@@ -63,7 +63,7 @@ class QueryRewriter:
         characters_max: int,
     ) -> None:
         self._chat = chat
-        self._remembered = remembered
+        self._rewrites = rewrites
         self._observe = observe
         self._instruction = instruction
         self._edition = edition
@@ -71,65 +71,66 @@ class QueryRewriter:
 
     async def rewrite(
         self,
-        seen: Scope,
+        scope: Scope,
         history: Sequence[Mapping[str, str]],
         query: str,
         *,
-        alone: bool = False,
+        without_history: bool = False,
     ) -> RewrittenQuery:
-        """At the tenant's expense, unless a model has said it before to somebody who sees the same.
+        """The rewritten query, billed to the tenant, or a cached one of the same scope.
 
-        alone: also a question that nothing was said before.
+        without_history: rewrite the query even if the history is empty.
         """
-        if not history and not alone:
-            made = RewrittenQuery(query, "no-history")
+        if not history and not without_history:
+            rewritten = RewrittenQuery(query, "no-history")
         else:
-            made = await self._made(seen, history, query)
-        self._observe("rewrite", made.header.replace("; ", " "))
-        if made.reason is not None:
-            log.info("rewrite", tenant=seen.tenant, state="kept", detail=made.reason)
-        return made
+            rewritten = await self._rewrite(scope, history, query)
+        self._observe("rewrite", rewritten.header.replace("; ", " "))
+        if rewritten.reason is not None:
+            log.info("rewrite", tenant=scope.tenant, state="kept", detail=rewritten.reason)
+        return rewritten
 
-    async def _made(
-        self, seen: Scope, history: Sequence[Mapping[str, str]], query: str
+    async def _rewrite(
+        self, scope: Scope, history: Sequence[Mapping[str, str]], query: str
     ) -> RewrittenQuery:
         if self._chat is None:
             return RewrittenQuery(query, "no-model")
-        tenant, key = seen.tenant, self._key(seen, history, query)
-        known = await self._remembered.get(tenant, key)
-        if known is not None:
-            return RewrittenQuery(known.decode())
+        tenant, key = scope.tenant, self._key(scope, history, query)
+        cached = await self._rewrites.get(tenant, key)
+        if cached is not None:
+            return RewrittenQuery(cached.decode())
         mark = prompt_quoting.make_mark()
-        told = "\n\n".join(
+        text = "\n\n".join(
             (
-                prompt_quoting.conversation(history, mark),
+                prompt_quoting.quote_conversation(history, mark),
                 prompt_quoting.quote("QUESTION", query, mark),
             )
         )
         instruction = self._instruction.replace(prompt_quoting.MARK, mark)
         try:
-            said = await self._chat.answer(tenant, instruction, told, tokens_max=_ANSWER_TOKENS)
+            output = await self._chat.answer(tenant, instruction, text, tokens_max=_ANSWER_TOKENS)
         except BudgetSpent:
             return RewrittenQuery(query, "budget")
         except ChatTooLate:
             return RewrittenQuery(query, "deadline")
         except ChatUnavailable:
             return RewrittenQuery(query, "error")
-        said = said.strip()
-        reason = self._refused(said)
+        output = output.strip()
+        reason = self._rejection_reason(output)
         if reason is not None:
             return RewrittenQuery(query, reason)
-        await self._remembered.put(tenant, key, said.encode())
-        return RewrittenQuery(said)
+        await self._rewrites.put(tenant, key, output.encode())
+        return RewrittenQuery(output)
 
-    def _refused(self, said: str) -> Reason | None:
-        """Joiners and spaces of other scripts are part of a question; controls are of none."""
-        if not said:
+    def _rejection_reason(self, output: str) -> Reason | None:
+        """Why the output is not a query. Joiners and spaces of other scripts are allowed."""
+        if not output:
             return "empty"
-        if len(said.splitlines()) > 1 or any(unicodedata.category(one) == "Cc" for one in said):
+        has_control = any(unicodedata.category(character) == "Cc" for character in output)
+        if len(output.splitlines()) > 1 or has_control:
             return "lines"
-        return "long" if len(said) > self._characters_max else None
+        return "long" if len(output) > self._characters_max else None
 
-    def _key(self, seen: Scope, history: Sequence[Mapping[str, str]], query: str) -> str:
-        told = orjson.dumps([self._edition, list(history), query], option=orjson.OPT_SORT_KEYS)
-        return hashlib.blake2b(seen.fingerprint + told, digest_size=16).hexdigest()
+    def _key(self, scope: Scope, history: Sequence[Mapping[str, str]], query: str) -> str:
+        text = orjson.dumps([self._edition, list(history), query], option=orjson.OPT_SORT_KEYS)
+        return hashlib.blake2b(scope.fingerprint + text, digest_size=16).hexdigest()

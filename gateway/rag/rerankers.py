@@ -1,4 +1,4 @@
-"""Hits put in order by a service or a language model; who fails is not waited for."""
+"""Rerankers that call a rerank service or a language model."""
 
 import asyncio
 import math
@@ -16,17 +16,17 @@ from gateway.rag.passage import Passage
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
-PASSAGE_CHARACTERS_MAX = 4_000  # of each that others are shown; a starting value, not measured
+PASSAGE_CHARACTERS_MAX = 4_000  # sent of each passage; a starting value, not measured
 _REPLY_BYTES_MAX = 1_048_576
 _ANSWER_TOKENS, _ANSWER_TOKENS_PASSAGE = 60, 6
-_JSON = re.compile(r"\{.*\}", re.DOTALL)  # models like to put a fence or a word around it
+_JSON = re.compile(r"\{.*\}", re.DOTALL)  # models often put a fence or words around it
 
-# Places of passages in the order that they are put in, each with its score, if there is one.
+# Indexes of the passages, best first, each with its new score, if the reranker gives one.
 Order: TypeAlias = list[tuple[int, float | None]]
 
 
 class RerankerUnavailable(Exception):
-    """It has put nothing in order. reason: deadline, error, garbage or budget."""
+    """The reranker returned no order. reason: deadline, error, garbage or budget."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -35,11 +35,11 @@ class RerankerUnavailable(Exception):
 
 class Reranker(Protocol):
     async def order(self, tenant: str, query: str, passages: Sequence[Passage], /) -> Order:
-        """All of the passages, best first. Raises `RankerUnavailable`."""
+        """All passages, best first. Raises `RerankerUnavailable`."""
 
 
 class ServiceReranker:
-    """A service of the shape that Cohere's `POST /rerank` has, and others' too."""
+    """Calls a service with the API of Cohere's `POST /rerank`, which other services offer too."""
 
     def __init__(
         self,
@@ -61,24 +61,24 @@ class ServiceReranker:
         if admitted is None:
             raise RerankerUnavailable("error")
         try:
-            order = _ordered(await self._ask(query, passages), len(passages))
+            order = _parse_reply(await self._request(query, passages), len(passages))
         except RerankerUnavailable:
             self._breaker.failed(admitted)
             raise
-        except BaseException:  # cancelled: nobody waits any more
+        except BaseException:  # cancelled: the caller has gone
             self._breaker.abandoned(admitted)
             raise
         self._breaker.succeeded(admitted)
         return order
 
-    async def _ask(self, query: str, passages: Sequence[Passage]) -> bytes:
+    async def _request(self, query: str, passages: Sequence[Passage]) -> bytes:
         body = {
             "query": query,
-            "documents": [_shown(passage) for passage in passages],
+            "documents": [_passage_text(passage) for passage in passages],
             "top_n": len(passages),
             **({"model": self._model} if self._model else {}),
         }
-        read = bytearray()
+        received = bytearray()
         try:
             async with (
                 asyncio.timeout(self._deadline_s),
@@ -86,32 +86,36 @@ class ServiceReranker:
             ):
                 reply.raise_for_status()
                 async for piece in reply.aiter_bytes():
-                    read += piece
-                    if len(read) > _REPLY_BYTES_MAX:
+                    received += piece
+                    if len(received) > _REPLY_BYTES_MAX:
                         raise RerankerUnavailable("garbage")
         except (TimeoutError, httpx2.TimeoutException):
             raise RerankerUnavailable("deadline") from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise RerankerUnavailable("error") from None  # its own words may hold the key
-        return bytes(read)
+            raise RerankerUnavailable("error") from None  # its message may contain the key
+        return bytes(received)
 
 
 class LlmReranker:
+    """Asks a language model for the numbers of the passages, best first."""
+
     def __init__(self, chat: BudgetedChat, *, instruction: str) -> None:
         self._chat = chat
         self._instruction = instruction
 
     async def order(self, tenant: str, query: str, passages: Sequence[Passage]) -> Order:
         mark = prompt_quoting.make_mark()
-        told = [prompt_quoting.quote("QUESTION", query, mark)]
+        quotes = [prompt_quoting.quote("QUESTION", query, mark)]
         for number, passage in enumerate(passages, start=1):
-            told.append(prompt_quoting.quote("RESULT", _shown(passage), mark, number=number))
+            quotes.append(
+                prompt_quoting.quote("RESULT", _passage_text(passage), mark, number=number)
+            )
         tokens_max = _ANSWER_TOKENS + _ANSWER_TOKENS_PASSAGE * len(passages)
         try:
-            said = await self._chat.answer(
+            output = await self._chat.answer(
                 tenant,
                 self._instruction.replace(prompt_quoting.MARK, mark),
-                "\n\n".join(told),
+                "\n\n".join(quotes),
                 tokens_max=tokens_max,
             )
         except BudgetSpent:
@@ -120,7 +124,7 @@ class LlmReranker:
             raise RerankerUnavailable("deadline") from None
         except ChatUnavailable:
             raise RerankerUnavailable("error") from None
-        return _said(said, len(passages))
+        return _parse_output(output, len(passages))
 
 
 class _Result(BaseModel):
@@ -132,37 +136,37 @@ class _Results(BaseModel):
     results: list[_Result] = Field(min_length=1)
 
 
-class _Said(BaseModel):
+class _LlmOrder(BaseModel):
     order: list[int] = Field(min_length=1)
 
 
-def _ordered(reply: bytes, count: int) -> Order:
+def _parse_reply(reply: bytes, count: int) -> Order:
     try:
         results = _Results.model_validate_json(reply).results
     except ValidationError:
         raise RerankerUnavailable("garbage") from None
-    if not all(math.isfinite(each.relevance_score) for each in results):
+    if not all(math.isfinite(result.relevance_score) for result in results):
         raise RerankerUnavailable("garbage")
-    ranked = sorted(results, key=lambda each: (-each.relevance_score, each.index))
-    return _complete([(each.index, each.relevance_score) for each in ranked], count)
+    ranked = sorted(results, key=lambda result: (-result.relevance_score, result.index))
+    return _complete([(result.index, result.relevance_score) for result in ranked], count)
 
 
-def _said(answer: str, count: int) -> Order:
-    match = _JSON.search(answer)
+def _parse_output(output: str, count: int) -> Order:
+    match = _JSON.search(output)
     try:
-        numbers = _Said.model_validate_json(match[0] if match else "").order
+        numbers = _LlmOrder.model_validate_json(match[0] if match else "").order
     except ValidationError:
         raise RerankerUnavailable("garbage") from None
     return _complete([(number - 1, None) for number in numbers], count)
 
 
 def _complete(order: Order, count: int) -> Order:
-    """With those at the end that it leaves out, as they were found."""
-    places = [place for place, _ in order]
-    if len(set(places)) < len(places) or not all(0 <= place < count for place in places):
+    """The order with the missing passages at its end. Raises `RerankerUnavailable` if invalid."""
+    indexes = {index for index, _ in order}
+    if len(indexes) < len(order) or not all(0 <= index < count for index in indexes):
         raise RerankerUnavailable("garbage")
-    return [*order, *((place, None) for place in range(count) if place not in set(places))]
+    return [*order, *((index, None) for index in range(count) if index not in indexes)]
 
 
-def _shown(passage: Passage) -> str:
+def _passage_text(passage: Passage) -> str:
     return f"{passage.heading}\n\n{passage.text}"[:PASSAGE_CHARACTERS_MAX]

@@ -15,11 +15,11 @@ from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
 QUESTIONS_MAX = 1_000  # pending questions; further ones are dropped
-BYTES_MAX = 16_777_216  # of their answers; starting values, not measured
-_HITS_MAX = 5
+BYTES_MAX = 16_777_216  # bytes of their answers; both are starting values, not measured
+_HITS_MAX = 5  # stored of each answer
 
 # The end of a low-confidence answer's body, which contains no text of a document.
-UNSURE = b'"low_confidence":true}'
+LOW_CONFIDENCE_SUFFIX = b'"low_confidence":true}'
 
 
 @dataclass(slots=True)
@@ -32,12 +32,12 @@ class _PendingQuestion:
 
 
 class LowConfidenceLog:
-    """items_max: maximum stored items per tenant."""
+    """items_max: maximum stored items per tenant. every_s: time between flushes."""
 
     def __init__(
-        self, curation: LowConfidenceStore, *, items_max: int, every_s: float = FLUSH_S
+        self, store: LowConfidenceStore, *, items_max: int, every_s: float = FLUSH_S
     ) -> None:
-        self._curation = curation
+        self._items = store
         self._items_max = items_max
         self._pending: FlushBuffer[tuple[str, str], _PendingQuestion] = FlushBuffer(
             "curation",
@@ -63,7 +63,7 @@ class LowConfidenceLog:
 
     async def _store(self, pending: Mapping[tuple[str, str], _PendingQuestion]) -> None:
         items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]
-        await self._curation.add(items, items_max=self._items_max)
+        await self._items.add(items, items_max=self._items_max)
 
 
 def _merge(earlier: _PendingQuestion, later: _PendingQuestion) -> _PendingQuestion:

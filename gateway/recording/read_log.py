@@ -25,8 +25,8 @@ FLUSH_S = 1.0
 PENDING_ANSWERS_MAX = 10_000  # pending answers; at half of it a flush starts early
 BODIES_BYTES_MAX = 67_108_864  # bytes of their bodies; at half of it a flush starts early
 PENDING_DOCUMENTS_MAX = 200_000  # pending pairs of a reader and a document; 25 MB
-_ROWS_MAX = 100  # rows per transaction, which blocks changes of these tenants for 10 ms
-_READ_MAX = 100  # bodies parsed between two yields to the event loop; 1 ms
+_READERS_MAX = 100  # readers per transaction, which blocks changes of their tenants for 10 ms
+_VIEWS_MAX = 100  # views processed between two yields to the event loop; 1 ms
 
 log = structlog.get_logger()
 
@@ -65,7 +65,7 @@ class _ViewCounts:
 
 
 class ReadLog:
-    """now_s: seconds since 1970. is_on: False records nothing. every_s: time between flushes."""
+    """now_s: seconds since 1970. is_on: False: records nothing. every_s: time between flushes."""
 
     def __init__(
         self, store: ReadStore, now_s: Callable[[], float], *, is_on: bool, every_s: float = FLUSH_S
@@ -151,7 +151,7 @@ class ReadLog:
                 documents = documents_by_body[id(view.body)] = _document_ids(view.body)
             counts = _ViewCounts(view.first_s, view.last_s, view.answers, documents)
             self._add_counts(view.reader, counts)
-            if not number % _READ_MAX:
+            if not number % _VIEWS_MAX:
                 await asyncio.sleep(0)
 
     def _add_counts(self, reader: Reader, more: _ViewCounts) -> None:
@@ -200,8 +200,8 @@ def _document_ids(body: bytes) -> set[str]:
 
 
 def _batches(readers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:
-    for start in range(0, len(readers), _ROWS_MAX):
-        yield readers[start : start + _ROWS_MAX]
+    for start in range(0, len(readers), _READERS_MAX):
+        yield readers[start : start + _READERS_MAX]
 
 
 def _read_events(reader: Reader, counts: _ViewCounts) -> Iterator[ReadEvent]:

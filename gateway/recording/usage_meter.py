@@ -31,9 +31,9 @@ _OPERATIONS = {
 
 
 class UsageMeter:
-    """prices: per million tokens of each kind; a kind without a price is free.
+    """prices: cost of a million tokens of each kind; a kind without a price is free.
 
-    budget: default limit of a tenant's monthly cost; None: no limit.
+    budget: limit of the monthly cost of a tenant that has no limit of its own; None: no limit.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class UsageMeter:
         await self._pending.flush()
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:
-        """Store what is counted every FLUSH_S, and the rest at the end."""
+        """Flush every FLUSH_S seconds during the block, and once at its end."""
         return self._pending.background_flush()
 
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
@@ -104,6 +104,7 @@ class UsageMeter:
 
 
 def build(settings: Settings, usage: UsageStore) -> UsageMeter:
+    """A meter with the configured prices and budget."""
     return UsageMeter(
         usage,
         utc_now,

@@ -1,6 +1,7 @@
-"""Cached answers held against the truth: computed anew at the same revisions, and compared.
+"""Audits cached answers: computes them again at the same revisions, and compares the bodies.
 
-A sample of what is served, behind it; or all live entries, for `nearhit audit`.
+`CacheAuditor` audits a sample of the served answers in the background, `CacheAuditRun` all live
+entries for `nearhit audit`.
 """
 
 import asyncio
@@ -24,19 +25,18 @@ from index.model.scope import PUBLIC, Scope
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 
-# equal, other; moved: the index has changed meanwhile; approximate: an index that may miss a chunk,
-# or a model that shortens a text otherwise each time, took part, so that two right answers may
-# differ; gone: it was no live entry any more.
+# moved: the index changed during the audit. approximate: two correct answers may differ, because an
+# approximate index or a model that compresses texts took part. gone: the entry is no longer live.
 Verdict: TypeAlias = Literal["equal", "other", "moved", "approximate", "gone"]
 
-_AT_ONCE_MAX = 1  # of a worker's, so that audits never crowd out answers
-_ATTEMPTS_MAX = 5  # at an entry while writers go on
+_TASKS_MAX = 1  # per process, so that audits do not slow down answers
+_ATTEMPTS_MAX = 5  # per entry while writers change the index
 
 log = structlog.get_logger()
 
 
 class CacheAuditor:
-    """share: of the answers from a cache to compute anew; `count` is told audit_VERDICT."""
+    """share: of the cached answers, 0 to 1, to audit. count: receives audit_VERDICT."""
 
     def __init__(
         self, searcher: Searcher, answers: Answers, count: CountEvent, *, share: float
@@ -45,55 +45,58 @@ class CacheAuditor:
         self._answers = answers
         self._count = count
         self._share = share
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    def sample(self, seen: Scope, query: Query, key: str, served: ServedAnswer) -> None:
-        """Perhaps look at what has just been served as this question's own answer."""
+    def sample(self, scope: Scope, query: Query, key: str, served: ServedAnswer) -> None:
+        """Audit an exact answer that was just served, if chance selects it."""
         if (
             served.tier in ("memory", "redis")
-            and random.random() < self._share  # noqa: S311  no secret
-            and len(self._at_work) < _AT_ONCE_MAX
+            and random.random() < self._share  # noqa: S311  not a secret
+            and len(self._tasks) < _TASKS_MAX
         ):
-            task = asyncio.create_task(self._look(seen, query, key, served))
-            self._at_work.add(task)
-            task.add_done_callback(self._at_work.discard)
+            task = asyncio.create_task(self._audit(scope, query, key, served))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def check(
-        self, seen: Scope, query: Query, key: str, body: bytes, good: Revisions
+        self, scope: Scope, query: Query, key: str, body: bytes, revisions: Revisions
     ) -> Verdict:
-        """An answer that is another one is dropped, and told. Raises `DatabaseUnavailable`."""
-        found = await search_index(self._searcher, seen, query)
-        if found.degraded or not found.dependence.exact:
+        """Compare an answer, valid at these revisions; drop and log it if it differs.
+
+        Raises `DatabaseUnavailable`.
+        """
+        result = await search_index(self._searcher, scope, query)
+        if result.degraded or not result.dependence.exact:
             return "approximate"
-        if Revisions(found.history, found.as_of) != good:
+        if Revisions(result.history, result.as_of) != revisions:
             return "moved"
-        if is_equal := matches_body(found, query, body):
+        if is_equal := matches_body(result, query, body):
             return "equal"
         if is_equal is None:
             return "approximate"
         log.error(
             "audit",
-            tenant=seen.tenant,
+            tenant=scope.tenant,
             key=key,
-            revisions=dict(good.by_partition),
-            detail="a cached answer is not what a search gives: it is dropped; please report it",
+            revisions=dict(revisions.by_partition),
+            detail="a cached answer differs from a new search and is dropped; please report it",
         )
-        await self._answers.drop(seen.tenant, key)
+        await self._answers.drop(scope.tenant, key)
         return "other"
 
     async def drain_background(self) -> None:
-        await asyncio.gather(*self._at_work)
+        await asyncio.gather(*self._tasks)
 
-    async def _look(self, seen: Scope, query: Query, key: str, served: ServedAnswer) -> None:
+    async def _audit(self, scope: Scope, query: Query, key: str, served: ServedAnswer) -> None:
         try:
-            verdict = await self.check(seen, query, key, served.body, served.valid_until)
+            verdict = await self.check(scope, query, key, served.body, served.valid_until)
         except DatabaseUnavailable:
             return
         self._count(f"audit_{verdict}")
 
 
 class CacheAuditRun:
-    """All live entries of a tenant, one after the other."""
+    """Audits all live entries of a tenant, one after the other."""
 
     def __init__(
         self,
@@ -107,42 +110,48 @@ class CacheAuditRun:
         self._tenants = tenants
         self._auditor = auditor
 
-    async def of(self, tenant: str) -> AsyncIterator[tuple[str, Verdict]]:
-        """Each key, and what became of it. Raises `CacheUnavailable` and `DatabaseUnavailable`."""
+    async def verdicts(self, tenant: str) -> AsyncIterator[tuple[str, Verdict]]:
+        """The key and verdict of each entry. Raises `CacheUnavailable`, `DatabaseUnavailable`."""
         after, is_last = 0, False
         while not is_last:
             history = (await self._tenants.revisions([PUBLIC]))[PUBLIC].history
-            sight = await self._store.lookup(tenant, history, "")
-            if sight.state is None:
+            snapshot = await self._store.lookup(tenant, history, "")
+            if snapshot.state is None:
                 return
-            page = await self._store.scan(sight, sight.state.nonce, after=after)
+            page = await self._store.scan(snapshot, snapshot.state.nonce, after=after)
             if page is None:
                 return
             is_last = page.is_last
-            for listed in page.records:
-                after = listed.sequence
-                yield listed.key, await self._settled(tenant, listed.key)
+            for record in page.records:
+                after = record.sequence
+                yield record.key, await self._verdict(tenant, record.key)
 
-    async def _settled(self, tenant: str, key: str) -> Verdict:
+    async def _verdict(self, tenant: str, key: str) -> Verdict:
+        """The verdict on an entry; `moved` only if the index changed during every attempt."""
         verdict: Verdict = "gone"
         for _ in range(_ATTEMPTS_MAX):
-            verdict = await self._verdict(tenant, key)
+            verdict = await self._try_audit(tenant, key)
             if verdict != "moved":
                 break
         return verdict
 
-    async def _verdict(self, tenant: str, key: str) -> Verdict:
-        read = await self._tenants.revisions([tenant, PUBLIC])
-        now = Revisions(read[PUBLIC].history, {name: one.revision for name, one in read.items()})
+    async def _try_audit(self, tenant: str, key: str) -> Verdict:
+        counters = await self._tenants.revisions([tenant, PUBLIC])
+        now = Revisions(
+            counters[PUBLIC].history,
+            {partition: counter.revision for partition, counter in counters.items()},
+        )
         await self._invalidation.drain(tenant, now)
-        sight = await self._store.lookup(tenant, now.history, key)
-        if sight.entry is None or sight.state is None:
+        snapshot = await self._store.lookup(tenant, now.history, key)
+        state, entry = snapshot.state, snapshot.entry
+        if state is None or entry is None:
             return "gone"
         try:
-            needed = AnswerDependencies.decode(sight.entry.dependencies)
+            dependencies = AnswerDependencies.decode(entry.dependencies)
         except UnreadableRecord:
-            return "gone"  # of another version: nobody serves it, and any change drops it
-        good = now.of(needed.scope.partitions)
-        if not protocol.may_serve(sight.state, sight.entry.version, good):
+            return "gone"  # written by another version: never served, and dropped by any change
+        scope, query = dependencies.scope, dependencies.query
+        revisions = now.of(scope.partitions)
+        if not protocol.may_serve(state, entry.version, revisions):
             return "moved"
-        return await self._auditor.check(needed.scope, needed.query, key, sight.entry.body, good)
+        return await self._auditor.check(scope, query, key, entry.body, revisions)

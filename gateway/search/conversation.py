@@ -10,7 +10,7 @@ from gateway import problems
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.rag import query_gate
 from gateway.rag.gate_vocabulary import gate_vocabulary
-from gateway.rag.query_gate import Verdict
+from gateway.rag.query_gate import GateDecision
 from gateway.rag.query_rewriter import RewrittenQuery
 from gateway.search.response_headers import Header
 from gateway.search.search_schemas import SearchBody
@@ -23,18 +23,18 @@ _CLOSED = orjson.dumps({"hits": [], "gate": "closed"})
 class InterpretedQuery:
     """body: the search; None if the message is no question for the documents.
 
-    verdict, rewritten: None if the request asked for no gate, or had no history.
+    decision, rewritten: None if the request asked for no gate, or had no history.
     """
 
     body: SearchBody | None
-    verdict: Verdict | None
+    decision: GateDecision | None
     rewritten: RewrittenQuery | None
 
     @property
     def headers(self) -> list[Header]:
         headers = []
-        if self.verdict is not None:
-            headers.append((b"nearhit-gate", self.verdict.header.encode()))
+        if self.decision is not None:
+            headers.append((b"nearhit-gate", self.decision.header.encode()))
         if self.rewritten is not None:
             headers.append((b"nearhit-rewrite", self.rewritten.header.encode()))
         return headers
@@ -45,20 +45,20 @@ async def interpret(
 ) -> InterpretedQuery:
     """The search that the caller's message asks for. A 422 `Problem` if the gate is unknown."""
     admitted = await context.authenticate()
-    verdict = None
+    decision = None
     if body.gate is not None:
         words = await gate_vocabulary(services.query_gates, admitted.principal.tenant, body.gate)
         if words is None:
             raise problems.invalid_field("gate", "There is no such gate.")
-        verdict = query_gate.classify(body.query, words)
-        services.metrics.assist("gate", verdict.header.replace("; ", " "))
-        if not verdict.is_open:
-            return InterpretedQuery(None, verdict, None)
+        decision = query_gate.classify(body.query, words)
+        services.metrics.assist("gate", decision.header.replace("; ", " "))
+        if not decision.is_open:
+            return InterpretedQuery(None, decision, None)
     if "history" not in body.model_fields_set:
-        return InterpretedQuery(body, verdict, None)
+        return InterpretedQuery(body, decision, None)
     rewriter = (await services.rag_tools.tools()).rewriter
     rewritten = await rewriter.rewrite(full_scope(admitted), history_of(body), body.query)
-    return InterpretedQuery(body.model_copy(update={"query": rewritten.query}), verdict, rewritten)
+    return InterpretedQuery(body.model_copy(update={"query": rewritten.query}), decision, rewritten)
 
 
 def closed_response(interpreted: InterpretedQuery) -> Response:

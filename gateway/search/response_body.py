@@ -36,9 +36,9 @@ async def build_answer(
     llm_output = None
     missing_parts = {"embedder": "lexical-only"} if result.degraded else {}
     if query.postprocessing is not None:
-        postprocessor = (await rag_tools.tools()).finisher
-        llm_output = await postprocessor.consult(scope.tenant, result.hits, query)
-        missing_parts |= llm_output.lacks
+        postprocessor = (await rag_tools.tools()).postprocessor
+        llm_output = await postprocessor.call_models(scope.tenant, result.hits, query)
+        missing_parts |= llm_output.failures
     return ComputedAnswer(
         encode(result, query, llm_output),
         Revisions(result.history, result.as_of),
@@ -96,7 +96,7 @@ def _postprocessed(
 ) -> dict[str, Any]:
     from gateway.rag import postprocessing  # only searches that ask for it load it
 
-    processed = postprocessing.postprocess(hits, query, llm_output or postprocessing.NOTHING)
+    processed = postprocessing.postprocess(hits, query, llm_output or postprocessing.NO_OUTPUT)
     body: dict[str, Any] = {"hits": [_hit(hit, query) for hit, _ in processed.hits]}
     if query.postprocessing is not None and query.postprocessing.ranker is not None:
         for hit, (_, score) in zip(body["hits"], processed.hits, strict=True):

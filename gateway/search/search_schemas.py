@@ -7,7 +7,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from gateway.rag.postprocessor_names import NO_HELPERS, PostprocessorNames
+from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
 from gateway.search.filter_schemas import Filters
 from index.model.chunk_kind import Kind
@@ -135,7 +135,7 @@ class SearchBody(Body):
         """Whether the query needs a rewrite or passes through a query gate."""
         return self.gate is not None or "history" in self.model_fields_set
 
-    def canonical(self, helpers: PostprocessorNames = NO_HELPERS) -> Query:
+    def canonical(self, helpers: PostprocessorNames = DEFAULT_POSTPROCESSORS) -> Query:
         """The canonical query: equal for all requests that must get the same answer."""
         hits_max = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(

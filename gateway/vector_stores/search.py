@@ -76,7 +76,7 @@ async def _rewrite_queries(
     """The searches with rewritten queries; a query that the model fails to rewrite stays."""
     rewriter = (await context.services.search.rag_tools.tools()).rewriter
     rewrites = await asyncio.gather(
-        *(rewriter.rewrite(scope, (), search.query, alone=True) for search in searches)
+        *(rewriter.rewrite(scope, (), search.query, without_history=True) for search in searches)
     )
     context.trace.mark("rewrite")
     return [

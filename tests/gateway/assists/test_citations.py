@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.rag import answer_generator, prompt_quoting
-from gateway.rag.citations import Citations
+from gateway.rag.citations import CitationParser
 from gateway.rag.passage import Passage
 
 PASSAGES = [Passage(100 + n, f"document {n}", f"Title {n}", f"Text {n}.", "en") for n in range(12)]
@@ -23,12 +23,12 @@ def test_marks_of_passages_are_cited_once_each_however_the_text_comes(
     text: str, cuts: set[int]
 ) -> None:
     places = [0, *sorted(place for place in cuts if place < len(text)), len(text)]
-    citations = Citations(PASSAGES)
+    citations = CitationParser(PASSAGES)
 
-    told = [each for start, end in pairwise(places) for each in citations.more(text[start:end])]
+    told = [each for start, end in pairwise(places) for each in citations.feed(text[start:end])]
 
     assert citations.text == text
-    assert citations.found == told
+    assert citations.citations == told
     assert [each["mark"] for each in told] == re.findall(r"\[(?:[1-9]|1[0-2])\]", text)
     for each in told:
         assert text[each["start"] : each["end"]] == each["mark"]

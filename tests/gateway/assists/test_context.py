@@ -219,7 +219,7 @@ def test_passages_of_one_document_that_follow_each_other_share_its_title() -> No
     some = [passage("One.", "a", "A"), passage("Two.", "a", "A")]
     others = [passage(" ", "c", "C"), passage("Three.", "b"), passage("Four.", "a", "A")]
 
-    made = context.markdown([*some, *others], 1_000)
+    made = context.build_context([*some, *others], 1_000)
 
     assert made.text == ("## A\n\nOne. [1]\n\nTwo. [2]\n\n## b\n\nThree. [4]\n\n## A\n\nFour. [5]")
 
@@ -228,8 +228,8 @@ def test_after_a_passage_that_is_cut_there_is_no_other() -> None:
     long, short = passage(f"{LAMPS} {'Whale ' * 50}"), passage("Oil.")
     room = token_estimate.count(f"## a\n\n{LAMPS} [1]") + 10
 
-    cut = context.markdown([long, short], room)
-    none = context.markdown([passage("Whale " * 50), short], room)
+    cut = context.build_context([long, short], room)
+    none = context.build_context([passage("Whale " * 50), short], room)
 
     assert cut.text == f"## a\n\n{LAMPS} [1]"
     assert none == context.Context("", 0, ())
@@ -241,8 +241,8 @@ def test_what_just_fits_is_left_whole() -> None:
 
     assert context.fits([passage(LAMPS)], budget)
     assert not context.fits([passage(LAMPS)], budget - 1)
-    assert context.markdown([passage(LAMPS)], budget).text == text
-    assert context.markdown([passage(LAMPS)], budget - 1).text == "## a\n\nLamps burn oil. [1]"
+    assert context.build_context([passage(LAMPS)], budget).text == text
+    assert context.build_context([passage(LAMPS)], budget - 1).text == "## a\n\nLamps burn oil. [1]"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_what_just_fits_is_left_whole() -> None:
 )
 def test_of_a_sentence_that_does_not_fit_its_first_words_are_kept(budget: int, begun: str) -> None:
     assert token_estimate.count("Lamps burn") == 3
-    assert context.begun("Lamps burn oil.", budget) == begun
+    assert context.first_words("Lamps burn oil.", budget) == begun
 
 
 def test_an_extract_says_where_sentences_were_left_out_and_keeps_their_order() -> None:
@@ -259,7 +259,9 @@ def test_an_extract_says_where_sentences_were_left_out_and_keeps_their_order() -
     budget = token_estimate.count(f"## a [1] {shown} …")
 
     def extract(budget: int) -> str:
-        (made,) = context.extracted([passage(text)], "what oil of whales burns best", budget)
+        (made,) = context.extract_sentences(
+            [passage(text)], "what oil of whales burns best", budget
+        )
         return made.text
 
     assert extract(budget) == shown
@@ -282,8 +284,8 @@ passages = st.lists(
 @given(passages, st.integers(1, 80))
 def test_it_never_costs_more_than_the_budget(given_: list[Passage], budget: int) -> None:
     lexical.load({"en"})
-    for each in (given_, context.extracted(given_, "lamps of 2021", budget)):
-        made = context.markdown(each, budget)
+    for each in (given_, context.extract_sentences(given_, "lamps of 2021", budget)):
+        made = context.build_context(each, budget)
 
         assert token_estimate.count(made.text) == made.tokens <= budget
         for citation in made.citations:
@@ -292,7 +294,7 @@ def test_it_never_costs_more_than_the_budget(given_: list[Passage], budget: int)
 
 
 def test_a_title_is_one_line_whatever_is_in_it() -> None:
-    made = context.markdown([passage("One.", "a", " Of lamps\u2028## Ours [9] ")], 100)
+    made = context.build_context([passage("One.", "a", " Of lamps\u2028## Ours [9] ")], 100)
 
     assert made.text == "## Of lamps ## Ours [9]\n\nOne. [1]"
 
