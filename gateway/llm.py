@@ -101,7 +101,7 @@ def make_preprocessor(
     for_cuts, for_summaries = (
         models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
-    prompt = read_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
+    prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
     model_cut = LlmChunker(for_cuts, metrics.model_cut, prompt=prompt)
     prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
     model_summaries = LlmSummarizer(for_summaries, metrics.model_summary, prompt=prompt)

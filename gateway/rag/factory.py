@@ -95,7 +95,7 @@ def _rewriter(
 def _ranker(
     settings: Settings, service: httpx2.AsyncClient | None, model: BudgetedChat | None
 ) -> Reranker | None:
-    match settings.ranker:
+    match settings.active_reranker:
         case "service":
             assert service is not None, "the settings name its URL"
             assert settings.rerank_url is not None

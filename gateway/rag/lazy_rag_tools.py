@@ -19,7 +19,7 @@ def postprocessor_names(settings: Settings) -> PostprocessorNames:
     model = f"model:{settings.chat_model}"
     ranker = {"service": f"service:{settings.rerank_url} {settings.rerank_model}", "model": model}
     return PostprocessorNames(
-        ranker.get(settings.ranker, settings.ranker),
+        ranker.get(settings.active_reranker, settings.active_reranker),
         "extract" if settings.chat_model is None else model,
     )
 

@@ -20,7 +20,7 @@ from index.model.query import Postprocessing, Query
 from index.search.hits import Hit
 from ingest.errors import ChatTooLate, ChatUnavailable
 
-FORMULA, EXTRACT = "formula", "extract"
+HEURISTIC, EXTRACT = "heuristic", "extract"
 _COMPRESSED_MAX = 8  # hits that a model shortens for one answer; a starting value, not measured
 _COMPRESSED_TOKENS = 300
 
@@ -57,7 +57,7 @@ class PostprocessedHits:
 
 
 def postprocess(hits: Sequence[Hit], query: Query, said: LlmOutput = NOTHING) -> PostprocessedHits:
-    """Pure: what nobody said is done by formula, or left as it was found."""
+    """Pure: what a service or a model did not do, the heuristic does or nothing changes."""
     finish = query.postprocessing
     assert finish is not None, "else the hits are the answer"
     shown = _ordered(hits, query, finish, said)[: finish.top_k]
@@ -83,7 +83,7 @@ def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
 def _ordered(
     hits: Sequence[Hit], query: Query, finish: Postprocessing, said: LlmOutput
 ) -> list[tuple[Hit, float | None]]:
-    if finish.ranker == FORMULA:
+    if finish.ranker == HEURISTIC:
         scored = zip(hits, heuristic_reranker.scores(query, hits), strict=True)
         return [*sorted(scored, key=lambda one: -one[1])]  # ties stay as they were found
     if said.order is None:
@@ -157,7 +157,7 @@ class Postprocessor:
         if finish.ranker is None:
             return None, {}
         kind = finish.ranker.partition(":")[0]
-        if finish.ranker == FORMULA or self._ranker is None or len(hits) < 2:
+        if finish.ranker == HEURISTIC or self._ranker is None or len(hits) < 2:
             self._observe("rerank", kind)
             return None, {}
         try:

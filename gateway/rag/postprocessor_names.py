@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class PostprocessorNames:
     """Who looks at hits once more, and who shortens them if a model is asked for; see `Finish`."""
 
-    ranker: str = "formula"
+    ranker: str = "heuristic"
     compressor: str = "extract"
 
 
