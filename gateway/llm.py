@@ -101,7 +101,7 @@ def make_preprocessor(
     chunking_chat, summary_chat = (
         models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
-    prompt = read_prompt("NEARHIT_CUT_PROMPT", settings.cut_prompt)
+    prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
     chunker = LlmChunker(chunking_chat, metrics.model_cut, prompt=prompt)
     prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
     summarizer = LlmSummarizer(summary_chat, metrics.model_summary, prompt=prompt)

@@ -114,9 +114,9 @@ async def open_services(
             redis,
             CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
             prefix=settings.cache_prefix,
-            budget_s=settings.cache_budget_s,
-            lifetime_s=settings.cache_lifetime_s,
-            entries_max=settings.cache_entries,
+            budget_s=settings.redis_timeout_s,
+            lifetime_s=settings.redis_ttl_s,
+            entries_max=settings.redis_entries_max,
         )
         await _log_eviction_policy(store)
         async with _join_rooms(settings, metrics, connected, store, *embedders) as services:

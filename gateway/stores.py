@@ -42,7 +42,9 @@ class Stores:
             database=database,
             tenants=TenantStore(database),
             principals=PrincipalStore(database),
-            documents=DocumentStore(database, unlearn_s=_PRUNING_PAUSES * settings.job_pause_s),
+            documents=DocumentStore(
+                database, unlearn_s=_PRUNING_PAUSES * settings.job_retry_delay_s
+            ),
             sources=SourceStore(database),
             event_versions=EventVersionStore(database),
             jobs=JobQueue(database),

@@ -129,8 +129,8 @@ async def fresh_settings(
         redis_url=SecretStr(servers.redis_url),
         admin_key=SecretStr(ADMIN_KEY),
         cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:",
-        cache_budget_s=1.0,  # a busy test machine must not look like a broken Redis
-        rate_address=0,  # all callers of the tests share one address
+        redis_timeout_s=1.0,  # a busy test machine must not look like a broken Redis
+        address_failures_per_s=0,  # all callers of the tests share one address
     )
     await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -130,8 +130,8 @@ def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
 
 def _connections(settings: Settings, http: HttpServices) -> Connections:
     limits = ConnectionLimits(
-        HeadLimits(settings.head_bytes_max, settings.url_bytes_max, settings.headers_max),
-        head_deadline_s=settings.head_deadline_s,
+        HeadLimits(settings.headers_bytes_max, settings.url_bytes_max, settings.headers_max),
+        headers_deadline_s=settings.headers_deadline_s,
         send_deadline_s=settings.send_deadline_s,
         connections_max=settings.connections_max,
         address_connections_max=settings.address_connections_max,

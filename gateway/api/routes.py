@@ -72,7 +72,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         needs="reader",
         summary="Run many searches at one revision",
         body=search_schemas.SearchBatchBody,
-        body_bytes_max=lambda settings: settings.searches_max * settings.search_bytes_max,
+        body_bytes_max=lambda settings: settings.batch_searches_max * settings.search_bytes_max,
         answer=search_schemas.SearchBatchAnswer,
     ),
 )

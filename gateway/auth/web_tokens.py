@@ -317,8 +317,8 @@ async def open_client(
                 settings.jwt_subject_claim,
                 settings.jwt_groups_claim,
                 settings.jwt_roles_claim,
-                settings.jwt_roles,
-                strings_allowed=settings.jwt_strings_allowed,
+                settings.jwt_default_roles,
+                strings_allowed=settings.jwt_string_claims_allowed,
             ),
         )
 

@@ -45,7 +45,7 @@ def build(
         SemanticBucketStore(stores.database), index_name, settings.semantic_error_max
     )
     semantic = SemanticTier(store, replicas, similarity, BucketStats(buckets, time.monotonic))
-    memory = LocalCache(settings.cache_memory_bytes)
+    memory = LocalCache(settings.local_cache_bytes_max)
     return CacheServices(
         store=store,
         answers=Answers(memory, store, invalidation, semantic, metrics.cache_event),
@@ -53,6 +53,6 @@ def build(
         similarity=similarity,
         buckets=buckets,
         query_vectors=EmbeddingCache(
-            store, metrics.cache_event, size_bytes_max=settings.cache_memory_bytes // 8
+            store, metrics.cache_event, size_bytes_max=settings.local_cache_bytes_max // 8
         ),
     )

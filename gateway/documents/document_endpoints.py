@@ -100,7 +100,7 @@ async def enqueue_write(
         source=body.source,
         key_id=await _key_id(services, principal),
         subject=principal.subject,
-        attempts_max=services.settings.job_attempts,
+        attempts_max=services.settings.job_attempts_max,
         parts=parts_of(body),
     )
     return await services.jobs.enqueue_document(document_id, job)

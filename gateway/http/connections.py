@@ -28,7 +28,7 @@ class Waiting(Protocol):
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
     head: HeadLimits
-    head_deadline_s: float
+    headers_deadline_s: float
     send_deadline_s: float
     connections_max: int
     address_connections_max: int
@@ -82,7 +82,7 @@ class Connections:
     def wait_for_head(self, connection: Waiting) -> None:
         """Start the deadline for the head of a request."""
         loop = asyncio.get_running_loop()
-        self._waiting[connection] = loop.time() + self.limits.head_deadline_s
+        self._waiting[connection] = loop.time() + self.limits.headers_deadline_s
         if not self._is_ticking:
             self._is_ticking = True
             loop.call_later(_TICK_S, self._tick, loop)

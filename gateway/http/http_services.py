@@ -44,22 +44,22 @@ def build(
         authenticator=authenticator,
         admission=AdmissionControl(
             _rate_limiters(settings, store),
-            requests_max=settings.requests_max,
-            tenant_requests_max=settings.tenant_requests_max,
+            requests_max=settings.concurrent_requests_max,
+            tenant_requests_max=settings.tenant_concurrent_requests_max,
             body_bytes_max=settings.body_memory_bytes,
             tenant_body_bytes_max=settings.tenant_body_memory_bytes,
         ),
         addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
-        failures=FailureLimiter(settings.rate_address, time.monotonic),
+        failures=FailureLimiter(settings.address_failures_per_s, time.monotonic),
         body_limits=BodyLimits(
-            settings.body_deadline_s, settings.body_grace_s, settings.body_rate_min
+            settings.body_deadline_s, settings.body_grace_s, settings.body_bytes_per_s_min
         ),
     )
 
 
 def _rate_limiters(settings: Settings, store: RedisStore) -> dict[str, RateLimiter]:
     """By counter name; a rate of 0 is no limit. A bucket holds the tokens of two seconds."""
-    rates = {"key": settings.rate_key, "tenant": settings.rate_tenant}
+    rates = {"key": settings.key_requests_per_s, "tenant": settings.tenant_requests_per_s}
     return {
         name: RateLimiter(store, RateLimit(per_s, math.ceil(2 * per_s)), time.monotonic)
         for name, per_s in rates.items()

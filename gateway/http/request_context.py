@@ -96,7 +96,7 @@ class RequestContext(Generic[RoomServices_co]):
 
     def cache_headers(self, *headers: tuple[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
         """The headers that tell how an answer was made; none if the settings hide them."""
-        return headers if self.http.settings.cache_status == "on" else ()
+        return headers if self.http.settings.cache_headers == "on" else ()
 
     def prefers(self, preference: str) -> bool:
         """Whether a `Prefer` header has the preference: RFC 7240, section 2."""

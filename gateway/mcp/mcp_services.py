@@ -29,5 +29,7 @@ def build(stores: Stores, search: SearchServices) -> McpServices:
         search,
         stores.documents,
         search.read_log,
-        LRUCache(settings.cache_memory_bytes // 4, lambda result: len(result[0]) + len(result[1])),
+        LRUCache(
+            settings.local_cache_bytes_max // 4, lambda result: len(result[0]) + len(result[1])
+        ),
     )

@@ -235,7 +235,7 @@ async def backfill(settings: Settings, names: Sequence[str]) -> dict[str, str]:
     async with open_database(settings) as database:
         jobs = JobQueue(database)
         return {
-            tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts))
+            tenant: await jobs.enqueue_once(backfilling.job(tenant, settings.job_attempts_max))
             for tenant in await resolve_tenants(TenantStore(database), names)
         }
 

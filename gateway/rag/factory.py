@@ -95,7 +95,7 @@ def _rewriter(
 def _reranker(
     settings: Settings, client: httpx2.AsyncClient | None, chat: BudgetedChat | None
 ) -> Reranker | None:
-    match settings.ranker:
+    match settings.active_reranker:
         case "service":
             assert client is not None, "the settings require a URL for a rerank service"
             assert settings.rerank_url is not None

@@ -19,7 +19,7 @@ def postprocessor_names(settings: Settings) -> PostprocessorNames:
     model = f"model:{settings.chat_model}"
     rankers = {"service": f"service:{settings.rerank_url} {settings.rerank_model}", "model": model}
     return PostprocessorNames(
-        rankers.get(settings.ranker, settings.ranker),
+        rankers.get(settings.active_reranker, settings.active_reranker),
         "extract" if settings.chat_model is None else model,
     )
 

@@ -20,7 +20,7 @@ from index.model.query import Postprocessing, Query
 from index.search.hits import Hit
 from ingest.errors import ChatTooLate, ChatUnavailable
 
-FORMULA, EXTRACT = "formula", "extract"
+HEURISTIC, EXTRACT = "heuristic", "extract"
 _COMPRESSED_MAX = 8  # hits that a model compresses for one answer; a starting value, not measured
 _COMPRESSED_TOKENS = 300
 
@@ -89,7 +89,7 @@ def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
 def _rank(
     hits: Sequence[Hit], query: Query, postprocessing: Postprocessing, llm_output: LlmOutput
 ) -> list[tuple[Hit, float | None]]:
-    if postprocessing.ranker == FORMULA:
+    if postprocessing.ranker == HEURISTIC:
         scored = zip(hits, heuristic_reranker.scores(query, hits), strict=True)
         return [*sorted(scored, key=lambda scored_hit: -scored_hit[1])]  # ties keep their order
     if llm_output.order is None:
@@ -166,7 +166,7 @@ class Postprocessor:
         if postprocessing.ranker is None:
             return None, {}
         kind = postprocessing.ranker.partition(":")[0]
-        if postprocessing.ranker == FORMULA or self._reranker is None or len(hits) < 2:
+        if postprocessing.ranker == HEURISTIC or self._reranker is None or len(hits) < 2:
             self._observe("rerank", kind)
             return None, {}
         try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class PostprocessorNames:
     """The ranker, and the compressor for `compress: model`; see `index.model.query`."""
 
-    ranker: str = "formula"
+    ranker: str = "heuristic"
     compressor: str = "extract"
 
 

@@ -111,8 +111,8 @@ def build(settings: Settings, usage: UsageStore) -> UsageMeter:
         prices={
             "query": settings.price_embedding,
             "batch": settings.price_embedding,
-            **{f"{name}_read": settings.price_chat_read for name in OPERATIONS},
-            **{f"{name}_written": settings.price_chat_written for name in OPERATIONS},
+            **{f"{name}_read": settings.price_chat_input for name in OPERATIONS},
+            **{f"{name}_written": settings.price_chat_output for name in OPERATIONS},
         },
         budget=settings.budget_month,
     )

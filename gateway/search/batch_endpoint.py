@@ -35,8 +35,8 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     services, trace = context.services, context.trace
     settings = services.settings
     body = context.parse_body(SearchBatchBody)
-    if len(body.searches) > settings.searches_max:
-        raise problems.invalid_field("searches", f"must be at most {settings.searches_max:,}")
+    if len(body.searches) > settings.batch_searches_max:
+        raise problems.invalid_field("searches", f"must be at most {settings.batch_searches_max:,}")
     for number, search in enumerate(body.searches):
         require_within_limits(search, settings, f"searches.{number}.")
         if search.is_conversational:

@@ -93,7 +93,7 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
         client,
         model=settings.openai_model,
         dimensions=settings.openai_dimensions,
-        shorten=settings.openai_shorten,
+        shorten=settings.openai_send_dimensions,
         clock_s=time.monotonic,
         new_breaker=lambda: CircuitBreaker(time.monotonic, MODEL),
         count_tokens=count_tokens,

@@ -79,7 +79,7 @@ def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None
     None if that is unknown because a model has shortened some texts.
     """
     postprocessing = query.postprocessing
-    if postprocessing is None or postprocessing.ranker in (None, "formula"):
+    if postprocessing is None or postprocessing.ranker in (None, "heuristic"):
         llm_output = None
     else:
         from gateway.rag.postprocessing import parse_postprocessing

@@ -78,7 +78,7 @@ def build(
         },
         score_min=settings.confidence_min,
     )
-    share = settings.audit_per_mille / 1000
+    share = settings.cache_audit_per_mille / 1000
     return SearchServices(
         settings=settings,
         metrics=metrics,

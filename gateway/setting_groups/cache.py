@@ -10,26 +10,26 @@ class CacheSettings(BaseSettings):
     """Cache and audit log."""
 
     cache_prefix: str = Field("nearhit:", description="prefix of every key in Redis")
-    cache_memory_bytes: PositiveInt = Field(
+    local_cache_bytes_max: PositiveInt = Field(
         67_108_864, description="size of a worker's local answer cache"
     )
-    cache_entries: PositiveInt = Field(
+    redis_entries_max: PositiveInt = Field(
         10_000,
         description="maximum answers of a tenant in Redis; the least recently used are evicted",
     )
-    cache_lifetime_s: PositiveFloat = Field(
+    redis_ttl_s: PositiveFloat = Field(
         86_400.0,
         description="lifetime of an answer in Redis; it bounds memory, not staleness",
     )
-    cache_budget_s: PositiveFloat = Field(
+    redis_timeout_s: PositiveFloat = Field(
         0.02, description="timeout of a Redis call; after it the request continues without Redis"
     )
-    cache_status: Literal["on", "off"] = Field(
+    cache_headers: Literal["on", "off"] = Field(
         "on",
         description="whether responses have the headers `Cache-Status`, `Nearhit-Answers` and "
         "`Server-Timing`: which cache held the answer, and the time of each step",
     )
-    audit_per_mille: float = Field(
+    cache_audit_per_mille: float = Field(
         1.0,
         ge=0,
         le=1000,
@@ -47,6 +47,6 @@ class CacheSettings(BaseSettings):
         description="what the audit log records: `all` changes and reads, only `changes`, or "
         "nothing",
     )
-    audit_log_kept_days: NonNegativeInt = Field(
+    audit_log_retention_days: NonNegativeInt = Field(
         400, description="retention of its rows in days; 0: forever"
     )

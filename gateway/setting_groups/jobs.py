@@ -23,13 +23,13 @@ class JobSettings(BaseSettings):
     job_lease_s: float = Field(
         30.0, ge=1, description="time without a heartbeat after which a worker loses its jobs"
     )
-    job_attempts: PositiveInt = Field(8, description="attempts after which a job has failed")
-    job_pause_s: PositiveFloat = Field(
+    job_attempts_max: PositiveInt = Field(8, description="attempts after which a job has failed")
+    job_retry_delay_s: PositiveFloat = Field(
         5.0,
         description="delay before a job's second attempt; it doubles with each attempt, up to 5 "
         "minutes",
     )
-    jobs_kept_s: PositiveFloat = Field(
+    job_retention_s: PositiveFloat = Field(
         604_800.0, description="retention of completed jobs; failed jobs are kept"
     )
     index_audit_schedule: str = Field(

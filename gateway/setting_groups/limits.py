@@ -22,7 +22,7 @@ class LimitSettings(BaseSettings):
     search_bytes_max: PositiveInt = Field(65_536, description="maximum body of a search")
     query_characters_max: PositiveInt = Field(2_000, description="maximum length of a query")
     top_k_max: PositiveInt = Field(100, description="maximum hits of an answer")
-    searches_max: PositiveInt = Field(32, description="maximum searches in a batch")
+    batch_searches_max: PositiveInt = Field(32, description="maximum searches in a batch")
     mcp_tokens_max: PositiveInt = Field(
         8_000,
         ge=500,
@@ -51,20 +51,22 @@ class LimitSettings(BaseSettings):
         "PostgreSQL cancels search statements after the same time; behind a pooler all processes "
         "need the same value",
     )
-    rate_key: NonNegativeFloat = Field(
+    key_requests_per_s: NonNegativeFloat = Field(
         500.0, description="requests per second of one key, bursts of twice as many; 0: no limit"
     )
-    rate_tenant: NonNegativeFloat = Field(
+    tenant_requests_per_s: NonNegativeFloat = Field(
         2_000.0,
         description="requests per second of one tenant, bursts of twice as many; 0: no limit",
     )
-    rate_address: NonNegativeFloat = Field(
+    address_failures_per_s: NonNegativeFloat = Field(
         100.0,
         description="failed requests per second of one client address, bursts of twice as many, "
         "per worker; further ones get 429; 0: no limit",
     )
-    requests_max: PositiveInt = Field(512, description="maximum concurrent requests of a worker")
-    tenant_requests_max: PositiveInt = Field(
+    concurrent_requests_max: PositiveInt = Field(
+        512, description="maximum concurrent requests of a worker"
+    )
+    tenant_concurrent_requests_max: PositiveInt = Field(
         128, description="maximum concurrent requests of one tenant on a worker"
     )
     staleness_s_max: PositiveFloat = Field(
@@ -82,7 +84,7 @@ class LimitSettings(BaseSettings):
         description="how long an idle connection stays open; set it above the idle timeout of the "
         "load balancer, commonly 60",
     )
-    head_bytes_max: PositiveInt = Field(
+    headers_bytes_max: PositiveInt = Field(
         32_768,
         ge=1_024,
         description="maximum bytes of a request line and its headers, and of the framing of a "
@@ -90,16 +92,17 @@ class LimitSettings(BaseSettings):
     )
     url_bytes_max: PositiveInt = Field(8_192, description="maximum URL of a request")
     headers_max: PositiveInt = Field(100, description="maximum number of headers of a request")
-    head_deadline_s: PositiveFloat = Field(
+    headers_deadline_s: PositiveFloat = Field(
         10.0,
-        description="deadline of a request's head, from its first byte or, on a new connection, "
-        "from the start; then the connection is closed",
+        description="deadline of a request's headers, from their first byte or, on a new "
+        "connection, from the start; then the connection is closed",
     )
     body_deadline_s: PositiveFloat = Field(120.0, description="deadline of a request's body")
     body_grace_s: PositiveFloat = Field(
-        5.0, description="how long a body may arrive at any rate before `body_rate_min` applies"
+        5.0,
+        description="how long a body may arrive at any rate before `body_bytes_per_s_min` applies",
     )
-    body_rate_min: PositiveInt = Field(
+    body_bytes_per_s_min: PositiveInt = Field(
         1_000, description="minimum bytes per second of a body, on average after `body_grace_s`"
     )
     send_deadline_s: PositiveFloat = Field(
@@ -151,7 +154,7 @@ class LimitSettings(BaseSettings):
             self.batch_bytes_max,
             self.document_bytes_max,
             self.file_bytes_max,
-            self.searches_max * self.search_bytes_max,
+            self.batch_searches_max * self.search_bytes_max,
         )
         if not longest <= self.tenant_body_memory_bytes <= self.body_memory_bytes:
             raise ValueError(

@@ -21,7 +21,7 @@ class ModelSettings(BaseSettings):
     )
     openai_model: str = Field("text-embedding-3-small", description="model of the service")
     openai_dimensions: PositiveInt = Field(1536, le=4000, description="dimensions of its vectors")
-    openai_shorten: bool = Field(
+    openai_send_dimensions: bool = Field(
         False,
         description="whether to send `dimensions` in each request, which few models support",
     )
@@ -54,7 +54,7 @@ class ModelSettings(BaseSettings):
     chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="API key of that service")
     chat_deadline_s: PositiveFloat = Field(60.0, description="timeout of a call to that service")
-    cut_prompt: Path | None = Field(
+    chunking_prompt: Path | None = Field(
         None,
         description="file with the prompt of the cut `model`, containing `{{MAX_SIZE}}`; unset: "
         "built in",
@@ -72,10 +72,10 @@ class ModelSettings(BaseSettings):
     rewrite_deadline_s: PositiveFloat = Field(
         2.0, description="timeout of a rewrite; after it the question is searched unchanged"
     )
-    rerank_by: Literal["service", "model", "formula"] | None = Field(
+    reranker: Literal["service", "model", "heuristic"] | None = Field(
         None,
         description="the reranker for searches with `rerank`; unset: `service` if "
-        "`NEARHIT_RERANK_URL` is set, else `formula`",
+        "`NEARHIT_RERANK_URL` is set, else `heuristic`",
     )
     rerank_url: str | None = Field(
         None,
@@ -119,10 +119,10 @@ class ModelSettings(BaseSettings):
     price_embedding: NonNegativeFloat = Field(
         0.0, description="price of a million tokens of the embedding service"
     )
-    price_chat_read: NonNegativeFloat = Field(
+    price_chat_input: NonNegativeFloat = Field(
         0.0, description="price of a million input tokens of the language model"
     )
-    price_chat_written: NonNegativeFloat = Field(
+    price_chat_output: NonNegativeFloat = Field(
         0.0, description="price of a million output tokens of the language model"
     )
     budget_month: NonNegativeFloat | None = Field(
@@ -132,14 +132,14 @@ class ModelSettings(BaseSettings):
     )
 
     @property
-    def ranker(self) -> Literal["service", "model", "formula"]:
+    def active_reranker(self) -> Literal["service", "model", "heuristic"]:
         """The configured reranker."""
-        return self.rerank_by or ("service" if self.rerank_url else "formula")
+        return self.reranker or ("service" if self.rerank_url else "heuristic")
 
     @model_validator(mode="after")
-    def _has_its_ranker(self) -> Self:
-        if self.ranker == "service" and self.rerank_url is None:
-            raise ValueError("NEARHIT_RERANK_BY=service needs NEARHIT_RERANK_URL")
-        if self.ranker == "model" and self.chat_model is None:
-            raise ValueError("NEARHIT_RERANK_BY=model needs NEARHIT_CHAT_MODEL")
+    def _has_its_reranker(self) -> Self:
+        if self.active_reranker == "service" and self.rerank_url is None:
+            raise ValueError("NEARHIT_RERANKER=service needs NEARHIT_RERANK_URL")
+        if self.active_reranker == "model" and self.chat_model is None:
+            raise ValueError("NEARHIT_RERANKER=model needs NEARHIT_CHAT_MODEL")
         return self

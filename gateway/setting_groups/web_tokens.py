@@ -40,10 +40,10 @@ class WebTokenSettings(BaseSettings):
     jwt_subject_claim: str = Field("sub", description="claim that names the subject")
     jwt_groups_claim: str = Field("groups", description="claim that lists the groups, if any")
     jwt_roles_claim: str = Field("roles", description="claim that lists the roles, if any")
-    jwt_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
+    jwt_default_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
         ("reader",), description="roles of web tokens that list none; a JSON list"
     )
-    jwt_strings_allowed: bool = Field(
+    jwt_string_claims_allowed: bool = Field(
         False,
         description="whether the claims of groups and roles may be a space-separated string, as "
         "OAuth's `scope` is; otherwise they must be a list of strings",

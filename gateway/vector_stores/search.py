@@ -32,9 +32,9 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
     body = context.parse_body(VectorStoreSearchBody)
-    if len(body.queries) > settings.searches_max:
+    if len(body.queries) > settings.batch_searches_max:
         raise problems.invalid_field(
-            "query", f"must have at most {settings.searches_max:,} queries"
+            "query", f"must have at most {settings.batch_searches_max:,} queries"
         )
     searches = [_search_body(source, query, body) for query in body.queries]
     for search in searches:

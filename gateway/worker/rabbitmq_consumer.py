@@ -62,8 +62,8 @@ def consumer(services: WorkerServices) -> "RabbitmqConsumer":
         settings.rabbitmq_tenants(),
         EventHandler(services.writer, services.stores.event_versions, settings.language),
         prefetch=settings.rabbitmq_prefetch,
-        attempts_max=settings.job_attempts,
-        limits=WorkerLimits(pause_s=settings.job_pause_s, stop_s=settings.shutdown_s),
+        attempts_max=settings.job_attempts_max,
+        limits=WorkerLimits(pause_s=settings.job_retry_delay_s, stop_s=settings.shutdown_s),
         size_bytes_max=settings.document_bytes_max,
     )
 

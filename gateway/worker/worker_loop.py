@@ -46,7 +46,7 @@ def worker_limits(settings: Settings) -> WorkerLimits:
         jobs_max=settings.worker_jobs,
         tenant_jobs_max=settings.worker_tenant_jobs,
         lease_s=settings.job_lease_s,
-        pause_s=settings.job_pause_s,
+        pause_s=settings.job_retry_delay_s,
         stop_s=settings.shutdown_s,
     )
 
@@ -86,7 +86,7 @@ async def run_worker(
 async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
-        retention_s = services.settings.jobs_kept_s
+        retention_s = services.settings.job_retention_s
         group.create_task(
             _repeat(
                 stop, _CLEANUP_INTERVAL_S, lambda: services.stores.jobs.delete_done(retention_s)
@@ -126,7 +126,7 @@ async def enqueue_due_audits(services: WorkerServices) -> None:
 
 
 async def prune_audit_log(services: WorkerServices) -> None:
-    if days := services.settings.audit_log_kept_days:
+    if days := services.settings.audit_log_retention_days:
         pruned = await services.stores.audit_log.prune(utc_now() - timedelta(days=days))
         if pruned:
             log.info("audit_log", state="pruned", rows=pruned)

@@ -94,7 +94,7 @@ class Postprocessing:
     """The processing of hits after the search.
 
     top_k: the number of hits in the answer.
-    ranker: what reorders them: `formula`, or a named service or model; None to keep the order.
+    ranker: what reorders them: `heuristic`, or a named service or model; None to keep the order.
     token_budget: of the context text built from them; None for no text.
     compressor: what shortens them for it: `extract`, or a named model; None for no shortening.
     """

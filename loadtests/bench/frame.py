@@ -25,7 +25,7 @@ from loadtests.bench.section import Section
 Options = TypeVar("Options")
 
 # What most sections need of a gateway: no audit that computes what no caller asked for.
-SETTINGS: Mapping[str, str] = {"NEARHIT_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
+SETTINGS: Mapping[str, str] = {"NEARHIT_CACHE_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
 
 
 @dataclass(frozen=True, slots=True)

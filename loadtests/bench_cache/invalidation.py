@@ -27,7 +27,7 @@ _STRETCH = 500  # questions between two updates of the progress bar
 _COLD = 5  # gateways that are started for their first drain
 _SEED = 13
 _DRAIN_MS_MAX = 20.0
-_SETTINGS = PATIENT | {"NEARHIT_CACHE_ENTRIES": str(2 * _LIVE)}  # room for all of them
+_SETTINGS = PATIENT | {"NEARHIT_REDIS_ENTRIES_MAX": str(2 * _LIVE)}  # room for all of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from loadtests.bench.frame import SETTINGS, Run, option
 
 # When the machine is busy, the gateway must neither take Redis for unavailable nor fail to store
 # an answer.
-PATIENT = {**SETTINGS, "NEARHIT_CACHE_BUDGET_S": "2"}
+PATIENT = {**SETTINGS, "NEARHIT_REDIS_TIMEOUT_S": "2"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     tenant = stack.enter_context(new_tenant(gateway, "bench"))
     tenant.put([_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.
-    forgetful = stack.enter_context(service.beside(gateway, {"NEARHIT_CACHE_MEMORY_BYTES": "1"}))
+    forgetful = stack.enter_context(service.beside(gateway, {"NEARHIT_LOCAL_CACHE_BYTES_MAX": "1"}))
     other = stack.enter_context(through(tenant, forgetful))
     body = _body(_QUESTION)
     _, answer = tenant.search_all([body, body], connections=1)

@@ -35,7 +35,7 @@ class _At:
 
 
 def measure(run: GrowthRun) -> Section:
-    settings = {"NEARHIT_CACHE_ENTRIES": str(2 * max(run.options.entries))}
+    settings = {"NEARHIT_REDIS_ENTRIES_MAX": str(2 * max(run.options.entries))}
     made_up_world = generated_corpus.built()
     questions = generated_corpus.questions()
     at: dict[int, _At] = {}

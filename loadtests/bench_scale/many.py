@@ -119,7 +119,7 @@ def _settings(
         **SETTINGS,
         "NEARHIT_POOLER_URL": bouncer.url(url, owner, logins[owner]),
         "NEARHIT_POOLER_SEARCH_URL": bouncer.url(url, _SEARCHES, logins[_SEARCHES]),
-        "NEARHIT_CACHE_BUDGET_S": "1",  # on two cores, so many processes delay Redis
+        "NEARHIT_REDIS_TIMEOUT_S": "1",  # on two cores, so many processes delay Redis
     }
 
 

@@ -13,14 +13,14 @@ from loadtests.servers.service import Service
 from loadtests.servers.worker import WorkerProcess
 
 _SETTINGS = {
-    "NEARHIT_AUDIT_PER_MILLE": "0",  # gateways repair what their audit finds
-    "NEARHIT_CACHE_BUDGET_S": "0.1",  # the load generator delays Redis on a busy machine
+    "NEARHIT_CACHE_AUDIT_PER_MILLE": "0",  # gateways repair what their audit finds
+    "NEARHIT_REDIS_TIMEOUT_S": "0.1",  # the load generator delays Redis on a busy machine
     "NEARHIT_LOG_LEVEL": "error",
     "NEARHIT_DOCUMENT_INLINE_BYTES_MAX": "16000",  # some of the documents are longer
     "NEARHIT_PRICE_EMBEDDING": "1",  # so that a budget can be spent
     "NEARHIT_JOB_LEASE_S": "2",  # the jobs of a killed worker are taken over within the soak
-    "NEARHIT_JOB_PAUSE_S": "0.5",
-    "NEARHIT_JOB_ATTEMPTS": "30",  # a fault costs attempts, and there are many
+    "NEARHIT_JOB_RETRY_DELAY_S": "0.5",
+    "NEARHIT_JOB_ATTEMPTS_MAX": "30",  # a fault costs attempts, and there are many
 }
 
 

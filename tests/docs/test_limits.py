@@ -13,12 +13,12 @@ ROWS = table_rows(ROOT / "docs" / "limits.md")
 PROBLEMS = table_rows(ROOT / "docs" / "reference" / "problems.md")
 # Numbers that bound nothing: an address, a choice of how much to start, prices, and a share.
 NO_LIMITS = {
-    "audit_per_mille",
+    "cache_audit_per_mille",
     "confidence_min",
     "openai_dimensions",
     "port",
-    "price_chat_read",
-    "price_chat_written",
+    "price_chat_input",
+    "price_chat_output",
     "price_embedding",
     "workers",
 }

@@ -23,9 +23,9 @@ from tests.stub_openai import Mischief, Reply, Stream, chat, stub_openai
 _CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 _PHASES = "examples,coverage,fuzzing,stateful"
 _UNCOUNTED = {
-    "NEARHIT_RATE_KEY": "0",
-    "NEARHIT_RATE_TENANT": "0",
-    "NEARHIT_RATE_ADDRESS": "0",
+    "NEARHIT_KEY_REQUESTS_PER_S": "0",
+    "NEARHIT_TENANT_REQUESTS_PER_S": "0",
+    "NEARHIT_ADDRESS_FAILURES_PER_S": "0",
     "NEARHIT_LOG_LEVEL": "error",
 }
 

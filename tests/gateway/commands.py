@@ -21,7 +21,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
     """What a command needs to know of the test's servers."""
     return serve_command.environment(settings) | {
         "NEARHIT_CACHE_PREFIX": settings.cache_prefix,
-        "NEARHIT_CACHE_BUDGET_S": str(settings.cache_budget_s),
+        "NEARHIT_REDIS_TIMEOUT_S": str(settings.redis_timeout_s),
         "NEARHIT_LOG_LEVEL": "warning",
     }
 

@@ -224,8 +224,8 @@ async def staged(settings: Settings, embedder: Embedder) -> AsyncIterator[Gatewa
             settings.model_copy(
                 update={
                     "redis_url": SecretStr(url),
-                    "cache_budget_s": budget_s,
-                    "audit_per_mille": 0.0,  # it would mend what the play has to find
+                    "redis_timeout_s": budget_s,
+                    "cache_audit_per_mille": 0.0,  # it would mend what the play has to find
                 }
             )
             for url, budget_s in ((wire.url, HELD_BUDGET_S), (redis.url, BUDGET_S))

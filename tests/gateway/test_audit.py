@@ -97,7 +97,7 @@ async def test_what_is_served_is_audited_behind_it(
     await ana.search("annual leave")
     await make_wrong(settings)
 
-    always = settings.model_copy(update={"audit_per_mille": 1000})
+    always = settings.model_copy(update={"cache_audit_per_mille": 1000})
     async with running(always, embedder) as auditing:
         wrong = await auditing.as_(ana).search("annual leave")
         assert "99 days" in wrong.text

@@ -337,7 +337,7 @@ async def test_the_worker_removes_rows_that_are_too_old(
 
     left = []
     for days in (0, 3, 1):
-        kept = settings.model_copy(update={"audit_log_kept_days": days})
+        kept = settings.model_copy(update={"audit_log_retention_days": days})
         async with open_services(kept, Metrics(), embedder) as services:
             await worker_loop.prune_audit_log(services.worker)
             page = await services.stores.audit_log.page("acme", limit=10)

@@ -36,7 +36,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 async def hiding(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    hidden = settings.model_copy(update={"cache_status": "off"})
+    hidden = settings.model_copy(update={"cache_headers": "off"})
     async with running(hidden, embedder) as gateway:
         yield gateway
 

@@ -44,7 +44,12 @@ def no_blocking_calls() -> None:
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     return settings.model_copy(
-        update={"job_lease_s": 1.0, "job_pause_s": 0.05, "job_attempts": 20, "log_level": "error"}
+        update={
+            "job_lease_s": 1.0,
+            "job_retry_delay_s": 0.05,
+            "job_attempts_max": 20,
+            "log_level": "error",
+        }
     )
 
 
@@ -66,7 +71,7 @@ async def dies_at(settings: Settings, step: str, times: int = 1) -> None:
 
 def more(settings: Settings) -> dict[str, str]:
     """What a worker in a process of its own has to know beside the servers."""
-    named = ("job_lease_s", "job_pause_s", "job_attempts", "sources_dir")
+    named = ("job_lease_s", "job_retry_delay_s", "job_attempts_max", "sources_dir")
     values = {name: getattr(settings, name) for name in named}
     return {f"NEARHIT_{name.upper()}": str(value) for name, value in values.items() if value}
 

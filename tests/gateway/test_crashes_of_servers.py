@@ -56,7 +56,12 @@ def no_blocking_calls() -> None:
 def settings(settings: Settings) -> Settings:
     """A worker that tries again soon, and as often as it takes."""
     return settings.model_copy(
-        update={"job_lease_s": 1.0, "job_pause_s": 0.05, "job_attempts": 100, "log_level": "error"}
+        update={
+            "job_lease_s": 1.0,
+            "job_retry_delay_s": 0.05,
+            "job_attempts_max": 100,
+            "log_level": "error",
+        }
     )
 
 
@@ -64,7 +69,9 @@ async def test_redis_killed_at_any_step(
     settings: Settings, database_url: str, embedder: Embedder
 ) -> None:
     async with own_redis() as redis:
-        own = settings.model_copy(update={"redis_url": SecretStr(redis.url), "cache_budget_s": 0.2})
+        own = settings.model_copy(
+            update={"redis_url": SecretStr(redis.url), "redis_timeout_s": 0.2}
+        )
         async with sender(own, embedder) as ana:
             await outlived(own, [embedder], ana, redis, database_url)
 

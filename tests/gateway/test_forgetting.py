@@ -31,7 +31,7 @@ BOOK = "\n\n".join(f"# Part {n}\n\n{SECRET} Part {n}. " + "And so on. " * 40 for
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"job_pause_s": 0.01})
+    return settings.model_copy(update={"job_retry_delay_s": 0.01})
 
 
 @pytest.fixture
@@ -185,7 +185,9 @@ async def test_while_redis_is_away_the_receipt_says_what_is_pending(
     settings: Settings, embedder: Embedder
 ) -> None:
     async with own_redis() as redis:
-        own = settings.model_copy(update={"redis_url": SecretStr(redis.url), "cache_budget_s": 0.2})
+        own = settings.model_copy(
+            update={"redis_url": SecretStr(redis.url), "redis_timeout_s": 0.2}
+        )
         async with (
             running(own, embedder) as gateway,
             open_services(own, Metrics(), embedder) as services,

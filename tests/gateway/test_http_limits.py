@@ -198,7 +198,11 @@ async def test_a_request_behind_a_chunked_one_is_left_and_the_connection_closed(
 
 @pytest.mark.slow
 async def test_half_a_head_and_a_silent_connection_are_closed_in_time(start: Start) -> None:
-    async with start(head_deadline_s=0.5) as gateway, raw(gateway) as half, raw(gateway) as silent:
+    async with (
+        start(headers_deadline_s=0.5) as gateway,
+        raw(gateway) as half,
+        raw(gateway) as silent,
+    ):
         await half.send(b"GET /healthz HTTP/1.1\r\nHos")
 
         answer = await half.answer()
@@ -213,7 +217,7 @@ async def test_a_used_connection_has_its_keep_alive_until_the_next_head_begins(
     start: Start,
 ) -> None:
     healthy = head(None, method=b"GET", path=b"/healthz")
-    async with start(head_deadline_s=0.5) as gateway, raw(gateway) as connection:
+    async with start(headers_deadline_s=0.5) as gateway, raw(gateway) as connection:
         await connection.send(healthy)
         await connection.answer()
         await asyncio.sleep(1.2)

@@ -55,7 +55,10 @@ async def test_a_body_that_is_said_to_be_too_large_is_refused_before_it_comes(
 
 @pytest.mark.slow
 async def test_half_sent_bodies_take_no_slot(start: Start) -> None:
-    async with start(requests_max=4, tenant_requests_max=2) as gateway, AsyncExitStack() as stack:
+    async with (
+        start(concurrent_requests_max=4, tenant_concurrent_requests_max=2) as gateway,
+        AsyncExitStack() as stack,
+    ):
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         for who in [ana, None] * 40:
@@ -69,7 +72,7 @@ async def test_half_sent_bodies_take_no_slot(start: Start) -> None:
 
 @pytest.mark.slow
 async def test_a_body_that_comes_too_slowly_is_refused(start: Start) -> None:
-    async with start(body_grace_s=0.3, body_rate_min=100_000) as gateway:
+    async with start(body_grace_s=0.3, body_bytes_per_s_min=100_000) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         async with raw(gateway) as slow:
@@ -90,7 +93,7 @@ async def drip(send: Callable[[bytes], object]) -> None:
 
 @pytest.mark.slow
 async def test_a_body_has_an_end_however_fast_it_comes(start: Start) -> None:
-    async with start(body_deadline_s=0.5, body_rate_min=1) as gateway:
+    async with start(body_deadline_s=0.5, body_bytes_per_s_min=1) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         async with raw(gateway) as slow:
@@ -143,7 +146,7 @@ async def test_bodies_of_all_tenants_share_a_workers_memory(start: Start) -> Non
 
 @pytest.mark.slow
 async def test_made_up_keys_and_bad_bodies_count_against_their_address(start: Start) -> None:
-    async with start(rate_address=0.1) as gateway:
+    async with start(address_failures_per_s=0.1) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         stranger = Caller(gateway.client, "nh_made-up")
@@ -164,7 +167,7 @@ async def test_made_up_keys_and_bad_bodies_count_against_their_address(start: St
 
 
 async def test_bad_bodies_count_against_their_key(start: Start) -> None:
-    async with start(rate_key=5.0) as gateway:
+    async with start(key_requests_per_s=5.0) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
 
@@ -177,7 +180,7 @@ async def test_bad_bodies_count_against_their_key(start: Start) -> None:
 
 @pytest.mark.slow
 async def test_a_trusted_proxy_names_the_client_that_failures_count_against(start: Start) -> None:
-    async with start(rate_address=0.1, trusted_proxies="127.0.0.1") as gateway:
+    async with start(address_failures_per_s=0.1, trusted_proxies="127.0.0.1") as gateway:
         eve, eva = {"X-Forwarded-For": "8.8.8.8, 203.0.113.7"}, {"X-Forwarded-For": "203.0.113.8"}
 
         of_eve = [await gateway.client.get("/nowhere", headers=eve) for _ in range(6)]
@@ -189,7 +192,7 @@ async def test_a_trusted_proxy_names_the_client_that_failures_count_against(star
 
 @pytest.mark.slow
 async def test_nobody_else_is_believed_who_the_client_is(start: Start) -> None:
-    async with start(rate_address=0.1) as gateway:
+    async with start(address_failures_per_s=0.1) as gateway:
         answers = [
             await gateway.client.get("/nowhere", headers={"X-Forwarded-For": f"203.0.113.{each}"})
             for each in range(6)
@@ -253,7 +256,7 @@ def test_a_bucket_of_failures_fills_again() -> None:
         {"trusted_proxies": "10.0.0.1/8"},
         {"batch_bytes_max": 100_000_000},
         {"tenant_body_memory_bytes": 300_000_000},
-        {"head_bytes_max": 10},
+        {"headers_bytes_max": 10},
     ],
 )
 def test_limits_that_make_no_sense_are_refused_at_start(wrong: dict[str, Any]) -> None:

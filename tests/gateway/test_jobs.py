@@ -23,7 +23,7 @@ LATER = {"Prefer": "respond-async"}
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    fields = {"document_inline_bytes_max": 2_000, "job_pause_s": 0.01, "job_attempts": 3}
+    fields = {"document_inline_bytes_max": 2_000, "job_retry_delay_s": 0.01, "job_attempts_max": 3}
     return settings.model_copy(update=fields)
 
 
@@ -217,7 +217,7 @@ class TestAnEmbedderThatIsAway:
     ) -> None:
         async with (
             running(settings, moody) as gateway,
-            worker(settings.model_copy(update={"job_attempts": 3}), moody) as services,
+            worker(settings.model_copy(update={"job_attempts_max": 3}), moody) as services,
         ):
             await gateway.tenant("acme")
             ana = await gateway.caller("ana")

@@ -101,7 +101,7 @@ async def test_jobs_that_a_killed_worker_had_are_done_by_another(
     settings: Settings, environment: dict[str, str], embedder: Embedder, ana: Caller
 ) -> None:
     """However often one dies: nothing is lost, and nothing there twice."""
-    quick = environment | {"NEARHIT_JOB_LEASE_S": "1", "NEARHIT_JOB_ATTEMPTS": "100"}
+    quick = environment | {"NEARHIT_JOB_LEASE_S": "1", "NEARHIT_JOB_ATTEMPTS_MAX": "100"}
     text = "\n\n".join(f"# Part {n}\n\nWhat part {n} of the handbook says." for n in range(300))
     jobs = [await put_later(ana, f"book-{n}", f"{text}\n\nBook {n}.") for n in range(4)]
 

@@ -37,7 +37,7 @@ MANY = 230  # documents: three pieces
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"job_pause_s": 0.01})
+    return settings.model_copy(update={"job_retry_delay_s": 0.01})
 
 
 async def leave(gateway: Gateway, tenant: str = "acme") -> str:

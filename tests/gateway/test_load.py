@@ -42,7 +42,7 @@ async def statuses(*callers: Caller, times: int) -> list[int]:
 
 @pytest.mark.slow
 async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
-    async with start(rate_key=5.0) as one, start(rate_key=5.0) as other:
+    async with start(key_requests_per_s=5.0) as one, start(key_requests_per_s=5.0) as other:
         await one.tenant("acme")
         ana, ben = await one.caller("ana"), await one.caller("ben")
 
@@ -63,7 +63,7 @@ async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
 
 @pytest.mark.slow
 async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start: Start) -> None:
-    async with start(rate_key=2.0, rate_tenant=20.0) as gateway:
+    async with start(key_requests_per_s=2.0, tenant_requests_per_s=20.0) as gateway:
         await gateway.tenant("acme")
         ana, ben = await gateway.caller("ana"), await gateway.caller("ben")
 
@@ -77,7 +77,9 @@ async def test_who_asks_too_often_takes_nothing_from_others_of_its_tenant(start:
 async def test_without_redis_all_tokens_of_a_key_together_have_its_rate(start: Start) -> None:
     async with own_redis() as redis:
         url = SecretStr(redis.url)
-        async with start(redis_url=url, rate_key=5.0, rate_tenant=1_000.0) as gateway:
+        async with start(
+            redis_url=url, key_requests_per_s=5.0, tenant_requests_per_s=1_000.0
+        ) as gateway:
             await gateway.tenant("acme")
             ana, ben = await gateway.caller("ana"), await gateway.caller("ben")
             made = [await ana.call("POST", "/v1/tokens", json={}) for _ in range(8)]
@@ -97,7 +99,9 @@ async def test_without_redis_all_tokens_of_a_key_together_have_its_rate(start: S
 async def test_without_redis_all_callers_of_a_tenant_together_have_its_rate(start: Start) -> None:
     async with own_redis() as redis:
         url = SecretStr(redis.url)
-        async with start(redis_url=url, rate_key=1_000.0, rate_tenant=20.0) as gateway:
+        async with start(
+            redis_url=url, key_requests_per_s=1_000.0, tenant_requests_per_s=20.0
+        ) as gateway:
             await gateway.tenant("acme")
             callers = [await gateway.caller(f"c{number}") for number in range(8)]
             await redis.kill()
@@ -118,7 +122,9 @@ async def test_whoever_has_no_token_at_hand_waits_for_both_servers_at_once(
     assert settings.redis_url is not None
     async with (
         database_proxy(settings.redis_url.get_secret_value()) as wire,
-        start(redis_url=SecretStr(wire.url), cache_budget_s=WAIT_S_MAX, rate_key=5.0) as gateway,
+        start(
+            redis_url=SecretStr(wire.url), redis_timeout_s=WAIT_S_MAX, key_requests_per_s=5.0
+        ) as gateway,
     ):
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
@@ -154,7 +160,7 @@ async def test_a_thread_that_computes_gives_way_sooner_than_python_has_it(start:
 
 @pytest.mark.slow
 async def test_a_tenant_has_its_rate_and_others_have_their_own(start: Start) -> None:
-    async with start(rate_tenant=5.0, rate_key=0.0) as gateway:
+    async with start(tenant_requests_per_s=5.0, key_requests_per_s=0.0) as gateway:
         await gateway.tenant("acme")
         await gateway.tenant("beta")
         callers = [await gateway.caller(name) for name in ("ana", "ben")]
@@ -169,7 +175,7 @@ async def test_a_tenant_has_its_rate_and_others_have_their_own(start: Start) -> 
 
 @pytest.mark.slow
 async def test_tokens_count_for_their_subject_however_many_there_are(start: Start) -> None:
-    async with start(rate_key=5.0) as gateway:
+    async with start(key_requests_per_s=5.0) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         made = [await ana.call("POST", "/v1/tokens", json={}) for _ in range(4)]
@@ -191,7 +197,7 @@ async def test_what_is_left_is_told_with_each_answer(gateway: Gateway, ana: Call
 
 @pytest.mark.slow
 async def test_without_limits_nobody_is_counted(start: Start) -> None:
-    async with start(rate_key=0.0, rate_tenant=0.0) as gateway:
+    async with start(key_requests_per_s=0.0, tenant_requests_per_s=0.0) as gateway:
         await gateway.tenant("acme")
 
         answer = await ask(await gateway.caller("ana"))
@@ -203,7 +209,7 @@ async def test_without_limits_nobody_is_counted(start: Start) -> None:
 @pytest.mark.slow
 async def test_without_redis_each_worker_counts_by_itself(start: Start) -> None:
     away = SecretStr("redis://127.0.0.1:1/0")
-    async with start(rate_key=5.0, redis_url=away) as gateway:
+    async with start(key_requests_per_s=5.0, redis_url=away) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
 
@@ -336,7 +342,7 @@ async def test_a_timeout_is_a_number_of_seconds(gateway: Gateway, ana: Caller, g
 async def test_a_tenant_that_has_too_much_under_way_is_told_so_and_others_are_served(
     start: Start, database_url: str
 ) -> None:
-    async with start(tenant_requests_max=3, deadline_s=20.0) as gateway:
+    async with start(tenant_concurrent_requests_max=3, deadline_s=20.0) as gateway:
         await gateway.tenant("acme")
         await gateway.tenant("beta")
         ana = await gateway.caller("ana")
@@ -363,7 +369,7 @@ async def test_a_tenant_that_has_too_much_under_way_is_told_so_and_others_are_se
 async def test_a_worker_that_has_too_much_to_do_says_so_at_once_and_stays_alive(
     start: Start, database_url: str
 ) -> None:
-    async with start(requests_max=2, deadline_s=20.0) as gateway:
+    async with start(concurrent_requests_max=2, deadline_s=20.0) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         connection = await asyncpg.connect(database_url)

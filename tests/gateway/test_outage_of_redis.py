@@ -82,7 +82,7 @@ class TestRedis:
         self, settings: Settings, redis: OwnRedis, embedder: Embedder
     ) -> AsyncIterator[list[Gateway]]:
         """Two workers, on a Redis that is about to fail them."""
-        own = with_(settings, redis_url=SecretStr(redis.url), cache_budget_s=0.1)
+        own = with_(settings, redis_url=SecretStr(redis.url), redis_timeout_s=0.1)
         async with workers(own, embedder) as made:
             yield made
 
@@ -141,7 +141,7 @@ class TestRedis:
         await redis.start()
 
         assert await redis.size() >= 3  # the state, the registry and the answer of 25 days
-        own = with_(settings, redis_url=SecretStr(redis.url), cache_budget_s=1.0)
+        own = with_(settings, redis_url=SecretStr(redis.url), redis_timeout_s=1.0)
         async with running(own, embedder) as newcomer:  # has no breaker that keeps it from asking
             answer = await newcomer.as_(ana).search(QUESTION)
             assert "27 days" in answer.text
@@ -223,7 +223,7 @@ class TestRedis:
 
         server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
         url = SecretStr(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0")
-        own = with_(settings, redis_url=url, cache_budget_s=0.02)
+        own = with_(settings, redis_url=url, redis_timeout_s=0.02)
         async with server, running(own, embedder) as gateway:
             ana = await writer_of_a_new_tenant(gateway)
             for number in range(100):

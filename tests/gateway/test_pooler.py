@@ -80,7 +80,7 @@ class Place:
             redis_url=SecretStr(self.redis_url),
             admin_key=SecretStr(ADMIN_KEY),
             cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:",
-            cache_budget_s=1.0,  # a busy test machine must not look like a broken Redis
+            redis_timeout_s=1.0,  # a busy test machine must not look like a broken Redis
         )
 
 

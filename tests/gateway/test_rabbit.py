@@ -64,7 +64,7 @@ async def channel(broker: OwnRabbit) -> AsyncIterator[AbstractChannel]:
 @pytest.fixture
 def settings(settings: Settings, broker: OwnRabbit) -> Settings:
     named = {"rabbitmq_url": SecretStr(broker.url), "rabbitmq_queues": f"{QUEUE}=acme"}
-    return settings.model_copy(update={**named, "job_pause_s": 0.01, "job_attempts": 3})
+    return settings.model_copy(update={**named, "job_retry_delay_s": 0.01, "job_attempts_max": 3})
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ async def test_a_stop_gives_back_what_has_to_wait(
     settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
     moody = MoodyEmbedder(embedder)
-    slow = settings.model_copy(update={"job_pause_s": 60.0, "job_attempts": 100})
+    slow = settings.model_copy(update={"job_retry_delay_s": 60.0, "job_attempts_max": 100})
     async with working(slow, moody):
         moody.away = True
         await send(channel, update(1, FIRST), update(2, SECOND))

@@ -179,7 +179,7 @@ async def test_a_stranger_is_not_told_what_is_wrong_with_a_body(gateway: Gateway
 
 
 async def test_each_search_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
-    limited = settings.model_copy(update={"rate_key": 2.0})
+    limited = settings.model_copy(update={"key_requests_per_s": 2.0})
     async with running(limited, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

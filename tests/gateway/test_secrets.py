@@ -148,7 +148,11 @@ async def test_no_key_and_no_question_is_told_whatever_is_asked_and_whatever_fai
     moody = MoodyEmbedder(embedder)
     async with database_proxy(settings.database_url.get_secret_value()) as proxy:
         behind = settings.model_copy(
-            update={"database_url": SecretStr(proxy.url), "log_level": "debug", "rate_key": 0.0}
+            update={
+                "database_url": SecretStr(proxy.url),
+                "log_level": "debug",
+                "key_requests_per_s": 0.0,
+            }
         )
         async with running(behind, moody) as gateway:
             await gateway.tenant("acme")

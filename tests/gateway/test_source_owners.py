@@ -31,7 +31,7 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
     folder = tmp_path / "acme" / "handbook"
     folder.mkdir(parents=True)
     (folder / "leave.md").write_text("As the folder has it.\n")
-    return settings.model_copy(update={"sources_dir": tmp_path, "job_pause_s": 0.01})
+    return settings.model_copy(update={"sources_dir": tmp_path, "job_retry_delay_s": 0.01})
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(settings: Settings, root: Path) -> Settings:
-    return settings.model_copy(update={"sources_dir": root, "job_attempts": 1})
+    return settings.model_copy(update={"sources_dir": root, "job_attempts_max": 1})
 
 
 @pytest.fixture

@@ -37,7 +37,11 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def settings(settings: Settings, root: Path) -> Settings:
     return settings.model_copy(
-        update={"sources_dir": root.parent, "job_pause_s": 0.01, "sources_git_hosts": "git.example"}
+        update={
+            "sources_dir": root.parent,
+            "job_retry_delay_s": 0.01,
+            "sources_git_hosts": "git.example",
+        }
     )
 
 

@@ -123,7 +123,9 @@ async def test_of_several_queries_each_hit_has_the_best_of_its_scores(client: As
 
 @pytest.mark.slow
 async def test_each_query_counts_against_the_rate(settings: Settings, embedder: Embedder) -> None:
-    async with running(settings.model_copy(update={"rate_key": 2.0}), embedder) as gateway:
+    async with running(
+        settings.model_copy(update={"key_requests_per_s": 2.0}), embedder
+    ) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE.decode(), source="wiki")

@@ -337,7 +337,7 @@ async def test_groups_and_roles_may_be_one_string_where_the_setting_says_so(
     settings: Settings, embedder: Embedder, issuer: Issuer
 ) -> None:
     async with running(
-        settings.model_copy(update={"jwt_strings_allowed": True}), embedder
+        settings.model_copy(update={"jwt_string_claims_allowed": True}), embedder
     ) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

@@ -40,7 +40,7 @@ def page(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(settings: Settings, page: Path) -> Settings:
-    fields = {"sources_dir": page.parents[2], "job_pause_s": 0.01, "job_attempts": 2}
+    fields = {"sources_dir": page.parents[2], "job_retry_delay_s": 0.01, "job_attempts_max": 2}
     return settings.model_copy(update=fields)
 
 

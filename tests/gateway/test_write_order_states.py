@@ -414,7 +414,7 @@ async def test_the_acknowledged_order_decides_whenever_a_worker_runs(
     settings: Settings, embedder: Embedder, tmp_path: Path
 ) -> None:
     moody = MoodyEmbedder(embedder)
-    settings = settings.model_copy(update={"sources_dir": tmp_path, "job_attempts": 1})
+    settings = settings.model_copy(update={"sources_dir": tmp_path, "job_attempts_max": 1})
     async with (
         running(settings, moody) as gateway,
         open_services(settings, Metrics(), moody) as services,

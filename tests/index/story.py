@@ -158,12 +158,12 @@ class Story:
         )
 
     def _finish(self) -> Postprocessing:
-        """By formula: what services say is theirs."""
+        """By heuristic: what services say is theirs."""
         random = self.random
         budget = random.choice([None, 5, 40, 400])
         return Postprocessing(
             top_k=random.choice([1, 2, 5]),
-            ranker=random.choice([None, "formula", "formula"]),
+            ranker=random.choice([None, "heuristic", "heuristic"]),
             token_budget=budget,
             compressor=None if budget is None else random.choice([None, "extract"]),
         )

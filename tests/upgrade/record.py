@@ -38,9 +38,9 @@ def settings_for(servers: Servers, database_url: str, cache_prefix: str) -> Sett
         redis_url=SecretStr(servers.redis_url),
         admin_key=SecretStr(ADMIN_KEY),
         cache_prefix=cache_prefix,
-        cache_budget_s=1.0,
-        rate_address=0,
-        audit_per_mille=0,
+        redis_timeout_s=1.0,
+        address_failures_per_s=0,
+        cache_audit_per_mille=0,
     )
 
 

@@ -60,7 +60,7 @@ async def asked() -> AsyncIterator[Caller]:
 async def _served(settings: Settings) -> AsyncIterator[Caller]:
     # Rates are refilled from Redis now and then, and logs written: that would blur the count.
     settings = settings.model_copy(
-        update={"rate_key": 0.0, "rate_tenant": 0.0, "log_level": "error"}
+        update={"key_requests_per_s": 0.0, "tenant_requests_per_s": 0.0, "log_level": "error"}
     )
     async with running(settings, StaticEmbedder()) as gateway:
         await gateway.tenant("acme")
