@@ -166,7 +166,7 @@ class _AnswerRun:
             )
         except BudgetSpent:
             assist("answer", "budget")
-            raise problems.budget_spent() from None
+            raise problems.budget_exceeded() from None
         except ChatTooLate:
             assist("answer", "deadline")
             raise problems.model_unavailable(

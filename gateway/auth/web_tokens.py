@@ -240,7 +240,7 @@ class JwksClient:
             if not (self._is_away and self._fetching.locked()):
                 await self._fetch()
             if self._age_s() > self._stale_s_max:
-                raise problems.issuer_away()
+                raise problems.issuer_unavailable()
 
     def _age_s(self) -> float:
         return self._clock_s() - self._fetched_s

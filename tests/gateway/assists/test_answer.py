@@ -253,7 +253,7 @@ async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
 
     assert first.status_code == 200
     assert [each["money"] for each in days if each["operation"] == "answer"] == [3.0]
-    assert problem(second, 402)["type"] == "urn:nearhit:problem:budget-spent"
+    assert problem(second, 402)["type"] == "urn:nearhit:problem:budget-exceeded"
 
 
 @pytest.mark.parametrize("stream", [False, True])
