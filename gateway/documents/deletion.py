@@ -44,21 +44,21 @@ async def delete_document(context: RequestContext[DocumentServices]) -> Response
 
     removal = await services.writer.remove(tenant, document_id_of(context), permit, forget=True)
     assert removal.forgotten is not None
-    pending = {"words": queued_body(removal.forgotten.words_job).status_url}
+    pending = {"vocabulary": queued_body(removal.forgotten.words_job).status_url}
     if not await _drop_invalid_answers(services, tenant, everywhere=was_public):
-        pending["answers"] = await _enqueue_drop(services, tenant, everywhere=was_public)
+        pending["cached_answers"] = await _enqueue_drop(services, tenant, everywhere=was_public)
     return json_response(
         DeletionAnswer(
             document_id=removal.document_id,
             revision=removal.revision,
-            forgotten=DeletedCounts(
+            deleted=DeletedCounts(
                 chunks=removal.removed,
                 embeddings=removal.forgotten.embeddings,
                 jobs=removal.forgotten.jobs,
             ),
             pending=pending,
         ),
-        202 if "answers" in pending else 200,
+        202 if "cached_answers" in pending else 200,
     )
 
 
@@ -122,7 +122,7 @@ class DropAnswersJob:
             self._services, job.tenant, everywhere=orjson.loads(job.payload)
         ):
             raise CacheNotCleared
-        return {"answers": "gone"}
+        return {"cached_answers": "deleted"}
 
 
 class PruneVocabularyJob:
@@ -132,7 +132,7 @@ class PruneVocabularyJob:
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         words = await VocabularyPruning(self._services.database).run(job.tenant)
         await _drop_invalid_answers(self._services, job.tenant, everywhere=False)
-        return {"words": words}
+        return {"vocabulary_words": words}
 
 
 class RemoveTenantJob:

@@ -194,7 +194,7 @@ def write_answer(written: Written) -> WrittenAnswer:
         revision=written.revision,
         chunks=ChunksAnswer(
             added=written.added,
-            kept=written.kept,
+            unchanged=written.kept,
             removed=written.removed,
             embedded=written.embedded,
         ),

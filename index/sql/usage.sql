@@ -16,15 +16,15 @@ ON CONFLICT (tenant, day, operation, source) DO UPDATE SET
 
 -- name: days
 -- $1 tenant, $2 first and $3 last day
-SELECT day, operation, sum(tokens)::bigint AS tokens, sum(money) AS money,
+SELECT day, operation, sum(tokens)::bigint AS tokens, sum(money) AS cost,
     sum(embedded)::bigint AS embedded, sum(reused)::bigint AS reused
 FROM usage WHERE tenant = $1 AND day BETWEEN $2 AND $3
 GROUP BY day, operation ORDER BY day, operation;
 
 -- name: month
--- $1 tenant, $2 first day of the month: the money spent since, and the tenant's own limit or null.
+-- $1 tenant, $2 first day of the month: the cost since, and the tenant's own limit or null.
 SELECT
-    coalesce((SELECT sum(money) FROM usage WHERE usage.tenant = $1 AND day >= $2), 0) AS money,
+    coalesce((SELECT sum(money) FROM usage WHERE usage.tenant = $1 AND day >= $2), 0) AS cost,
     budget_month
 FROM tenants WHERE tenants.tenant = $1;
 

@@ -103,7 +103,7 @@ class TestReading:
         assert (second["state"], second["last_error"]) == ("idle", None)
         assert second["counts"]["removed"] == 1
         assert second["counts"]["embedded"] == 0
-        assert second_job["result"]["first_refused"][0].startswith("broken.md: not UTF-8")
+        assert second_job["result"]["first_rejected"][0].startswith("broken.md: not UTF-8")
         assert await ana.found("leave travel") == ["handbook/leave.md"]
 
     @pytest.mark.slow

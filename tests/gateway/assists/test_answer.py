@@ -252,7 +252,7 @@ async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
         second = await ask(ana)
 
     assert first.status_code == 200
-    assert [each["money"] for each in days if each["operation"] == "answer"] == [3.0]
+    assert [each["cost"] for each in days if each["operation"] == "answer"] == [3.0]
     assert problem(second, 402)["type"] == "urn:nearhit:problem:budget-exceeded"
 
 
