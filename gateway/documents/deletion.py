@@ -27,9 +27,11 @@ from index.tenants.tenant_deletion import TenantDeletion
 from index.text import vocabulary_pruning
 from index.text.vocabulary_pruning import VocabularyPruning
 
-ANSWERS = "answers"  # the kind of jobs that drop cached answers when Redis is available again
+DROP_ANSWERS = (
+    "cached_answers.drop"  # the kind of jobs that drop cached answers when Redis is available again
+)
 # Job kinds that every writer of the tenant may see: many deletions wait for one job.
-TENANT_VISIBLE_KINDS = {ANSWERS, vocabulary_pruning.UNLEARN}
+TENANT_VISIBLE_KINDS = {DROP_ANSWERS, vocabulary_pruning.PRUNE}
 
 
 async def delete_document(context: RequestContext[DocumentServices]) -> Response:
@@ -98,8 +100,8 @@ async def _enqueue_drop(services: DocumentServices, tenant: str, *, everywhere: 
     """Queue the drop and return its status URL; empty if the queue is full: searches drain then."""
     job = NewJob(
         tenant=tenant,
-        kind=ANSWERS,
-        target=f"{ANSWERS}:{'everywhere' if everywhere else 'own'}",
+        kind=DROP_ANSWERS,
+        target=f"cached_answers:{'everywhere' if everywhere else 'own'}",
         payload=orjson.dumps(everywhere),
         attempts_max=tenant_deletion.ATTEMPTS_MAX,
     )

@@ -94,7 +94,7 @@ async def enqueue_write(
     await services.sources.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
         tenant=principal.tenant,
-        kind="document",
+        kind="document.write",
         target=job_queue.document_target(document_id),
         payload=payload,
         source=body.source,

@@ -21,18 +21,18 @@ _QUESTION = ("?", "？", "؟")  # noqa: RUF001  other scripts' own
 class GateWords:
     """open: what only somebody who asks says. closed: what is said without asking anything.
 
-    otherwise: what becomes of a message with neither.
+    default: what becomes of a message with neither.
     """
 
     open: tuple[str, ...]
     closed: tuple[str, ...]
-    otherwise: Literal["open", "closed"] = "open"
+    default: Literal["open", "closed"] = "open"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     is_open: bool
-    reason: Literal["question", "words", "otherwise", "small-talk"]
+    reason: Literal["question", "words", "default", "small-talk"]
 
     @property
     def header(self) -> str:
@@ -52,11 +52,11 @@ def classify(message: str, words: GateWords) -> Verdict:
         return Verdict(True, "question")
     if len(list(_without(left, _phrases(words.open)))) < len(left):
         return Verdict(True, "words")
-    return Verdict(words.otherwise == "open", "otherwise")
+    return Verdict(words.default == "open", "default")
 
 
 def parse_stored(stored: Mapping[str, Any]) -> GateWords:
-    return GateWords(tuple(stored["open"]), tuple(stored["closed"]), stored["otherwise"])
+    return GateWords(tuple(stored["open"]), tuple(stored["closed"]), stored["default"])
 
 
 @cache

@@ -278,7 +278,7 @@ class TestSchedules:
 
         assert made["next_run_at"] is not None
         assert before == []
-        assert [each["kind"] for each in due] == ["source.read"]
+        assert [each["kind"] for each in due] == ["source.sync"]
         after = await source(admin)
         assert after["next_run_at"] == made["next_run_at"]
         assert after["counts"]["documents"] == 2
@@ -310,7 +310,7 @@ class TestRemoval:
         assert await ana.found("leave travel") == ["own"]
         listed = (await admin.call("GET", "/v1/sources")).json()["sources"]
         assert [each["source"] for each in listed] == ["api"]
-        assert (await admin.call("GET", "/v1/jobs?kind=source.read&state=waiting")).json()[
+        assert (await admin.call("GET", "/v1/jobs?kind=source.sync&state=waiting")).json()[
             "jobs"
         ] == []
 

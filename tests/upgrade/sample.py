@@ -57,7 +57,7 @@ PEOPLE: Mapping[str, Person] = {
 MEMBER = ("crew", "ana")  # a group of acme, and its member
 
 TENANT_SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "/v1/confidence": {"min": 0.1, "sources": {"log": 0.95}},
+    "/v1/confidence": {"score_min": 0.1, "sources": {"log": 0.95}},
     "/v1/gates/lamps": {"open": ["lamp"]},
 }
 
@@ -175,4 +175,6 @@ REQUESTS: Sequence[Request] = [
     Request("ada", "/v1/documents/log1/access/explain?subject=ana"),
     Request("ada", "/v1/jobs"),
     Request("ada", "/v1/sources"),
+    Request("ada", "/v1/confidence"),
+    Request("ada", "/v1/gates/lamps"),
 ]
