@@ -154,7 +154,7 @@ class TestLimits:
             line = b'{"document_id": "line", "text": "Neither."}\n'
             batch = await ana.call("POST", "/v1/documents/batch", content=line)
             deferred = await job(ana, waits.json()["job_id"])
-            while "spend" not in (deferred["error"] or ""):
+            while "budget" not in (deferred["error"] or ""):
                 deferred = await job(ana, waits.json()["job_id"])
                 await asyncio.sleep(0.01)
             embedded_meanwhile = len(stub.asked) - asked
