@@ -19,7 +19,7 @@ def check_type(expected: str, headers: Mapping[bytes, bytes]) -> None:
     expected: the media type of the route. A request without a media type is accepted.
     """
     if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"", b"identity"):
-        raise problems.unsupported_type(
+        raise problems.unsupported_media_type(
             "The content coding is not supported. Send the body without a Content-Encoding."
         )
     sent = headers.get(b"content-type", b"").decode("latin-1")
@@ -28,7 +28,7 @@ def check_type(expected: str, headers: Mapping[bytes, bytes]) -> None:
     head = Message()
     head["Content-Type"] = sent
     if not _is_accepted(expected, sent.partition(";")[0].strip().lower()):
-        raise problems.unsupported_type(
+        raise problems.unsupported_media_type(
             f"The media type is not supported. Send the body as {expected}."
         )
     charset = head.get_param("charset", "utf-8")
@@ -37,7 +37,7 @@ def check_type(expected: str, headers: Mapping[bytes, bytes]) -> None:
         "utf8",
         "us-ascii",
     ):
-        raise problems.unsupported_type(
+        raise problems.unsupported_media_type(
             "The character set is not supported. Send the body in UTF-8."
         )
 

@@ -95,9 +95,9 @@ def malformed_request(detail: str) -> Problem:
     return Problem(400, "malformed-request", "Malformed request", detail)
 
 
-def head_too_large(bytes_max: int, headers_max: int) -> Problem:
+def headers_too_large(bytes_max: int, headers_max: int) -> Problem:
     detail = f"The head exceeds {bytes_max:,} bytes or {headers_max:,} headers. Send fewer headers."
-    return Problem(431, "head-too-large", "Request head too large", detail)
+    return Problem(431, "headers-too-large", "Request headers too large", detail)
 
 
 def url_too_long(bytes_max: int) -> Problem:
@@ -107,12 +107,12 @@ def url_too_long(bytes_max: int) -> Problem:
 
 def head_too_slow() -> Problem:
     detail = "The head of the request did not arrive in time. Send it faster."
-    return Problem(408, "too-slow", "Request too slow", detail)
+    return Problem(408, "request-timeout", "Request timeout", detail)
 
 
 def body_too_slow() -> Problem:
     detail = "The body of the request arrived too slowly. Send it faster."
-    return Problem(408, "too-slow", "Request too slow", detail)
+    return Problem(408, "request-timeout", "Request timeout", detail)
 
 
 def overloaded() -> Problem:
@@ -139,22 +139,22 @@ def too_large(bytes_max: int) -> Problem:
     return Problem(413, "body-too-large", "Body too large", detail, errors)
 
 
-def unsupported_type(detail: str) -> Problem:
-    return Problem(415, "unsupported-type", "Unsupported media type", detail)
+def unsupported_media_type(detail: str) -> Problem:
+    return Problem(415, "unsupported-media-type", "Unsupported media type", detail)
 
 
 def not_configured(detail: str) -> Problem:
-    return Problem(501, "not-set-up", "Not configured", detail)
+    return Problem(501, "not-configured", "Not configured", detail)
 
 
 def model_unavailable(detail: str, status: int) -> Problem:
-    kind = "deadline" if status == 504 else "unavailable"
+    kind = "deadline-exceeded" if status == 504 else "unavailable"
     return Problem(status, kind, "Language model failed", f"{detail} Retry.", headers=_RETRY)
 
 
-def budget_spent() -> Problem:
-    detail = "The tenant's budget of this month is spent. Ask the operator to raise it."
-    return Problem(402, "budget-spent", "Budget spent", detail)
+def budget_exceeded() -> Problem:
+    detail = "The tenant's budget of this month is exceeded. Ask the operator to raise it."
+    return Problem(402, "budget-exceeded", "Budget exceeded", detail)
 
 
 def unauthorized(detail: str | None = None) -> Problem:
@@ -174,9 +174,9 @@ def issuer_unavailable() -> Problem:
     return Problem(503, "unavailable", "Temporarily unavailable", detail, headers=_RETRY)
 
 
-def foreign_origin() -> Problem:
+def origin_not_allowed() -> Problem:
     detail = "Web pages of this origin may not call it: the operator lists NEARHIT_MCP_ORIGINS."
-    return Problem(403, "foreign-origin", "Origin not allowed", detail)
+    return Problem(403, "origin-not-allowed", "Origin not allowed", detail)
 
 
 def forbidden(detail: str) -> Problem:
@@ -223,7 +223,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return invalid_field("text", str(error))
         case TimeoutError():
             detail = "The deadline has passed. Retry, or make the request smaller."
-            return Problem(504, "deadline", "Deadline exceeded", detail, headers=_RETRY)
+            return Problem(504, "deadline-exceeded", "Deadline exceeded", detail, headers=_RETRY)
         case ClientDisconnect():
             return malformed("The body ended early. Send it whole.")
         case HTTPException():
@@ -251,7 +251,7 @@ def _refused(
         case SourceReserved():
             return conflict("source", str(error))
         case TenantFull():
-            return Problem(409, "full", "Limit reached", str(error))
+            return Problem(409, "limit-reached", "Limit reached", str(error))
         case _:
             assert_never(error)
 
@@ -266,7 +266,7 @@ def _unavailable(
         case EmbeddingUnavailable():
             detail = "The embedder is unavailable; nothing was stored. Retry."
         case DocumentContended():
-            kind = "contended"
+            kind = "write-conflict"
             detail = "Concurrent writes kept changing this document; nothing was stored. Retry."
         case QueueFull():
             kind = "queue-full"

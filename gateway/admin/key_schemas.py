@@ -92,4 +92,4 @@ class TokenAnswer(Body):
     id: str
     token: str = Field(description="shown only once; Nearhit stores its SHA-256")
     expires_at: Instant
-    kind: Literal["Bearer"] = "Bearer"
+    token_type: Literal["Bearer"] = "Bearer"  # noqa: S105  the name of a scheme

@@ -40,13 +40,13 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
                     day=usage.day,
                     operation=usage.operation,
                     tokens=usage.tokens,
-                    money=round(usage.money, 6),
-                    embedded=usage.embedded,
-                    reused=usage.reused,
+                    cost=round(usage.cost, 6),
+                    texts_embedded=usage.embedded,
+                    embeddings_reused=usage.reused,
                 )
                 for usage in days
             ),
-            money_month=round(month.money, 6),
+            cost_month=round(month.cost, 6),
             budget_month=limit,
         )
     )
@@ -76,10 +76,10 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
             failed=sum(source.failed for source in sources),
             oldest_waiting_s=_rounded(max(waits_s, default=None)),
             lag_s=round(max((source.lag_s for source in sources), default=0.0), 3),
-            embedded=sum(source.embedded for source in sources),
-            reused=sum(source.reused for source in sources),
+            texts_embedded=sum(source.embedded for source in sources),
+            embeddings_reused=sum(source.reused for source in sources),
             audited_at=None if audit is None else audit.last_run_at,
-            flaws={} if audit is None else dict(audit.problems),
+            problems={} if audit is None else dict(audit.problems),
             sources=tuple(_source_status(source) for source in sources if source.source),
         )
     )
@@ -93,8 +93,8 @@ def _source_status(status: IngestStatus) -> SourceStatusBody:
         failed=status.failed,
         oldest_waiting_s=_rounded(status.oldest_waiting_s),
         lag_s=round(status.lag_s, 3),
-        embedded=status.embedded,
-        reused=status.reused,
+        texts_embedded=status.embedded,
+        embeddings_reused=status.reused,
     )
 
 

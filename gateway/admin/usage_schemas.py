@@ -11,14 +11,14 @@ class DayAnswer(Body):
     day: date = Field(description="day in UTC")
     operation: str = Field(description="`ingest` or `search`")
     tokens: int = Field(description="tokens as the model service counts them")
-    money: float
-    embedded: int = Field(description="texts that the embedder embedded")
-    reused: int = Field(description="chunks that reused a stored embedding")
+    cost: float
+    texts_embedded: int = Field(description="texts that the embedder embedded")
+    embeddings_reused: int = Field(description="chunks that reused a stored embedding")
 
 
 class UsageAnswer(Body):
     days: tuple[DayAnswer, ...]
-    money_month: float = Field(description="cost of this month so far")
+    cost_month: float = Field(description="cost of this month so far")
     budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
 
 
@@ -38,10 +38,12 @@ class StatusBody(Body):
     lag_s: float = Field(
         description="age of the oldest change that was requested or due and is not yet indexed"
     )
-    embedded: int = Field(
+    texts_embedded: int = Field(
         description="texts that the embedder has embedded since the tenant was created"
     )
-    reused: int = Field(description="chunks that have reused a stored embedding since then")
+    embeddings_reused: int = Field(
+        description="chunks that have reused a stored embedding since then"
+    )
 
 
 class SourceStatusBody(StatusBody):
@@ -50,5 +52,5 @@ class SourceStatusBody(StatusBody):
 
 class StatusAnswer(StatusBody):
     audited_at: datetime | None = Field(description="time of the last index audit; null: never")
-    flaws: dict[str, int] = Field(description="unrepaired problems of that audit, by kind")
+    problems: dict[str, int] = Field(description="unrepaired problems of that audit, by kind")
     sources: tuple[SourceStatusBody, ...]

@@ -109,18 +109,18 @@ class _AnswerRun:
 
     async def respond(self) -> Response:
         """The whole answer in one body. Raises a `Problem` if the model fails."""
-        finish = ""
+        finish_reason = ""
 
         async def write() -> None:
-            nonlocal finish
-            finish = await self._write(self._ignore_event)
+            nonlocal finish_reason
+            finish_reason = await self._write(self._ignore_event)
 
         if not await run_while_connected(self._context.request.receive, write()):
             raise ClientDisconnect
         body = {
             "answer": self._parser.text,
             "citations": self._parser.citations,
-            "finish": finish,
+            "finish_reason": finish_reason,
             **self._retrieved.fields(),
         }
         return Response(
@@ -131,15 +131,17 @@ class _AnswerRun:
         """Send the answer as events; the last one is `done` or `error`."""
         await send_event("retrieved", self._retrieved.fields())
         try:
-            finish = await self._write(send_event)
+            finish_reason = await self._write(send_event)
         except Exception as error:
             problem = problems.from_exception(error, self._context.trace.request_id)
             await send_event("error", problem.body())
             return
-        await send_event("done", {"finish": finish, "citations": self._parser.citations})
+        await send_event(
+            "done", {"finish_reason": finish_reason, "citations": self._parser.citations}
+        )
 
     async def _write(self, send_event: SendEvent) -> str:
-        """Generate the answer and return its `finish`."""
+        """Generate the answer and return its `finish_reason`."""
 
         async def on_text(text: str) -> None:
             citations = list(self._parser.feed(text))
@@ -161,12 +163,12 @@ class _AnswerRun:
         history = conversation.history_of(self._body)
         assist = self._context.services.metrics.assist
         try:
-            finish = await self._generator.generate(
+            finish_reason = await self._generator.generate(
                 self._retrieved.tenant, self._retrieved.query, history, self._passages, on_text
             )
         except BudgetSpent:
             assist("answer", "budget")
-            raise problems.budget_spent() from None
+            raise problems.budget_exceeded() from None
         except ChatTooLate:
             assist("answer", "deadline")
             raise problems.model_unavailable(
@@ -176,7 +178,7 @@ class _AnswerRun:
             assist("answer", "error")
             raise problems.model_unavailable("The language model is unavailable.", 503) from None
         assist("answer", "model")
-        return finish
+        return finish_reason
 
     async def _ignore_event(self, _event: str, _data: Mapping[str, Any]) -> None:
         """Drop an event: an answer in one body has none."""

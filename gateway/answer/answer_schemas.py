@@ -23,7 +23,7 @@ class GeneratedAnswer(Body):
     )
     hits: tuple[HitAnswer, ...] = Field(description="the hits of the search")
     query: str = Field(description="the query that was searched")
-    finish: str = Field(
+    finish_reason: str = Field(
         description="why it ends: stop; length; fallback: no hit is good enough and no model was "
         "called; gate: the query gate is closed"
     )

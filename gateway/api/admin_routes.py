@@ -153,7 +153,7 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         "/v1/usage",
         usage_endpoints.get_usage,
         needs="admin",
-        summary="Get tokens and money by day and operation, and this month's budget",
+        summary="Get tokens and cost by day and operation, and this month's budget",
         answer=usage_schemas.UsageAnswer,
         parameters={"from": parameters.DAY, "to": parameters.DAY},
     ),

@@ -16,7 +16,7 @@ _REF = "#/components/schemas/{model}"
 _ERROR_DESCRIPTIONS: Mapping[int, str] = {
     400: "Malformed body",
     401: "Unauthorized",
-    402: "Budget spent",
+    402: "Budget exceeded",
     403: "Forbidden",
     404: "Not found",
     405: "Method not allowed",
@@ -25,7 +25,7 @@ _ERROR_DESCRIPTIONS: Mapping[int, str] = {
     415: "Unsupported media type",
     422: "Invalid field",
     429: "Too many requests",
-    431: "Request head too large",
+    431: "Request headers too large",
     500: "Internal error",
     501: "Not configured",
     502: "Language model failed",

@@ -1,4 +1,4 @@
-"""What an admin sees and says of answers to similar questions: the bands, and the limit."""
+"""What an admin sees and says of answers to similar questions: the buckets, and the limit."""
 
 from starlette.responses import Response
 
@@ -6,7 +6,7 @@ from cache.semantic import similarity_buckets
 from cache.semantic.bucket_stats import TenantStats
 from cache.semantic.similarity_buckets import BucketCounts
 from gateway.caching.cache_services import CacheServices
-from gateway.caching.semantic_schemas import BandAnswer, SemanticAnswer, SemanticBody
+from gateway.caching.semantic_schemas import BucketAnswer, SemanticAnswer, SemanticBody
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 
@@ -27,22 +27,22 @@ async def put_semantic(context: RequestContext[CacheServices]) -> Response:
 def _shown(account: TenantStats) -> SemanticAnswer:
     return SemanticAnswer(
         error_max=account.error_max,
-        bands=tuple(
-            _band(number, account.counts.get(number, BucketCounts()), account.error_max)
+        buckets=tuple(
+            _bucket(number, account.counts.get(number, BucketCounts()), account.error_max)
             for number in range(len(similarity_buckets.EDGES))
         ),
     )
 
 
-def _band(number: int, counts: BucketCounts, error_max: float) -> BandAnswer:
+def _bucket(number: int, counts: BucketCounts, error_max: float) -> BucketAnswer:
     start, end = similarity_buckets.bucket_bounds(number)
-    return BandAnswer(
+    return BucketAnswer(
         start=start,
         end=end,
-        seen=counts.seen,
+        pairs=counts.seen,
         served=counts.served,
         verified=counts.verified,
         wrong=counts.wrong,
-        bound=similarity_buckets.error_upper_bound(counts),
-        is_open=similarity_buckets.is_open(counts, error_max),
+        error_bound=similarity_buckets.error_upper_bound(counts),
+        enabled=similarity_buckets.is_open(counts, error_max),
     )

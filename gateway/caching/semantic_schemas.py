@@ -14,28 +14,27 @@ class SemanticBody(Body):
     )
 
 
-class BandAnswer(Body):
+class BucketAnswer(Body):
     """Statistics of pairs of questions with a similarity from `from` to below `to`."""
 
     model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
     start: float = Field(alias="from")
     end: float = Field(alias="to")
-    seen: int = Field(description="pairs of questions that passed the guards")
+    pairs: int = Field(description="pairs of questions that passed the guards")
     served: int
     verified: int = Field(
         description="pairs whose answers were both computed; older pairs count less"
     )
     wrong: int = Field(description="verified pairs whose answers differ")
-    bound: float = Field(
+    error_bound: float = Field(
         description="upper bound of the share of wrong answers, at 95 % confidence"
     )
-    is_open: bool = Field(
-        alias="open",
+    enabled: bool = Field(
         description="whether the bound is within the limit, so that answers are served",
     )
 
 
 class SemanticAnswer(Body):
     error_max: float = Field(description="maximum share of wrong answers")
-    bands: tuple[BandAnswer, ...]
+    buckets: tuple[BucketAnswer, ...]

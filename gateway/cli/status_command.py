@@ -48,16 +48,16 @@ def status(tenant: Names = None) -> None:
 
 
 def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
-    """Show tokens and money by day, tenant and operation; by default of this month."""
+    """Show tokens and cost by day, tenant and operation; by default of this month."""
     today = datetime.now(UTC)
     begin, end = (first or today.replace(day=1)).date(), (last or today).date()
-    table = Table("day", "tenant", "operation", "tokens", "money", "embedded", "reused")
+    table = Table("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
     for name, days in _query_tenants(
         tenant or [], lambda usage, name: usage.days(name, begin, end)
     ):
         for day in days:
             table.add_row(
-                *(str(day.day), name, day.operation, str(day.tokens), f"{day.money:.6f}"),
+                *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
                 *map(str, (day.embedded, day.reused)),
             )
     console.print(table if table.row_count else "no usage")

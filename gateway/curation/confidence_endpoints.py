@@ -18,12 +18,14 @@ async def put_confidence(context: RequestContext[CurationServices]) -> Response:
     """Set the minimum scores; they hold on every worker from the next request on."""
     tenant = (await context.authenticate()).principal.tenant
     body = context.parse_body(ConfidenceBody)
-    confidence = Confidence(body.min, body.sources, body.fallback)
+    confidence = Confidence(body.score_min, body.sources, body.fallback)
     await context.services.confidences.put(tenant, confidence)
     return json_response(_answer(confidence))
 
 
 def _answer(confidence: Confidence) -> ConfidenceAnswer:
     return ConfidenceAnswer(
-        min=confidence.score_min, sources=dict(confidence.sources), fallback=confidence.fallback
+        score_min=confidence.score_min,
+        sources=dict(confidence.sources),
+        fallback=confidence.fallback,
     )

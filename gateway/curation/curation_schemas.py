@@ -37,11 +37,11 @@ _Score = Annotated[float, Field(ge=0, le=1)]
 class ConfidenceBody(Body):
     """The minimum scores of a confident answer; they apply to `absolute` fusion only."""
 
-    min: _Score | None = Field(
+    score_min: _Score | None = Field(
         None, description="minimum score of the best hit; null: the default of all tenants"
     )
     sources: Annotated[dict[Source, _Score], Field(max_length=_SOURCES_MAX)] = Field(
-        {}, description="minimum score by source, instead of `min`"
+        {}, description="minimum score by source, instead of `score_min`"
     )
     fallback: _AnswerText | None = Field(
         None, description="the answer of POST /v1/answer below it; null: the default of all tenants"
@@ -59,7 +59,7 @@ class GateBody(Body):
     closed: _Phrases | None = Field(
         None, description="words and phrases of other messages; removed before `open` is matched"
     )
-    otherwise: Literal["open", "closed"] = Field(
+    default: Literal["open", "closed"] = Field(
         "open", description="the result for messages without any of these words"
     )
 
@@ -67,8 +67,8 @@ class GateBody(Body):
 class GateAnswer(Body):
     open: tuple[str, ...]
     closed: tuple[str, ...]
-    otherwise: Literal["open", "closed"]
-    own: bool = Field(description="true: the tenant has set the words; false: they are built in")
+    default: Literal["open", "closed"]
+    custom: bool = Field(description="true: the tenant has set the words; false: they are built in")
 
 
 class LowConfidenceHit(Body):

@@ -28,7 +28,7 @@ async def put_gate(context: RequestContext[CurationServices]) -> Response:
         words = {
             "open": (built_in.open if built_in else ()) if body.open is None else body.open,
             "closed": (built_in.closed if built_in else ()) if body.closed is None else body.closed,
-            "otherwise": body.otherwise,
+            "default": body.default,
         }
     if not await context.services.query_gates.put(tenant, name, words):
         raise problems.conflict(
@@ -40,12 +40,12 @@ async def put_gate(context: RequestContext[CurationServices]) -> Response:
 async def _answer(context: RequestContext[CurationServices], tenant: str, name: str) -> Response:
     from gateway.rag.gate_vocabulary import gate_vocabulary  # loaded on first use
 
-    is_own = await context.services.query_gates.read(tenant, name) is not None
+    is_custom = await context.services.query_gates.read(tenant, name) is not None
     words = await gate_vocabulary(context.services.query_gates, tenant, name)
     if words is None:
         raise problems.not_found("name", "The gate does not exist.")
     return json_response(
-        GateAnswer(open=words.open, closed=words.closed, otherwise=words.otherwise, own=is_own)
+        GateAnswer(open=words.open, closed=words.closed, default=words.default, custom=is_custom)
     )
 
 

@@ -37,7 +37,7 @@ async def explain_access(context: RequestContext[DocumentServices]) -> Response:
         AccessExplained(
             document_id=document_id,
             subject=subject,
-            sees=bool(scopes),
+            can_read=bool(scopes),
             scopes=scopes,
             readers=tuple(
                 _explain_reader(reader, subject, groups) for reader in _owner_and_readers(document)
@@ -63,30 +63,32 @@ def _explain_reader(reader: str, subject: str, groups: tuple[str, ...]) -> Reade
     kind, _, name = reader.partition(":")
     match kind:
         case "owner":
-            admits = name == subject
-            why = "the subject owns the document" if admits else "another subject owns the document"
+            matches = name == subject
+            reason = (
+                "the subject owns the document" if matches else "another subject owns the document"
+            )
         case "user":
-            admits = name == subject
-            why = (
+            matches = name == subject
+            reason = (
                 "the document is shared with this subject"
-                if admits
+                if matches
                 else "the document is shared with another subject"
             )
         case "group":
-            admits = name in groups
-            why = (
+            matches = name in groups
+            reason = (
                 f"the subject is a member of {name}"
-                if admits
+                if matches
                 else f"the subject is not a member of {name}"
             )
         case _:
-            admits = True
-            why = (
+            matches = True
+            reason = (
                 "everyone may read the document"
                 if kind == PUBLIC
                 else "everyone in the tenant may read it"
             )
-    return ReaderExplained(reader=reader, admits=admits, why=why)
+    return ReaderExplained(reader=reader, matches=matches, reason=reason)
 
 
 async def _explain_key(
@@ -100,17 +102,17 @@ async def _explain_key(
     """Whether the key can read the document, by the same statement that a request runs."""
     scope = full_scope_of(holder)
     read = context.services.documents.read
-    sees = await read(scope, holder.filter, document.document_id) is not None
-    if sees:
-        why = (
+    can_read = await read(scope, holder.filter, document.document_id) is not None
+    if can_read:
+        reason = (
             "the subject can read it"
             if is_visible_to_subject
             else "the key has a group that may read it"
         )
     elif scope.admits(document.owner, document.readers):
-        why = "the key's filter excludes the document"
+        reason = "the key's filter excludes the document"
     elif is_visible_to_subject:
-        why = "the key has fewer scopes or groups than the subject"
+        reason = "the key has fewer scopes or groups than the subject"
     else:
-        why = "no reader token of the document matches the key"
-    return KeyExplained(id=holder.key_id or "", name=name, sees=sees, why=why)
+        reason = "no reader token of the document matches the key"
+    return KeyExplained(id=holder.key_id or "", name=name, can_read=can_read, reason=reason)

@@ -9,21 +9,21 @@ class ReaderExplained(Body):
     reader: str = Field(
         description="a reader token of the document, or `owner:` and the owner's subject"
     )
-    admits: bool = Field(description="whether the token lets the subject read the document")
-    why: str
+    matches: bool = Field(description="whether the token lets the subject read the document")
+    reason: str
 
 
 class KeyExplained(Body):
     id: str
     name: str
-    sees: bool
-    why: str
+    can_read: bool
+    reason: str
 
 
 class AccessExplained(Body):
     document_id: str
     subject: str
-    sees: bool = Field(
+    can_read: bool = Field(
         description="whether the subject can read it, by its identity and its group memberships"
     )
     scopes: tuple[str, ...] = Field(

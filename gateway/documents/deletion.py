@@ -27,9 +27,11 @@ from index.tenants.tenant_deletion import TenantDeletion
 from index.text import vocabulary_pruning
 from index.text.vocabulary_pruning import VocabularyPruning
 
-ANSWERS = "answers"  # the kind of jobs that drop cached answers when Redis is available again
+DROP_ANSWERS = (
+    "cached_answers.drop"  # the kind of jobs that drop cached answers when Redis is available again
+)
 # Job kinds that every writer of the tenant may see: many deletions wait for one job.
-TENANT_VISIBLE_KINDS = {ANSWERS, vocabulary_pruning.UNLEARN}
+TENANT_VISIBLE_KINDS = {DROP_ANSWERS, vocabulary_pruning.PRUNE}
 
 
 async def delete_document(context: RequestContext[DocumentServices]) -> Response:
@@ -44,21 +46,21 @@ async def delete_document(context: RequestContext[DocumentServices]) -> Response
 
     removal = await services.writer.remove(tenant, document_id_of(context), permit, forget=True)
     assert removal.forgotten is not None
-    pending = {"words": queued_body(removal.forgotten.words_job).status_url}
+    pending = {"vocabulary": queued_body(removal.forgotten.words_job).status_url}
     if not await _drop_invalid_answers(services, tenant, everywhere=was_public):
-        pending["answers"] = await _enqueue_drop(services, tenant, everywhere=was_public)
+        pending["cached_answers"] = await _enqueue_drop(services, tenant, everywhere=was_public)
     return json_response(
         DeletionAnswer(
             document_id=removal.document_id,
             revision=removal.revision,
-            forgotten=DeletedCounts(
+            deleted=DeletedCounts(
                 chunks=removal.removed,
                 embeddings=removal.forgotten.embeddings,
                 jobs=removal.forgotten.jobs,
             ),
             pending=pending,
         ),
-        202 if "answers" in pending else 200,
+        202 if "cached_answers" in pending else 200,
     )
 
 
@@ -98,8 +100,8 @@ async def _enqueue_drop(services: DocumentServices, tenant: str, *, everywhere: 
     """Queue the drop and return its status URL; empty if the queue is full: searches drain then."""
     job = NewJob(
         tenant=tenant,
-        kind=ANSWERS,
-        target=f"{ANSWERS}:{'everywhere' if everywhere else 'own'}",
+        kind=DROP_ANSWERS,
+        target=f"cached_answers:{'everywhere' if everywhere else 'own'}",
         payload=orjson.dumps(everywhere),
         attempts_max=tenant_deletion.ATTEMPTS_MAX,
     )
@@ -122,7 +124,7 @@ class DropAnswersJob:
             self._services, job.tenant, everywhere=orjson.loads(job.payload)
         ):
             raise CacheNotCleared
-        return {"answers": "gone"}
+        return {"cached_answers": "deleted"}
 
 
 class PruneVocabularyJob:
@@ -132,7 +134,7 @@ class PruneVocabularyJob:
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         words = await VocabularyPruning(self._services.database).run(job.tenant)
         await _drop_invalid_answers(self._services, job.tenant, everywhere=False)
-        return {"words": words}
+        return {"vocabulary_words": words}
 
 
 class RemoveTenantJob:

@@ -17,9 +17,10 @@ class DeletedCounts(Body):
 class DeletionAnswer(RevisionAnswer):
     """A receipt: everything is deleted except what `pending` lists."""
 
-    forgotten: DeletedCounts
+    deleted: DeletedCounts
     pending: dict[str, str] = Field(
-        description="status URL of each pending deletion: `words`, the document's words in the "
-        "tenant's vocabulary for typo correction; `answers`, with status 202, invalid cached "
-        "answers while Redis is unavailable (never served); empty if the job can't be queued"
+        description="status URL of each pending deletion: `vocabulary`, the document's words in "
+        "the tenant's vocabulary for typo correction; `cached_answers`, with status 202, invalid "
+        "cached answers while Redis is unavailable (never served); empty if the job can't be "
+        "queued"
     )

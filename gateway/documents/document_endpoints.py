@@ -94,7 +94,7 @@ async def enqueue_write(
     await services.sources.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
         tenant=principal.tenant,
-        kind="document",
+        kind="document.write",
         target=job_queue.document_target(document_id),
         payload=payload,
         source=body.source,
@@ -194,7 +194,7 @@ def write_answer(written: Written) -> WrittenAnswer:
         revision=written.revision,
         chunks=ChunksAnswer(
             added=written.added,
-            kept=written.kept,
+            unchanged=written.kept,
             removed=written.removed,
             embedded=written.embedded,
         ),

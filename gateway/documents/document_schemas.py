@@ -85,7 +85,7 @@ class BatchLine(DocumentBody):
 
 class ChunksAnswer(Body):
     added: int
-    kept: int
+    unchanged: int
     removed: int
     embedded: int = Field(description="number of texts that the embedder embedded")
 

@@ -192,10 +192,10 @@ class Endpoint:
             parts = urlsplit(origin)
             host = parts.hostname or ""
         except ValueError:
-            raise problems.foreign_origin() from None
+            raise problems.origin_not_allowed() from None
         is_same_host = parts.netloc == headers.get(b"host", b"").decode("latin-1").lower()
         if not (is_same_host and (host == "localhost" or _is_address(host))):
-            raise problems.foreign_origin()
+            raise problems.origin_not_allowed()
 
 
 async def refuse(

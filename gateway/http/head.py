@@ -29,7 +29,7 @@ def check_incomplete(part: bytes, limits: HeadLimits) -> Problem | None:
     if b"\r\n" not in part and len(part) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
         return problems.url_too_long(limits.url_bytes_max)
     if len(part) > limits.bytes_max:
-        return problems.head_too_large(limits.bytes_max, limits.headers_max)
+        return problems.headers_too_large(limits.bytes_max, limits.headers_max)
     return None
 
 
@@ -39,7 +39,7 @@ def check(head: bytes, limits: HeadLimits) -> Problem | None:
         line = head[: head.find(b"\r\n")]
         if len(line) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
             return problems.url_too_long(limits.url_bytes_max)
-        return problems.head_too_large(limits.bytes_max, limits.headers_max)
+        return problems.headers_too_large(limits.bytes_max, limits.headers_max)
     line = head[: head.find(b"\r\n")]
     if len(line) > limits.url_bytes_max < max(map(len, line.split(b" "))):
         return problems.url_too_long(limits.url_bytes_max)

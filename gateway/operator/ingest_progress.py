@@ -138,7 +138,7 @@ def _bars(console: Console) -> Bars:
 def show(console: Console, report: Report) -> None:
     console.print(
         f"{report.documents} documents ({report.unchanged} unchanged), {report.removed} removed; "
-        f"chunks: {report.chunks_added} added, {report.chunks_kept} kept, "
+        f"chunks: {report.chunks_added} added, {report.chunks_kept} unchanged, "
         f"{report.chunks_removed} removed, {report.embedded} embedded",
         soft_wrap=True,
     )

@@ -21,12 +21,12 @@ _QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001  other scripts' own
 class GateWords:
     """open: words and phrases that open the gate, because only questions contain them.
 
-    closed: small talk. otherwise: the result for a message that contains other words only.
+    closed: small talk. default: the result for a message that contains other words only.
     """
 
     open: tuple[str, ...]
     closed: tuple[str, ...]
-    otherwise: Literal["open", "closed"] = "open"
+    default: Literal["open", "closed"] = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class GateDecision:
     """Whether a message passes the gate, and what decided it."""
 
     is_open: bool
-    reason: Literal["question", "words", "otherwise", "small-talk"]
+    reason: Literal["question", "words", "default", "small-talk"]
 
     @property
     def header(self) -> str:
@@ -54,11 +54,11 @@ def classify(message: str, words: GateWords) -> GateDecision:
         return GateDecision(True, "question")
     if len(list(_without(words_left, _phrases(words.open)))) < len(words_left):
         return GateDecision(True, "words")
-    return GateDecision(words.otherwise == "open", "otherwise")
+    return GateDecision(words.default == "open", "default")
 
 
 def parse_stored(stored: Mapping[str, Any]) -> GateWords:
-    return GateWords(tuple(stored["open"]), tuple(stored["closed"]), stored["otherwise"])
+    return GateWords(tuple(stored["open"]), tuple(stored["closed"]), stored["default"])
 
 
 @cache

@@ -186,7 +186,7 @@ class ReadLog:
             if lost:
                 await self._store.append_reads(
                     [
-                        ReadEvent(tenant, SYSTEM, {"lost": answers})
+                        ReadEvent(tenant, SYSTEM, {"answers_lost": answers})
                         for tenant, answers in lost.items()
                     ]
                 )

@@ -56,8 +56,8 @@ class UsageMeter:
     def tokens(self, kind: str, tokens: int) -> None:
         """Count the tokens that one call of a model service used."""
         if (tenant := billed_tenant()) is not None:
-            money = tokens / 1_000_000 * self._prices.get(kind, 0.0)
-            self._count(tenant, _OPERATIONS[kind], "", UsageAmounts(tokens=tokens, money=money))
+            cost = tokens / 1_000_000 * self._prices.get(kind, 0.0)
+            self._count(tenant, _OPERATIONS[kind], "", UsageAmounts(tokens=tokens, cost=cost))
 
     def chunks(self, tenant: str, source: str, embedded: int, reused: int) -> None:
         """Count the chunks of a document that was written or found unchanged."""
@@ -80,7 +80,7 @@ class UsageMeter:
             month = await self._usage.month(tenant, self._today().replace(day=1))
             self._months[tenant] = month
         limit = self._budget if month.budget is None else month.budget
-        return limit is not None and month.money >= limit
+        return limit is not None and month.cost >= limit
 
     def drop_cached(self, tenant: str) -> None:
         """Forget the cached month, so that a new limit holds in this process at once."""
@@ -97,7 +97,7 @@ class UsageMeter:
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
         self._pending.add(UsageKey(tenant, self._today(), operation, source), amounts)
         if (month := self._months.get(tenant)) is not None:
-            month.money += amounts.money
+            month.cost += amounts.cost
 
     def _today(self) -> date:
         return self._now().date()

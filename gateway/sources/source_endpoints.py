@@ -112,7 +112,7 @@ class SyncSourceJob:
             raise
         await sources.record_run(job.tenant, job.source, None, _counts(report))
         refused = [f"{item.path}: {item.reason}" for item in report.refused[:_REFUSED_LISTED_MAX]]
-        return {**_counts(report), "first_refused": refused}
+        return {**_counts(report), "first_rejected": refused}
 
     async def _read(self, job: ClaimedJob, name: str) -> Report:
         source = await self._services.sources.get(job.tenant, name)
@@ -194,9 +194,9 @@ def _counts(report: Report) -> dict[str, int]:
         "documents": report.documents,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "refused": len(report.refused),
+        "rejected": len(report.refused),
         "chunks_added": report.chunks_added,
-        "chunks_kept": report.chunks_kept,
+        "chunks_unchanged": report.chunks_kept,
         "chunks_removed": report.chunks_removed,
         "embedded": report.embedded,
     }

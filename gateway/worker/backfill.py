@@ -10,7 +10,7 @@ from ingest.errors import JobRefused
 from ingest.worker.job_progress import report_progress
 from ingest.write.reembed import Reembedder, ReembedProgress
 
-BACKFILL = "backfill"  # the kind of the job
+BACKFILL = "embeddings.backfill"  # the kind of the job
 
 
 def job(tenant: str, attempts_max: int) -> NewJob:

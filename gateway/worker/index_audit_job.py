@@ -101,7 +101,7 @@ class AuditIndexJob:
                     log.error("flaw", tenant=job.tenant, **asdict(flaw))
 
         def counts() -> dict[str, Any]:
-            return {"documents": documents, "flaws": dict(kinds)}
+            return {"documents": documents, "problems": dict(kinds)}
 
         await report_progress(services.stores.jobs, job.run, audit(), counts)
         return counts()

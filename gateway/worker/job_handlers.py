@@ -7,7 +7,12 @@ from cache.protocol import Revisions
 from gateway import schemas
 from gateway.auth.authenticator import AuthenticatedRequest, utc_now
 from gateway.documents import document_endpoints, document_update
-from gateway.documents.deletion import ANSWERS, DropAnswersJob, PruneVocabularyJob, RemoveTenantJob
+from gateway.documents.deletion import (
+    DROP_ANSWERS,
+    DropAnswersJob,
+    PruneVocabularyJob,
+    RemoveTenantJob,
+)
 from gateway.documents.document_schemas import DocumentBody
 from gateway.problems import Problem
 from gateway.sources.source_endpoints import RemoveSourceJob, SyncSourceJob
@@ -15,10 +20,10 @@ from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
 from gateway.worker.worker_services import WorkerServices
 from index.audit.audit_schedule import AUDIT
-from index.documents.source_store import READ, REMOVE
+from index.documents.source_store import REMOVE, SYNC
 from index.jobs.job_queue import ClaimedJob
 from index.tenants import tenant_deletion
-from index.text.vocabulary_pruning import UNLEARN
+from index.text.vocabulary_pruning import PRUNE
 from ingest.errors import JobRefused
 from ingest.worker.job_worker import Handler
 
@@ -28,13 +33,13 @@ SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 def handlers(services: WorkerServices) -> dict[str, Handler]:
     """The handler of each job kind; a worker leaves jobs of unknown kinds to newer workers."""
     return {
-        "document": PutDocumentJob(services),
-        READ: SyncSourceJob(services.source_services),
+        "document.write": PutDocumentJob(services),
+        SYNC: SyncSourceJob(services.source_services),
         REMOVE: RemoveSourceJob(services.source_services),
         BACKFILL: BackfillJob(services),
         AUDIT: AuditIndexJob(services),
-        ANSWERS: DropAnswersJob(services.document_services),
-        UNLEARN: PruneVocabularyJob(services.document_services),
+        DROP_ANSWERS: DropAnswersJob(services.document_services),
+        PRUNE: PruneVocabularyJob(services.document_services),
         tenant_deletion.REMOVE: RemoveTenantJob(services.document_services),
     }
 

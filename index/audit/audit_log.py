@@ -107,7 +107,7 @@ class AuditLog:
                 [
                     (
                         *(event.tenant, event.who.subject, event.who.key_id),
-                        *("documents.see", "", event.details),
+                        *("documents.read", "", event.details),
                     )
                     for event in sorted(events, key=lambda event: event.tenant)
                 ],

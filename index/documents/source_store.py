@@ -12,7 +12,7 @@ from index.jobs.job_queue import NewJob
 from index.model.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE
 from index.postgres.database import Database, Session
 
-READ, REMOVE = "source.read", "source.remove"  # kinds of jobs
+SYNC, REMOVE = "source.sync", "source.remove"  # kinds of jobs
 ATTEMPTS_MAX = 3  # at a reading; the schedule or a caller requests it again
 
 SourceState: TypeAlias = Literal["idle", "running", "failed", "paused"]
@@ -101,7 +101,7 @@ class SourceStore:
         async with self._database.transaction() as session:
             if await session.value("sources.lock", tenant, source) is None:
                 return None
-            return await _enqueue(session, _job(READ, tenant, source, subject))
+            return await _enqueue(session, _job(SYNC, tenant, source, subject))
 
     async def enqueue_due(self, next_run_at: Callable[[str], datetime]) -> tuple[str, str] | None:
         """Queue the reading of a source that is due, and set its next date, in one transaction.
@@ -114,7 +114,7 @@ class SourceStore:
                 return None
             tenant, source = row["tenant"], row["source"]
             await session.rows("sources.schedule", tenant, source, next_run_at(row["schedule"]))
-            await _enqueue(session, _job(READ, tenant, source, None))
+            await _enqueue(session, _job(SYNC, tenant, source, None))
         return tenant, source
 
     async def enqueue_removal(self, tenant: str, source: str, subject: str | None) -> str | None:
@@ -180,7 +180,7 @@ def _job(kind: str, tenant: str, source: str, subject: str | None) -> NewJob:
         payload=b"",
         source=source,
         subject=subject,
-        attempts_max=ATTEMPTS_MAX if kind == READ else job_queue.ATTEMPTS_MAX,
+        attempts_max=ATTEMPTS_MAX if kind == SYNC else job_queue.ATTEMPTS_MAX,
     )
 
 

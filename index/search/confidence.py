@@ -35,7 +35,7 @@ def is_low(
     if confidence is None and default is None:
         return False
     settings = confidence or {}
-    default_min = default if settings.get("min") is None else settings["min"]
+    default_min = default if settings.get("score_min") is None else settings["score_min"]
     sources = settings.get("sources", {})
 
     def required_score(hit: Hit) -> float | None:
@@ -55,13 +55,13 @@ class ConfidenceStore:
         row = await self._database.row("confidence.read", tenant)
         settings = (row and row["confidence"]) or {}
         return Confidence(
-            settings.get("min"), settings.get("sources", {}), settings.get("fallback")
+            settings.get("score_min"), settings.get("sources", {}), settings.get("fallback")
         )
 
     async def put(self, tenant: str, confidence: Confidence) -> int:
         """Store the settings; return the revision from which they apply."""
         values = {
-            "min": confidence.score_min,
+            "score_min": confidence.score_min,
             "sources": dict(confidence.sources),
             "fallback": confidence.fallback,
         }
@@ -75,7 +75,7 @@ class ConfidenceStore:
                 tenant,
                 "confidence.put",
                 tenant,
-                min=confidence.score_min,
+                score_min=confidence.score_min,
                 sources=dict(confidence.sources),
             )
             return int(revision)

@@ -20,7 +20,7 @@ SELECT
     )
     OR EXISTS (
         SELECT FROM jobs
-        WHERE tenant = $1 AND source = $2 AND kind = 'document' AND state IN ('waiting', 'running')
+        WHERE tenant = $1 AND source = $2 AND kind = 'document.write' AND state IN ('waiting', 'running')
     )
     OR EXISTS (SELECT FROM vector_store_files WHERE tenant = $1 AND source = $2) AS has_documents;
 
@@ -63,11 +63,11 @@ UPDATE sources SET paused = true, next_run_at = NULL WHERE tenant = $1 AND sourc
 
 -- name: delete_failed_reads
 -- $1 tenant, $2 target
-DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.read' AND state = 'failed';
+DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND state = 'failed';
 
 -- name: delete_waiting_reads
 -- $1 tenant, $2 target: readings that no worker has begun.
-DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.read' AND state = 'waiting';
+DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND state = 'waiting';
 
 -- name: record_read
 -- $1 tenant, $2 source, $3 error or null, $4 counts or null: the result of a reading

@@ -1,30 +1,30 @@
 -- The use of embedders and models, and its cost.
 
 -- name: add
--- $1 tenants, $2 days, $3 operations, $4 sources, $5 tokens, $6 money, $7 embedded, $8 reused. Rows
+-- $1 tenants, $2 days, $3 operations, $4 sources, $5 tokens, $6 cost, $7 embedded, $8 reused. Rows
 -- are locked in one order, so that processes can't deadlock. A deleted tenant gets no rows.
-INSERT INTO usage AS so_far (tenant, day, operation, source, tokens, money, embedded, reused)
+INSERT INTO usage AS so_far (tenant, day, operation, source, tokens, cost, embedded, reused)
 SELECT new.*
 FROM unnest(
     $1::text[], $2::date[], $3::text[], $4::text[], $5::bigint[], $6::double precision[], $7::bigint[],
     $8::bigint[]
-) AS new (tenant, day, operation, source, tokens, money, embedded, reused)
+) AS new (tenant, day, operation, source, tokens, cost, embedded, reused)
 JOIN tenants USING (tenant)
 ON CONFLICT (tenant, day, operation, source) DO UPDATE SET
-    tokens = so_far.tokens + excluded.tokens, money = so_far.money + excluded.money,
+    tokens = so_far.tokens + excluded.tokens, cost = so_far.cost + excluded.cost,
     embedded = so_far.embedded + excluded.embedded, reused = so_far.reused + excluded.reused;
 
 -- name: days
 -- $1 tenant, $2 first and $3 last day
-SELECT day, operation, sum(tokens)::bigint AS tokens, sum(money) AS money,
+SELECT day, operation, sum(tokens)::bigint AS tokens, sum(cost) AS cost,
     sum(embedded)::bigint AS embedded, sum(reused)::bigint AS reused
 FROM usage WHERE tenant = $1 AND day BETWEEN $2 AND $3
 GROUP BY day, operation ORDER BY day, operation;
 
 -- name: month
--- $1 tenant, $2 first day of the month: the money spent since, and the tenant's own limit or null.
+-- $1 tenant, $2 first day of the month: the cost since, and the tenant's own limit or null.
 SELECT
-    coalesce((SELECT sum(money) FROM usage WHERE usage.tenant = $1 AND day >= $2), 0) AS money,
+    coalesce((SELECT sum(cost) FROM usage WHERE usage.tenant = $1 AND day >= $2), 0) AS cost,
     budget_month
 FROM tenants WHERE tenants.tenant = $1;
 

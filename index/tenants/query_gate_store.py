@@ -31,5 +31,5 @@ class QueryGateStore:
                 return False
             else:
                 await session.rows("query_gates.put", tenant, name, dict(words))
-            await audit_log.append(session, tenant, "gate.put", name, own=words is not None)
+            await audit_log.append(session, tenant, "gate.put", name, custom=words is not None)
         return True

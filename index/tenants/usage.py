@@ -23,13 +23,13 @@ class UsageAmounts:
     """tokens: as the service reports; embedded: texts sent to it; reused: chunks not sent."""
 
     tokens: int = 0
-    money: float = 0.0
+    cost: float = 0.0
     embedded: int = 0
     reused: int = 0
 
     def add(self, other: "UsageAmounts") -> None:
         self.tokens += other.tokens
-        self.money += other.money
+        self.cost += other.cost
         self.embedded += other.embedded
         self.reused += other.reused
 
@@ -39,16 +39,16 @@ class DailyUsage:
     day: date
     operation: str
     tokens: int
-    money: float
+    cost: float
     embedded: int
     reused: int
 
 
 @dataclass(slots=True)
 class MonthlyUsage:
-    """Money spent so far, and the tenant's own limit; None if it has none."""
+    """Cost so far, and the tenant's own limit; None if it has none."""
 
-    money: float
+    cost: float
     budget: float | None
 
 
@@ -84,7 +84,7 @@ class UsageStore:
             [key.operation for key in keys],
             [key.source for key in keys],
             [amount.tokens for amount in amounts],
-            [amount.money for amount in amounts],
+            [amount.cost for amount in amounts],
             [amount.embedded for amount in amounts],
             [amount.reused for amount in amounts],
         )
@@ -99,7 +99,7 @@ class UsageStore:
         return (
             MonthlyUsage(0.0, None)
             if row is None
-            else MonthlyUsage(row["money"], row["budget_month"])
+            else MonthlyUsage(row["cost"], row["budget_month"])
         )
 
     async def put_budget(self, tenant: str, budget: float | None) -> bool:

@@ -11,13 +11,13 @@ from index.jobs.job_queue import NewJob
 from index.postgres.database import Database, Row, Session
 from index.text import spelling
 
-UNLEARN = "words"  # the kind of such jobs
+PRUNE = "vocabulary.prune"  # the kind of such jobs
 _PAGE_DOCUMENTS = 50
 
 
 def job(tenant: str, due_s: float) -> NewJob:
     """The job that prunes; due_s: a delay, so that many deletions share one pruning."""
-    return NewJob(tenant=tenant, kind=UNLEARN, target="vocabulary", payload=b"", due_s=due_s)
+    return NewJob(tenant=tenant, kind=PRUNE, target="vocabulary", payload=b"", due_s=due_s)
 
 
 class VocabularyPruning:

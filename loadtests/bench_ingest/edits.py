@@ -127,7 +127,7 @@ def _apply(
         now[edit.path] = _document(edit.text)
         chunks = tenant.put_one(edit.path, **now[edit.path])
         cost.written += 1
-        cost.naive += chunks["added"] + chunks["kept"]
+        cost.naive += chunks["added"] + chunks["unchanged"]
         cost.embedded += chunks["embedded"]
         cost.digests |= {chunk.digest for chunk in reference.chunks(now[edit.path]["text"])}
 

@@ -45,7 +45,7 @@ class TenantClient:
         return chunks
 
     def put_one(self, document_id: str, text: str, **fields: Any) -> dict[str, int]:
-        """Write a document; returns how many chunks were added, kept and removed."""
+        """Write a document; returns how many chunks were added, unchanged and removed."""
         path = f"/v1/documents/{quote(document_id)}"
         written = self.client.put(path, json={"text": text, **fields})
         written.raise_for_status()

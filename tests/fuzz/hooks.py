@@ -23,7 +23,7 @@ def first_line(_context: object, response: Any) -> Any:
     return first
 
 
-_NO_CHUNKS = dict.fromkeys(("added", "kept", "removed", "embedded"), 0)
+_NO_CHUNKS = dict.fromkeys(("added", "unchanged", "removed", "embedded"), 0)
 
 
 @schemathesis.hook

@@ -49,12 +49,12 @@ async def test_the_scopes_that_are_told_are_those_that_find_it(
 
     told = await explained(admin, "leave", subject)
 
-    assert (told["sees"], told["scopes"]) == (bool(scopes), scopes)
+    assert (told["can_read"], told["scopes"]) == (bool(scopes), scopes)
     for scope in ("private", "shared", "tenant", "public"):
         found = await caller.found("annual leave", scopes=[scope])
         assert found == (["leave"] if scope in scopes else [])
     assert [reader["reader"] for reader in told["readers"]] == ["owner:ana", *readers]
-    assert any(reader["admits"] for reader in told["readers"]) == bool(scopes)
+    assert any(reader["matches"] for reader in told["readers"]) == bool(scopes)
 
 
 async def test_each_key_is_told_apart(gateway: Gateway, ana: Caller, admin: Caller) -> None:
@@ -72,8 +72,8 @@ async def test_each_key_is_told_apart(gateway: Gateway, ana: Caller, admin: Call
     told = await explained(admin, "leave", "eve")
 
     assert await plain.found("annual leave") == []
-    assert not told["sees"]
-    assert {key["name"]: (key["sees"], key["why"]) for key in told["keys"]} == {
+    assert not told["can_read"]
+    assert {key["name"]: (key["can_read"], key["reason"]) for key in told["keys"]} == {
         "plain": (False, "no reader token of the document matches the key"),
         "seller": (True, "the key has a group that may read it"),
         "narrow": (False, "no reader token of the document matches the key"),

@@ -65,7 +65,7 @@ async def seen(admin: Caller, subject: str, answers: int) -> dict[str, int]:
     async with asyncio.timeout(SEEN_S_MAX):
         while True:
             found = await rows(admin, subject=subject)
-            told = [row["details"] for row in found if row["action"] == "documents.see"]
+            told = [row["details"] for row in found if row["action"] == "documents.read"]
             if sum(details["answers"] for details in told) >= answers:
                 break
             await asyncio.sleep(0.05)
@@ -79,7 +79,7 @@ async def changes(admin: Caller, **parameters: str) -> list[tuple[str | None, st
     return [
         (row["subject"], row["action"], row["details"].get("documents", row["target"]))
         for row in await rows(admin, **parameters)
-        if row["action"] != "documents.see"
+        if row["action"] != "documents.read"
     ]
 
 
@@ -174,7 +174,7 @@ async def test_what_was_seen_last_is_kept_when_a_worker_stops(
 
     found = await rows(ada, subject="ana", document="leave")
 
-    assert [row["action"] for row in found] == ["documents.write", "documents.see"]
+    assert [row["action"] for row in found] == ["documents.write", "documents.read"]
 
 
 @pytest.mark.slow

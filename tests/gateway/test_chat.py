@@ -93,7 +93,7 @@ async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
         ]
 
     assert by_the_model["chunks"]["added"] == 2
-    assert [each["money"] for each in days if each["operation"] == "cut"] == [3.0]
+    assert [each["cost"] for each in days if each["operation"] == "cut"] == [3.0]
     assert [each.headers["nearhit-budget"] for each in later] == ["spent", "spent"]
     assert len(stub.chats) == 2  # the first of these found money left
 
@@ -128,7 +128,7 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
         "model": "A hundred lamps.",
     }
     assert b'nearhit_model_summaries_total{by="model"} 1.0' in counted.exposition()
-    assert [each["money"] for each in days if each["operation"] == "summary"] == [3.0]
+    assert [each["cost"] for each in days if each["operation"] == "summary"] == [3.0]
     assert not [each for each in days if each["operation"] == "cut"]
 
 

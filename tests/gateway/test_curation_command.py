@@ -20,7 +20,7 @@ async def test_questions_are_listed_resolved_and_dismissed(
     settings: Settings, ana: Caller, admin: Caller
 ) -> None:
     environment = environment_of(settings)
-    await admin.call("PUT", "/v1/confidence", json={"min": 0.3})
+    await admin.call("PUT", "/v1/confidence", json={"score_min": 0.3})
     for query in ("Who lights the lamps?", "Who cares?"):
         await ana.search(query)
     found: dict[str, str] = {}

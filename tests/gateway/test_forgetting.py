@@ -77,12 +77,12 @@ async def test_nothing_of_a_deleted_document_is_in_any_table_or_key(
     rows_at_once = await in_tables(settings, *WORDS, *before)
     await work(services)
 
-    assert receipt["forgotten"]["chunks"] == len(now)
+    assert receipt["deleted"]["chunks"] == len(now)
     assert in_redis_at_once == []
     assert set(rows_at_once) == {"vocabulary"}
     assert await in_tables(settings, *WORDS, *before, "'book'", ",book,") == {}
     assert await ben.found("zorbified quuxes") == []
-    assert (await job(ana, receipt["pending"]["words"].rpartition("/")[2]))["state"] == "done"
+    assert (await job(ana, receipt["pending"]["vocabulary"].rpartition("/")[2]))["state"] == "done"
 
 
 async def test_what_another_document_says_too_is_not_paid_for_again(
@@ -95,7 +95,7 @@ async def test_what_another_document_says_too_is_not_paid_for_again(
     await work(services)
     written = await ana.put("three", SHARED)
 
-    assert receipt["forgotten"]["embeddings"] == 0
+    assert receipt["deleted"]["embeddings"] == 0
     assert written["chunks"]["embedded"] == 0
     assert "two" in await ana.found("anual leave", alpha=0)
 
@@ -107,8 +107,8 @@ async def test_the_last_document_takes_the_vectors_along(ana: Caller) -> None:
     first, second = await delete(ana, "one"), await delete(ana, "two")
     written = await ana.put("three", SHARED)
 
-    assert first["forgotten"] == {"chunks": 1, "embeddings": 0, "jobs": 0}
-    assert second["forgotten"] == {"chunks": 1, "embeddings": 1, "jobs": 0}
+    assert first["deleted"] == {"chunks": 1, "embeddings": 0, "jobs": 0}
+    assert second["deleted"] == {"chunks": 1, "embeddings": 1, "jobs": 0}
     assert written["chunks"]["embedded"] == 1
 
 
@@ -177,7 +177,7 @@ async def test_a_failed_attempt_at_a_document_goes_with_it(
 
     receipt = await delete(ana, "leave")
 
-    assert receipt["forgotten"]["jobs"] == 1
+    assert receipt["deleted"]["jobs"] == 1
     assert await in_tables(settings, SECRET.encode().hex(), SECRET) == {}
 
 
@@ -203,7 +203,7 @@ async def test_while_redis_is_away_the_receipt_says_what_is_pending(
             redis.go_on()
 
             await work(services)
-            done = await job(ana, receipt["pending"]["answers"].rpartition("/")[2])
+            done = await job(ana, receipt["pending"]["cached_answers"].rpartition("/")[2])
 
             assert during == []
             assert done["state"] == "done"
@@ -252,7 +252,7 @@ async def test_nothing_is_deleted_whose_words_nobody_would_forget(
     await run_sql(
         database_url,
         "INSERT INTO jobs (job_id, tenant, kind, target, attempts_max) "
-        "SELECT 'job_' || n, 'acme', 'audit', 'index', 1 FROM generate_series(1, 10000) AS n",
+        "SELECT 'job_' || n, 'acme', 'index.audit', 'index', 1 FROM generate_series(1, 10000) AS n",
     )
 
     refused = await ana.call("DELETE", "/v1/documents/one")

@@ -81,7 +81,7 @@ async def test_a_body_that_comes_too_slowly_is_refused(start: Start) -> None:
             answer = await slow.answer()
             dripping.cancel()
 
-        assert (answer.status, answer.kind) == (408, "too-slow")
+        assert (answer.status, answer.kind) == (408, "request-timeout")
         assert answer.headers["connection"] == "close"
 
 

@@ -147,10 +147,10 @@ class TestAuditSchedules:
         (done,) = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
 
         assert before == []
-        assert (never["audited_at"], never["flaws"]) == (None, {})
-        assert [each["kind"] for each in due] == ["audit"]
-        assert done["result"] == {"documents": 1, "flaws": {"orphan": 1}}
-        assert (await status(admin))["flaws"] == {"orphan": 1}
+        assert (never["audited_at"], never["problems"]) == (None, {})
+        assert [each["kind"] for each in due] == ["index.audit"]
+        assert done["result"] == {"documents": 1, "problems": {"orphan": 1}}
+        assert (await status(admin))["problems"] == {"orphan": 1}
 
     @pytest.mark.slow
     async def test_it_mends_where_the_operator_says_so(
@@ -165,7 +165,7 @@ class TestAuditSchedules:
             await worker_loop.enqueue_due_audits(services.worker)
             await work(services)
 
-        assert (await status(admin))["flaws"] == {}
+        assert (await status(admin))["problems"] == {}
         assert (await audited(settings)).listed == []
 
     @pytest.mark.slow

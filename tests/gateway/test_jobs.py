@@ -301,7 +301,7 @@ class TestWhoSeesWhat:
 
         first = (await ana.call("GET", "/v1/jobs?limit=3")).json()
         second = (await ana.call("GET", f"/v1/jobs?limit=3&cursor={first['cursor']}")).json()
-        waiting = (await ana.call("GET", "/v1/jobs?state=waiting&kind=document")).json()
+        waiting = (await ana.call("GET", "/v1/jobs?state=waiting&kind=document.write")).json()
         failed = (await ana.call("GET", "/v1/jobs?state=failed")).json()
 
         shown = [job["job_id"] for job in first["jobs"] + second["jobs"]]

@@ -242,7 +242,7 @@ async def test_a_caller_that_waits_no_longer_gets_a_504_and_its_statement_ends(
 
     answer = await ask(ana, headers={"Request-Timeout": given})
 
-    assert problem(answer, 504)["type"] == "urn:nearhit:problem:deadline"
+    assert problem(answer, 504)["type"] == "urn:nearhit:problem:deadline-exceeded"
     assert loop.time() - began_s < 3
     connection = await asyncpg.connect(database_url)
     for _ in range(50):

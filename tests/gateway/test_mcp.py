@@ -249,7 +249,7 @@ async def test_a_tool_says_that_an_answer_is_not_sure_as_long_as_it_is_not(
     said = []
     async with connected(ana) as client:
         for least in (0.99, 0.01):
-            await admin.call("PUT", "/v1/confidence", json={"min": least})
+            await admin.call("PUT", "/v1/confidence", json={"score_min": least})
             found = await client.call_tool("search", {"query": "annual leave"})
             assert [each["id"] for each in found.structured_content["results"]] == ["leave"]
             said.append(found.structured_content.get("low_confidence"))

@@ -169,7 +169,7 @@ async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Ca
         rows: list[dict[str, Any]] = []
         while not rows:
             logged = await admin.call("GET", "/v1/audit/log?subject=ana")
-            rows = [row for row in logged.json()["rows"] if row["action"] == "documents.see"]
+            rows = [row for row in logged.json()["rows"] if row["action"] == "documents.read"]
             await asyncio.sleep(0.05)
     assert {name for row in rows for name in row["details"]["documents"]} == {"leave", "travel"}
 

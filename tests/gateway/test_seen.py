@@ -167,7 +167,7 @@ async def test_what_there_is_no_room_for_is_counted(seen: ReadLog, log: FakeLog)
     await seen.flush()
 
     lost = {row.tenant: dict(row.details) for row in log.rows if row.who == SYSTEM}
-    assert lost == {"acme": {"lost": 2}, "beta": {"lost": 1}}
+    assert lost == {"acme": {"answers_lost": 2}, "beta": {"answers_lost": 1}}
     assert log.shown("ana") == set(many)
     assert not log.of("ben")
 
@@ -184,7 +184,7 @@ async def test_notes_are_bounded_by_number_and_by_size(seen: ReadLog, log: FakeL
 
     assert [row["answers"] for row in log.of("ana")] == [limits.PENDING_ANSWERS_MAX]
     assert [row["answers"] for row in log.of("ben")] == [1]
-    assert [row.details["lost"] for row in log.rows if row.who == SYSTEM] == [3, 2]
+    assert [row.details["answers_lost"] for row in log.rows if row.who == SYSTEM] == [3, 2]
 
 
 async def test_many_notes_are_kept_before_their_time_and_the_rest_at_the_end(

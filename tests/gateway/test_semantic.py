@@ -53,13 +53,13 @@ async def test_all_bands_are_shut_before_anything_is_verified(admin: Caller) -> 
     found = await shown(admin)
 
     assert found["error_max"] == 0.01
-    assert [(band["from"], band["to"]) for band in found["bands"]] == list(
+    assert [(bucket["from"], bucket["to"]) for bucket in found["buckets"]] == list(
         zip(EDGES, (*EDGES[1:], 1.0), strict=True)
     )
-    for band in found["bands"]:
-        assert band["seen"] == band["served"] == band["verified"] == band["wrong"] == 0
-        assert band["bound"] == 1.0
-        assert band["open"] is False
+    for bucket in found["buckets"]:
+        assert bucket["pairs"] == bucket["served"] == bucket["verified"] == bucket["wrong"] == 0
+        assert bucket["error_bound"] == 1.0
+        assert bucket["enabled"] is False
 
 
 @pytest.mark.isolated
@@ -67,13 +67,13 @@ async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
     admin: Caller, bands: SemanticBucketStore
 ) -> None:
     await count(bands, verified=298, wrong=0)
-    before = (await shown(admin))["bands"][TOP]
+    before = (await shown(admin))["buckets"][TOP]
     await count(bands, verified=1, wrong=0)
-    after = (await shown(admin))["bands"][TOP]
+    after = (await shown(admin))["buckets"][TOP]
 
-    assert (before["open"], after["open"]) == (False, True)
-    assert (after["seen"], after["served"], after["verified"], after["wrong"]) == (301, 6, 299, 0)
-    assert after["bound"] == pytest.approx(0.009969, abs=1e-6)
+    assert (before["enabled"], after["enabled"]) == (False, True)
+    assert (after["pairs"], after["served"], after["verified"], after["wrong"]) == (301, 6, 299, 0)
+    assert after["error_bound"] == pytest.approx(0.009969, abs=1e-6)
 
 
 @pytest.mark.isolated
@@ -88,7 +88,7 @@ async def test_a_limit_holds_at_once_on_every_worker(
     elsewhere = await shown(other_worker.as_(admin))
     assert answer.json() == elsewhere
     assert elsewhere["error_max"] == 0.03
-    assert elsewhere["bands"][TOP]["open"] is True
+    assert elsewhere["buckets"][TOP]["enabled"] is True
 
 
 async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller) -> None:
@@ -111,7 +111,7 @@ async def test_a_tenant_sees_and_sets_its_own_alone(
     found = await shown(theirs)
 
     assert found["error_max"] == 0.01
-    assert found["bands"][TOP]["seen"] == 0
+    assert found["buckets"][TOP]["pairs"] == 0
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
@@ -131,7 +131,7 @@ async def test_only_an_admin_of_the_tenant_may(gateway: Gateway, ana: Caller, me
         ({"error_max": 0.21}, "error_max"),
         ({"error_max": "0.02"}, "error_max"),
         ({}, "error_max"),
-        ({"error_max": 0.02, "bands": []}, "bands"),
+        ({"error_max": 0.02, "buckets": []}, "buckets"),
         ([], "body"),
     ],
 )
@@ -148,7 +148,7 @@ def test_the_description_names_the_fields_as_they_travel() -> None:
     description = openapi.document(ROUTES)
 
     assert set(description["paths"][PATH]) == {"get", "put"}
-    band = description["components"]["schemas"]["BandAnswer"]["properties"]
-    assert set(band) == {
-        *("from", "to", "seen", "served", "verified", "wrong", "bound", "open"),
+    bucket = description["components"]["schemas"]["BucketAnswer"]["properties"]
+    assert set(bucket) == {
+        *("from", "to", "pairs", "served", "verified", "wrong", "error_bound", "enabled"),
     }

@@ -107,7 +107,7 @@ class TestFolders:
         itself = await read(admin, services, **folder("handbook/folder"))
 
         assert within["result"]["documents"] == 1
-        assert within["result"]["first_refused"] == [
+        assert within["result"]["first_rejected"] == [
             "file.md: is a link to outside the folder",
             "folder: is a link to outside the folder",
         ]

@@ -107,7 +107,7 @@ class TestReading:
         assert (second["state"], second["last_error"]) == ("idle", None)
         assert second["counts"]["removed"] == 1
         assert second["counts"]["embedded"] == 0
-        assert second_job["result"]["first_refused"][0].startswith("broken.md: not UTF-8")
+        assert second_job["result"]["first_rejected"][0].startswith("broken.md: not UTF-8")
         assert await ana.found("leave travel") == ["handbook/leave.md"]
 
     @pytest.mark.slow
@@ -282,7 +282,7 @@ class TestSchedules:
 
         assert made["next_run_at"] is not None
         assert before == []
-        assert [each["kind"] for each in due] == ["source.read"]
+        assert [each["kind"] for each in due] == ["source.sync"]
         after = await source(admin)
         assert after["next_run_at"] == made["next_run_at"]
         assert after["counts"]["documents"] == 2
@@ -314,7 +314,7 @@ class TestRemoval:
         assert await ana.found("leave travel") == ["own"]
         listed = (await admin.call("GET", "/v1/sources")).json()["sources"]
         assert [each["source"] for each in listed] == ["api"]
-        assert (await admin.call("GET", "/v1/jobs?kind=source.read&state=waiting")).json()[
+        assert (await admin.call("GET", "/v1/jobs?kind=source.sync&state=waiting")).json()[
             "jobs"
         ] == []
 

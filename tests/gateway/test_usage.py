@@ -96,13 +96,13 @@ async def test_tokens_and_money_are_counted_by_day_and_operation(settings: Setti
         in_all = await status(admin)
 
     assert days["ingest"]["tokens"] == 11 * TOKENS
-    assert days["ingest"]["money"] == 11 * TOKENS * 1_000
-    assert (days["ingest"]["embedded"], days["ingest"]["reused"]) == (11, 10 + 11)
+    assert days["ingest"]["cost"] == 11 * TOKENS * 1_000
+    assert (days["ingest"]["texts_embedded"], days["ingest"]["embeddings_reused"]) == (11, 10 + 11)
     assert days["search"]["tokens"] == TOKENS
-    assert shown["money_month"] == 12 * TOKENS * 1_000
+    assert shown["cost_month"] == 12 * TOKENS * 1_000
     assert shown["budget_month"] is None
     assert empty["days"] == []
-    assert (in_all["embedded"], in_all["reused"]) == (11, 21)
+    assert (in_all["texts_embedded"], in_all["embeddings_reused"]) == (11, 21)
     assert in_all["sources"][0]["source"] == "handbook"
 
 
@@ -141,7 +141,7 @@ class TestLimits:
             admin = await gateway.caller("ada", roles=["admin"])
             await ana.put("first", "Paid for.")
             await services.admin.usage_meter.flush()
-            assert (await usage(admin))["money_month"] == TOKENS * 1_000
+            assert (await usage(admin))["cost_month"] == TOKENS * 1_000
             asked = len(stub.asked)
             stop = asyncio.Event()
             at_work = asyncio.create_task(worker_loop.make_worker(services.worker).run(stop))
@@ -154,7 +154,7 @@ class TestLimits:
             line = b'{"document_id": "line", "text": "Neither."}\n'
             batch = await ana.call("POST", "/v1/documents/batch", content=line)
             deferred = await job(ana, waits.json()["job_id"])
-            while "spent" not in (deferred["error"] or ""):
+            while "budget" not in (deferred["error"] or ""):
                 deferred = await job(ana, waits.json()["job_id"])
                 await asyncio.sleep(0.01)
             embedded_meanwhile = len(stub.asked) - asked
@@ -222,7 +222,7 @@ async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
     assert sources["handbook"]["lag_s"] < 60
     assert sources["wiki"]["waiting"] == 1
     assert (done["waiting"], done["lag_s"]) == (0, 0)
-    assert {each["source"]: each["embedded"] for each in done["sources"]} == {
+    assert {each["source"]: each["texts_embedded"] for each in done["sources"]} == {
         "api": 1,
         "handbook": 1,
         "wiki": 0,  # the same text as of the handbook

@@ -349,7 +349,7 @@ async def test_the_audit_log_says_who_made_attached_and_saw_what(
     async with asyncio.timeout(10):
         while True:  # what was seen is written a moment later
             rows = (await admin.call("GET", "/v1/audit/log?subject=ana")).json()["rows"]
-            seen = [row for row in rows if row["action"] == "documents.see"]
+            seen = [row for row in rows if row["action"] == "documents.read"]
             if sum(row["details"]["answers"] for row in seen) == 3:
                 break
             await asyncio.sleep(0.05)

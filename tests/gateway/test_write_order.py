@@ -15,7 +15,7 @@ from gateway.settings import Settings
 from gateway.worker import worker_loop
 from gateway.worker.job_handlers import handlers
 from index.documents.event_versions import Reading
-from index.documents.source_store import READ
+from index.documents.source_store import SYNC
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from ingest.events import event_schemas
@@ -293,10 +293,10 @@ class TestReadings:
         Folder(page.parent).remove("leave")
         await asked(admin, "POST", "/v1/sources/handbook/reindex")
         reading = await services.stores.jobs.claim(
-            uuid4(), lease_s=60, tenant_jobs_max=1, kinds=[READ]
+            uuid4(), lease_s=60, tenant_jobs_max=1, kinds=[SYNC]
         )
         assert reading is not None
-        await worker_loop.make_worker(services.worker).do(reading, handlers(services.worker)[READ])
+        await worker_loop.make_worker(services.worker).do(reading, handlers(services.worker)[SYNC])
         await work(services)
 
         shown = await stored(admin, PAGE)

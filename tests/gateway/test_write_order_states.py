@@ -28,7 +28,7 @@ from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker.job_handlers import SUPERSEDED, handlers
 from gateway.worker.worker_loop import make_worker
-from index.documents.source_store import READ
+from index.documents.source_store import SYNC
 from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
 from ingest.events import event_schemas
@@ -131,7 +131,7 @@ class WriteOrderStage:
 
     async def claim(self) -> ClaimedJob | None:
         return await self.services.stores.jobs.claim(
-            uuid4(), lease_s=60.0, tenant_jobs_max=1, kinds=["document", READ]
+            uuid4(), lease_s=60.0, tenant_jobs_max=1, kinds=["document.write", SYNC]
         )
 
 
@@ -257,7 +257,7 @@ class WriteOrderWorld:
         claimed = await self.stage.claim()
         if claimed is None:
             return False
-        self.stage.moody.away = without_embedder and claimed.kind != READ
+        self.stage.moody.away = without_embedder and claimed.kind != SYNC
         await make_worker(services.worker).do(claimed, handlers(services.worker)[claimed.kind])
         self.stage.moody.away = False
         job = await services.stores.jobs.get(self.tenant, claimed.job_id)
@@ -273,7 +273,7 @@ class WriteOrderWorld:
             write.is_failed = True
             return True
         assert job.state == "done", job
-        if claimed.kind == READ:
+        if claimed.kind == SYNC:
             self._has_read(place, write)
         write.is_done = True
         return True

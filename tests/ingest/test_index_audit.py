@@ -217,7 +217,9 @@ async def test_mending_overtakes_nothing_that_is_queued(
     jobs: JobQueue,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
-    job = NewJob(tenant="acme", kind="document", target=document_target("parts"), payload=b"{}")
+    job = NewJob(
+        tenant="acme", kind="document.write", target=document_target("parts"), payload=b"{}"
+    )
     job_id = await jobs.enqueue_document("parts", job)
     await connection.execute(DAMAGES["a vector is lost"][0])
 

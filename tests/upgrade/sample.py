@@ -57,7 +57,7 @@ PEOPLE: Mapping[str, Person] = {
 MEMBER = ("crew", "ana")  # a group of acme, and its member
 
 TENANT_SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "/v1/confidence": {"min": 0.1, "sources": {"log": 0.95}},
+    "/v1/confidence": {"score_min": 0.1, "sources": {"log": 0.95}},
     "/v1/gates/lamps": {"open": ["lamp"]},
 }
 
@@ -181,4 +181,6 @@ REQUESTS: Sequence[SampleRequest] = [
     SampleRequest("ada", "/v1/documents/log1/access/explain?subject=ana"),
     SampleRequest("ada", "/v1/jobs"),
     SampleRequest("ada", "/v1/sources"),
+    SampleRequest("ada", "/v1/confidence"),
+    SampleRequest("ada", "/v1/gates/lamps"),
 ]

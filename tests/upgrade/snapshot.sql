@@ -217,7 +217,7 @@ INSERT INTO sources (tenant, source, created_at, kind, settings, schedule, pause
 ('acme', 'api', '2026-11-22 21:54:28.776119+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
 ('acme', 'events', '2026-11-22 21:54:30.53118+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
 ('acme', 'hr', '2026-11-22 21:54:28.799497+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
-('acme', 'log', '2026-11-22 21:54:30.103874+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
+('acme', 'log', '2026-11-22 21:54:30.103874+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{"refused": 1, "documents": 8, "chunks_kept": 3}', 'true'),
 ('beta', 'api', '2026-11-22 21:54:30.170363+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true');
 DELETE FROM tenants;
 INSERT INTO tenants (tenant, name, revision, access_revision, languages, created_at, shelf, chunks, public_chunks, words, space, semantic_error_max, budget_month, leaving, confidence) OVERRIDING SYSTEM VALUE VALUES

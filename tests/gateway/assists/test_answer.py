@@ -49,7 +49,7 @@ async def test_it_is_written_from_the_hits_with_citations(served: Served, stub: 
     body = answer.json()
     assert body["answer"] == "Everybody gets 25 days [1]. Parents get more [2][9]."
     assert body["hits"] == found.json()["hits"]
-    assert (body["finish"], body["query"], body["low_confidence"]) == ("stop", QUERY, False)
+    assert (body["finish_reason"], body["query"], body["low_confidence"]) == ("stop", QUERY, False)
     for citation, hit in zip(body["citations"], body["hits"], strict=True):
         assert body["answer"][citation["start"] : citation["end"]] == citation["mark"]
         assert citation["chunk_id"] == hit["chunk_id"]
@@ -69,7 +69,7 @@ async def test_it_is_told_bit_by_bit(served: Served, stub: StubOpenAI) -> None:
     names = [name for name, _ in others]
     assert names == ["delta", "delta", "delta", "citation", "citation", "done"]
     assert "".join(data["text"] for name, data in others if name == "delta").startswith("Everybody")
-    assert others[-1][1]["finish"] == "stop"
+    assert others[-1][1]["finish_reason"] == "stop"
     assert others[-1][1]["citations"] == [data for name, data in others if name == "citation"]
     assert [data["mark"] for name, data in others if name == "citation"] == ["[1]", "[2]"]
 
@@ -154,7 +154,7 @@ async def test_what_nothing_is_found_for_gets_the_fallback_and_no_model_is_asked
         bit_by_bit = await ask(ana, "zorvexal", alpha=0.0, stream=True)
 
     body = whole.json()
-    assert (body["answer"], body["finish"], body["hits"]) == (FALLBACK, "fallback", [])
+    assert (body["answer"], body["finish_reason"], body["hits"]) == (FALLBACK, "fallback", [])
     assert body["low_confidence"] is True
     assert [name for name, _ in events(bit_by_bit)] == ["retrieved", "delta", "done"]
     assert stub.chats == []
@@ -213,7 +213,7 @@ async def test_a_closed_gate_writes_nothing(served: Served, stub: StubOpenAI) ->
         bit_by_bit = await ask(ana, "Thank you!", gate="support", stream=True)
 
     body = answer.json()
-    assert (body["answer"], body["gate"], body["finish"], body["hits"]) == (
+    assert (body["answer"], body["gate"], body["finish_reason"], body["hits"]) == (
         "",
         "closed",
         "gate",
@@ -252,8 +252,8 @@ async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
         second = await ask(ana)
 
     assert first.status_code == 200
-    assert [each["money"] for each in days if each["operation"] == "answer"] == [3.0]
-    assert problem(second, 402)["type"] == "urn:nearhit:problem:budget-spent"
+    assert [each["cost"] for each in days if each["operation"] == "answer"] == [3.0]
+    assert problem(second, 402)["type"] == "urn:nearhit:problem:budget-exceeded"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -336,7 +336,7 @@ async def test_it_shows_nobody_what_it_may_not_read(served: Served, stub: StubOp
         eve = await gateway.caller("eve")
         answer = await ask(eve)
 
-    assert answer.json()["finish"] == "fallback"
+    assert answer.json()["finish_reason"] == "fallback"
     assert stub.chats == []
 
 
@@ -349,7 +349,7 @@ async def test_what_was_shown_is_in_the_audit_log(served: Served, stub: StubOpen
         rows: list[dict[str, Any]] = []
         while not rows:
             answer = await admin.call("GET", "/v1/audit/log?document=leave&subject=ana")
-            rows = [row for row in answer.json()["rows"] if row["action"] == "documents.see"]
+            rows = [row for row in answer.json()["rows"] if row["action"] == "documents.read"]
             await asyncio.sleep(0.05)
 
     assert rows[0]["details"]["documents"] == ["leave", "parents"]

@@ -45,7 +45,7 @@ async def test_below_what_is_set_an_answer_says_so_with_the_hits_that_there_are(
     await ana.put("leave", LEAVE)
     plain = await ana.search("days of leave")
 
-    await set_to(admin, min=0.99)
+    await set_to(admin, score_min=0.99)
     low = await ana.search("days of leave")
 
     assert low.json() == plain.json() | {"low_confidence": True}
@@ -59,13 +59,13 @@ async def test_a_change_of_it_ends_cached_answers_on_every_worker(
 ) -> None:
     await ana.put("leave", LEAVE)
     for least, expected in ((0.99, True), (0.01, False), (None, False), (0.99, True)):
-        await set_to(admin, min=least)
+        await set_to(admin, score_min=least)
         for caller in (ana, other_worker.as_(ana)) * 2:
             assert await is_low(caller, "days of leave") is expected
 
 
 async def test_what_is_set_is_shown(ana: Caller, admin: Caller) -> None:
-    wanted = {"min": 0.4, "sources": {"wiki": 0.2}, "fallback": "Ask at the desk."}
+    wanted = {"score_min": 0.4, "sources": {"wiki": 0.2}, "fallback": "Ask at the desk."}
 
     put = await admin.call("PUT", "/v1/confidence", json=wanted)
     got = await admin.call("GET", "/v1/confidence")
@@ -76,7 +76,7 @@ async def test_what_is_set_is_shown(ana: Caller, admin: Caller) -> None:
 async def test_each_source_has_its_own(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE, source="wiki")
 
-    await set_to(admin, min=0.99, sources={"wiki": 0.01})
+    await set_to(admin, score_min=0.99, sources={"wiki": 0.01})
     assert not await is_low(ana, "days of leave")
     await set_to(admin, sources={"wiki": 0.99})
     assert await is_low(ana, "days of leave")
@@ -110,7 +110,7 @@ async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
     ana: Caller, gateway: Gateway, admin: Caller
 ) -> None:
     await ana.put("leave", LEAVE)
-    await set_to(admin, min=0.99)
+    await set_to(admin, score_min=0.99)
     for query in ("Days of leave?", "days of  LEAVE?", "Days of leave?", "Lamps?"):
         await ana.search(query)
 
@@ -126,7 +126,7 @@ async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
 async def test_without_a_threshold_nothing_is_kept(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)
     await ana.search("zorvexal", alpha=0.0)
-    await set_to(admin, min=0.99)
+    await set_to(admin, score_min=0.99)
     await ana.search("Lamps?")
 
     assert [item["question"] for item in await kept(admin, 1)] == ["Lamps?"]
@@ -134,7 +134,7 @@ async def test_without_a_threshold_nothing_is_kept(ana: Caller, admin: Caller) -
 
 @pytest.mark.slow
 async def test_an_answer_makes_a_document_that_is_found(ana: Caller, admin: Caller) -> None:
-    await set_to(admin, min=0.3)
+    await set_to(admin, score_min=0.3)
     assert await is_low(ana, "Who lights the lamps?")
     (item,) = await kept(admin, 1)
 
@@ -153,7 +153,7 @@ async def test_an_answer_makes_a_document_that_is_found(ana: Caller, admin: Call
 async def test_an_answer_is_filed_as_the_admin_says(
     ana: Caller, ben: Caller, admin: Caller
 ) -> None:
-    await set_to(admin, min=0.3)
+    await set_to(admin, score_min=0.3)
     long = "lamps" * 100
     for query in (long, "Who lights them?"):
         await ana.search(query)
@@ -183,7 +183,7 @@ async def test_an_answer_is_filed_as_the_admin_says(
 
 @pytest.mark.slow
 async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller) -> None:
-    await set_to(admin, min=0.99)
+    await set_to(admin, score_min=0.99)
     await ana.search("Lamps?")
     (item,) = await kept(admin, 1)
     path = f"/v1/curation/{item['item_id']}/resolve"
@@ -199,7 +199,7 @@ async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller
 async def test_what_is_dismissed_stays_so_and_what_is_resolved_in_vain_is_open_again(
     ana: Caller, admin: Caller
 ) -> None:
-    await set_to(admin, min=0.99)
+    await set_to(admin, score_min=0.99)
     for query in ("Lamps?", "Oil?"):
         await ana.search(query)
     bodies = {"Lamps?": {"dismiss": True}, "Oil?": {"answer": "No.", "question": "Gas?"}}
@@ -232,7 +232,7 @@ async def test_items_are_of_their_tenant_and_for_its_admins(
 ) -> None:
     globex = await gateway.new_tenant()
     eve = await gateway.caller("eve", tenant=globex, roles=["admin"])
-    await set_to(admin, min=0.99)
+    await set_to(admin, score_min=0.99)
     await ana.search("Lamps?")
     (item,) = await kept(admin, 1)
 
@@ -252,7 +252,7 @@ async def test_items_are_of_their_tenant_and_for_its_admins(
         ("POST", "/v1/curation/none/resolve", {}, "answer"),
         ("POST", "/v1/curation/none/resolve", {"answer": "x", "dismiss": True}, "answer"),
         ("POST", "/v1/curation/none/resolve", {"answer": " "}, "answer"),
-        ("PUT", "/v1/confidence", {"min": 1.1}, "min"),
+        ("PUT", "/v1/confidence", {"score_min": 1.1}, "score_min"),
         ("PUT", "/v1/confidence", {"sources": {"wiki": -1}}, "sources.wiki"),
     ],
 )

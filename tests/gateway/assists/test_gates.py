@@ -71,11 +71,11 @@ async def test_a_tenant_says_its_own_words_from_the_next_message_on(
 ) -> None:
     globex = await gateway.new_tenant()
     eve = await gateway.caller("eve", tenant=globex)
-    body = {"open": ["order"], "otherwise": "closed"}
+    body = {"open": ["order"], "default": "closed"}
     for name in ("support", "shop"):
         put = await admin.call("PUT", f"/v1/gates/{name}", json=body)
         assert put.json()["open"] == ["order"]
-        assert put.json()["own"] is True
+        assert put.json()["custom"] is True
     asked = {"query": "the weather", "gate": "support"}
 
     for worker in (gateway, other_worker):
@@ -86,7 +86,7 @@ async def test_a_tenant_says_its_own_words_from_the_next_message_on(
     await admin.call("PUT", "/v1/gates/support", json={})
     assert "gate" not in (await ana.call("POST", "/v1/search", json=asked)).json()
     shown = (await admin.call("GET", "/v1/gates/support")).json()
-    assert shown["own"] is False
+    assert shown["custom"] is False
     assert "obrigado" in shown["closed"]
 
 

@@ -131,7 +131,7 @@ async def test_it_is_paid_for_and_left_alone_once_the_month_is_spent(
         second = await ana.search("And why?", history=HISTORY)
 
     assert first.headers["nearhit-rewrite"] == "model"
-    assert [(each["operation"], each["money"]) for each in days if each["money"]] == [
+    assert [(each["operation"], each["cost"]) for each in days if each["cost"]] == [
         ("rewrite", 3.0)
     ]
     assert second.headers["nearhit-rewrite"] == "kept; budget"

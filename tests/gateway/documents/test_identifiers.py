@@ -33,7 +33,7 @@ async def test_what_can_be_written_can_be_read_shared_explained_and_removed(
         assert answer.status_code == 200, answer.text
         assert answer.json()["document_id"] == document_id
     assert written["document_id"] == document_id
-    assert explained.json()["sees"] is True
+    assert explained.json()["can_read"] is True
     assert read.json()["text"] == "One."
     problem(await admin.call("GET", path), 404)
 

@@ -125,7 +125,7 @@ async def test_a_line_whose_document_others_keep_changing_stops_no_other(
 
         assert [result.get("document_id") for result in results] == ["before", None, "after", "log"]
         assert (results[1]["line"], results[1]["status"]) == (2, 503)
-        assert results[1]["type"] == "urn:nearhit:problem:contended"
+        assert results[1]["type"] == "urn:nearhit:problem:write-conflict"
         assert (await read(ana, "log"))["text"] == "Another one."
 
 

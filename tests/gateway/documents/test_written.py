@@ -76,9 +76,9 @@ async def test_a_document_stays_cut_as_it_was_unless_another_cut_is_named(ana: C
     refused = await ana.call("PUT", "/v1/documents/talk", json={"text": text, "cut": "tokens:1"})
     whole = await ana.put("talk", text, cut="whole")
 
-    assert by_the_same["chunks"]["kept"] == 3
+    assert by_the_same["chunks"]["unchanged"] == 3
     assert "cut" in problem(refused, 422)["detail"]
-    assert whole["chunks"] == {"added": 1, "kept": 0, "removed": 4, "embedded": 1}
+    assert whole["chunks"] == {"added": 1, "unchanged": 0, "removed": 4, "embedded": 1}
 
 
 # Revisions.
@@ -119,7 +119,7 @@ async def test_writing_what_is_already_so_makes_no_revision(
     )
 
     assert again["revision"] == access.json()["revision"] == first["revision"]
-    assert again["chunks"] == {"added": 0, "kept": 1, "removed": 0, "embedded": 0}
+    assert again["chunks"] == {"added": 0, "unchanged": 1, "removed": 0, "embedded": 0}
     assert "; hit" in (await ana.search("annual leave")).headers["cache-status"]
 
 
@@ -130,8 +130,8 @@ async def test_an_edit_embeds_the_changed_section_alone(ana: Caller) -> None:
 
     edited = await ana.put("handbook", "\n\n".join(sections))
 
-    assert new["chunks"] == {"added": 4, "kept": 0, "removed": 0, "embedded": 4}
-    assert edited["chunks"] == {"added": 1, "kept": 3, "removed": 1, "embedded": 1}
+    assert new["chunks"] == {"added": 4, "unchanged": 0, "removed": 0, "embedded": 4}
+    assert edited["chunks"] == {"added": 1, "unchanged": 3, "removed": 1, "embedded": 1}
 
 
 async def test_deleting_twice_finds_nothing_the_second_time(ana: Caller) -> None:
@@ -247,4 +247,4 @@ async def test_what_was_read_can_be_written_back(ana: Caller) -> None:
     written = await ana.call("PUT", "/v1/documents/leave", json=document)
 
     assert written.status_code == 200
-    assert written.json()["chunks"] == {"added": 0, "kept": 1, "removed": 0, "embedded": 0}
+    assert written.json()["chunks"] == {"added": 0, "unchanged": 1, "removed": 0, "embedded": 0}
