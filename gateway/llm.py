@@ -83,7 +83,7 @@ class Models:
             self._client,
             model=self._name,
             breaker=CircuitBreaker(time.monotonic, MODEL),
-            count_tokens=partial(self._metrics.chat_tokens, operation),
+            count_tokens=partial(self._metrics.llm_tokens, operation),
             deadline_s=deadline_s,
         )
 
@@ -102,9 +102,9 @@ def make_preprocessor(
         models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
     prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
-    model_cut = LlmChunker(for_cuts, metrics.model_cut, prompt=prompt)
+    model_cut = LlmChunker(for_cuts, metrics.llm_chunking, prompt=prompt)
     prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
-    model_summaries = LlmSummarizer(for_summaries, metrics.model_summary, prompt=prompt)
+    model_summaries = LlmSummarizer(for_summaries, metrics.llm_summary, prompt=prompt)
     return LlmPreprocessor(
         MeteredChunker(model_cut, check_budget), MeteredSummarizer(model_summaries, check_budget)
     )

@@ -66,7 +66,7 @@ def make(
         finisher=Postprocessor(
             _ranker(settings, service, model("rerank", settings.rerank_deadline_s)),
             model("compress", settings.compress_deadline_s),
-            metrics.assist,
+            metrics.rag_step,
             instruction=prompt_quoting.prompt("compress_prompt.txt"),
         ),
         answerer=_answerer(settings, model("answer", settings.chat_deadline_s)),
@@ -85,7 +85,7 @@ def _rewriter(
     return QueryRewriter(
         model,
         remembered,
-        metrics.assist,
+        metrics.rag_step,
         instruction=instruction,
         edition=hashlib.blake2b(told, digest_size=8).hexdigest(),
         characters_max=settings.query_characters_max,

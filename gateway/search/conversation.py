@@ -51,7 +51,7 @@ async def interpret(
         if words is None:
             raise problems.invalid_field("gate", "There is no such gate.")
         verdict = query_gate.classify(body.query, words)
-        services.metrics.assist("gate", verdict.header.replace("; ", " "))
+        services.metrics.rag_step("gate", verdict.header.replace("; ", " "))
         if not verdict.is_open:
             return InterpretedQuery(None, verdict, None)
     if "history" not in body.model_fields_set:
