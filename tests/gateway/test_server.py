@@ -45,7 +45,7 @@ COMMANDS = (
     ("jobs", "list"),
     ("jobs", "show"),
     ("jobs", "replay"),
-    ("jobs", "drop"),
+    ("jobs", "delete"),
     ("loadtest",),
 )
 # What takes long to load, and is needed only by a command that does something.
