@@ -240,7 +240,7 @@ class JwksClient:
             if not (self._is_away and self._fetching.locked()):
                 await self._fetch()
             if self._age_s() > self._stale_s_max:
-                raise problems.issuer_away()
+                raise problems.issuer_unavailable()
 
     def _age_s(self) -> float:
         return self._clock_s() - self._fetched_s
@@ -256,7 +256,9 @@ class JwksClient:
                 self._held = await self._read()
             except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as failed:
                 self._is_away = True
-                log.warning("issuer", state="away", detail=f"{type(failed).__name__}: {failed}")
+                log.warning(
+                    "issuer", state="unavailable", detail=f"{type(failed).__name__}: {failed}"
+                )
                 return
             self._thumbprints = frozenset(filter(None, map(_thumbprint, self._held)))
             self._fetched_s, self._is_away = self._tried_s, False

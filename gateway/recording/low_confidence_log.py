@@ -19,7 +19,7 @@ BYTES_MAX = 16_777_216  # of their answers; starting values, not measured
 _HITS_MAX = 5
 
 # The end of a low-confidence answer's body, which contains no text of a document.
-UNSURE = b'"low_confidence":true}'
+LOW_CONFIDENCE_SUFFIX = b'"low_confidence":true}'
 
 
 @dataclass(slots=True)

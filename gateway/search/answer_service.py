@@ -2,7 +2,7 @@
 
 from cache.answers import CacheLookup, ServedAnswer
 from cache.protocol import Revisions
-from gateway.recording.low_confidence_log import UNSURE
+from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
 from gateway.search.response_body import compute_answer
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices
@@ -28,7 +28,7 @@ def record_served(services: SearchServices, search: SearchRequest, served: Serve
     """Log the read and a low-confidence question; audit a sample of the cached answers."""
     services.read_log.answer(search.principal, search.key, served.body)
     services.auditor.sample(search.scope, search.query, search.key, served)
-    if served.body.endswith(UNSURE):
+    if served.body.endswith(LOW_CONFIDENCE_SUFFIX):
         services.low_confidence.add(search.scope.tenant, search.query.text, served.body)
 
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from gateway.recording.low_confidence_log import BYTES_MAX, UNSURE, LowConfidenceLog
+from gateway.recording.low_confidence_log import BYTES_MAX, LOW_CONFIDENCE_SUFFIX, LowConfidenceLog
 from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ class Kept:
 async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
     kept = Kept()
     doubts = LowConfidenceLog(cast("LowConfidenceStore", kept), items_max=10, every_s=60)
-    large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 4) + b'",' + UNSURE
+    large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 4) + b'",' + LOW_CONFIDENCE_SUFFIX
     for number in range(6):
         doubts.add("acme", f"question {number}", large)
     doubts.add("acme", "Question 0", large)
