@@ -94,7 +94,7 @@ async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
 
     assert by_the_model["chunks"]["added"] == 2
     assert [each["money"] for each in days if each["operation"] == "cut"] == [3.0]
-    assert [each.headers["nearhit-budget"] for each in later] == ["spent", "spent"]
+    assert [each.headers["nearhit-budget"] for each in later] == ["exceeded", "exceeded"]
     assert len(stub.chats) == 2  # the first of these found money left
 
 
@@ -147,7 +147,7 @@ async def test_once_the_month_is_spent_summaries_are_extracts(
         await ana.put("after", LONG, summaries="model")
         found = (await ana.search("lamps", filter={"kinds": ["summary"]})).json()["hits"]
 
-    assert spent.headers["nearhit-budget"] == "spent"
+    assert spent.headers["nearhit-budget"] == "exceeded"
     assert len(stub.chats) == 1
     assert [hit["text"] for hit in found] == [extract(LONG)]  # equal ones are one hit
 
