@@ -126,7 +126,7 @@ class Answers:
         try:
             await self._store.drop(home, key)
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
 
     async def drain_background(self) -> None:
         """Wait until all background work has ended and all counts are written."""
@@ -204,7 +204,7 @@ class Answers:
                 return None  # and the computed answer will belong to another history too
             return await self._with_partitions(snapshot, revisions)
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
             return None
 
     async def _with_partitions(
@@ -246,7 +246,7 @@ class Answers:
         try:
             return await self._semantic.find_similar(snapshot, question, revisions)
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
             return None
 
     def _serve_similar(
@@ -320,7 +320,7 @@ class Answers:
                     return True
                 snapshot = fill.snapshot
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
         self._count("refused")
         return False
 
@@ -328,7 +328,7 @@ class Answers:
         try:
             await self._store.release_fill_lock(lookup.home, lookup.key)
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -45,7 +45,7 @@ class EmbeddingCache:
         try:
             vector = _strip_stamp(await self._store.get(home, f"{self._kind}:{key}"))
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
         if vector is None:
             self._count(f"{self._kind}_miss")
             return None
@@ -58,7 +58,7 @@ class EmbeddingCache:
         try:
             await self._store.set(home, f"{self._kind}:{key}", _stamp(vector) + vector)
         except CacheUnavailable:
-            self._count("away")
+            self._count("unavailable")
 
     def _remember(self, home: str, key: str, vector: bytes) -> None:
         if len(vector) + _OVERHEAD_BYTES <= self._memory.maxsize:

@@ -77,7 +77,7 @@ class Invalidation(Generic[N]):
         try:
             await self._drain(home, revisions)
         except CacheError:
-            self._count("away")
+            self._count("unavailable")
         finally:
             self._observe_s(time.perf_counter() - started_s)
 

@@ -83,7 +83,7 @@ class Models:
             self._client,
             model=self._name,
             breaker=CircuitBreaker(time.monotonic, MODEL),
-            count_tokens=partial(self._metrics.chat_tokens, operation),
+            count_tokens=partial(self._metrics.llm_tokens, operation),
             deadline_s=deadline_s,
         )
 
@@ -102,9 +102,9 @@ def make_preprocessor(
         models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
     )
     prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
-    chunker = LlmChunker(chunking_chat, metrics.model_cut, prompt=prompt)
+    chunker = LlmChunker(chunking_chat, metrics.llm_chunking, prompt=prompt)
     prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
-    summarizer = LlmSummarizer(summary_chat, metrics.model_summary, prompt=prompt)
+    summarizer = LlmSummarizer(summary_chat, metrics.llm_summary, prompt=prompt)
     return LlmPreprocessor(
         MeteredChunker(chunker, check_budget), MeteredSummarizer(summarizer, check_budget)
     )

@@ -1,7 +1,7 @@
 """Prometheus metrics.
 
-An answer comes from the local cache, from Redis or from a fill: `nearhit_answers_total` adds up to
-the searches that reached the cache. Searches that wait for the same fill share one `computed`
+An answer comes from the local cache, from Redis or from a fill: `nearhit_cache_lookups_total` adds
+up to the searches that reached the cache. Searches that wait for the same fill share one `computed`
 event.
 """
 
@@ -22,38 +22,52 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         requests = self._histogram(
-            "request_seconds", "Duration of a request in seconds.", "route", "status", "tier"
+            "http_request_duration_seconds",
+            "Duration of a request in seconds.",
+            "route",
+            "status",
+            "tier",
         )
-        answers = self._counter("answers", "Answers by cache tier; miss: computed.", "tier")
+        lookups = self._counter(
+            "cache_lookups",
+            "Searches by the cache tier that had the answer; miss: computed.",
+            "tier",
+        )
         events = self._counter(
             "cache_events",
             "Events of the cache: fills, drains, dropped answers, audits, Redis unavailable.",
             "event",
         )
         embedding = self._histogram(
-            "embedding_seconds", "Duration of an embedder call in seconds.", "kind"
+            "embedding_duration_seconds", "Duration of an embedder call in seconds.", "kind"
         )
         tokens = self._counter("embedding_tokens", "Tokens used by the embedding service.", "kind")
-        drains = self._histogram("drain_seconds", "Duration of a drain in seconds.")
+        drains = self._histogram("cache_drain_duration_seconds", "Duration of a drain in seconds.")
         statements = self._histogram(
-            "statement_seconds", "Duration of an SQL statement in seconds.", "statement"
+            "sql_statement_duration_seconds",
+            "Duration of an SQL statement in seconds.",
+            "statement",
         )
-        cuts = self._counter(
-            "model_cuts", "Texts that a model was to cut into chunks, by what cut them.", "by"
+        chunkings = self._counter(
+            "llm_chunkings",
+            "Chunkings of a text by a language model, by outcome: `model`, or the fallback.",
+            "outcome",
         )
         summaries = self._counter(
-            "model_summaries", "Summaries that a model was to write, by what wrote them.", "by"
+            "llm_summaries",
+            "Summaries by a language model, by outcome: `model`, or the fallback.",
+            "outcome",
         )
-        chat = self._counter("chat_tokens", "Tokens used by the language model.", "kind")
-        assists = self._counter(
-            "assists",
+        llm_tokens = self._counter("llm_tokens", "Tokens used by the language model.", "kind")
+        rag_steps = self._counter(
+            "rag_steps",
             "Steps around a search, such as rewriting, by what did them or why they failed.",
-            "assist",
-            "by",
+            "step",
+            "outcome",
         )
-        self._assists = cache(assists.labels)
+        self._rag_steps = cache(rag_steps.labels)
         self._requests = cache(requests.labels)
-        self._answers = cache(answers.labels)
+        self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
@@ -61,15 +75,15 @@ class Metrics:
         # The usage meter; set later, because embedders are created before it.
         self.on_tokens: Callable[[str, int], None] | None = None
         self._statements = cache(statements.labels)
-        self._cuts = cache(cuts.labels)
+        self._chunkings = cache(chunkings.labels)
         self._summaries = cache(summaries.labels)
-        self._chat = cache(chat.labels)
+        self._llm_tokens = cache(llm_tokens.labels)
 
     def request(self, route: str, status: int, tier: str, seconds: float) -> None:
         self._requests(route, status, tier).observe(seconds)
 
     def cache_event(self, event: str, amount: int = 1) -> None:
-        counter = self._answers if event in _TIERS else self._events
+        counter = self._lookups if event in _TIERS else self._events
         counter(event).inc(amount)
 
     def drain(self, seconds: float) -> None:
@@ -87,25 +101,25 @@ class Metrics:
         if self.on_tokens is not None:
             self.on_tokens(kind, tokens)
 
-    def model_cut(self, by: str) -> None:
-        """by: `model`, or `structure` if the model failed."""
-        self._cuts(by).inc()
+    def llm_chunking(self, outcome: str) -> None:
+        """outcome: `model`, or `structure` if the model failed."""
+        self._chunkings(outcome).inc()
 
-    def model_summary(self, by: str) -> None:
-        """by: `model`, or `extract` if the model failed."""
-        self._summaries(by).inc()
+    def llm_summary(self, outcome: str) -> None:
+        """outcome: `model`, or `extract` if the model failed."""
+        self._summaries(outcome).inc()
 
-    def assist(self, assist: str, by: str) -> None:
-        """by: `model`, `deadline`, …: one of a few fixed values, never a caller's text."""
-        self._assists(assist, by).inc()
+    def rag_step(self, step: str, outcome: str) -> None:
+        """outcome: `model`, `deadline`, …: one of a few fixed values, never a caller's text."""
+        self._rag_steps(step, outcome).inc()
 
-    def chat_tokens(self, operation: str, read: int, written: int) -> None:
+    def llm_tokens(self, operation: str, input_tokens: int, output_tokens: int) -> None:
         """operation: one of `usage_meter.OPERATIONS`, for the usage meter."""
-        self._chat("read").inc(read)
-        self._chat("written").inc(written)
+        self._llm_tokens("input").inc(input_tokens)
+        self._llm_tokens("output").inc(output_tokens)
         if self.on_tokens is not None:
-            self.on_tokens(f"{operation}_read", read)
-            self.on_tokens(f"{operation}_written", written)
+            self.on_tokens(f"{operation}_input", input_tokens)
+            self.on_tokens(f"{operation}_output", output_tokens)
 
     def exposition(self) -> bytes:
         """The metrics as Prometheus text, summed over all workers if they share a folder."""

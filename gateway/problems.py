@@ -229,7 +229,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case HTTPException():
             return _from_starlette(error)
         case _:
-            log.error("failed", request_id=request_id, exc_info=error)
+            log.error("unhandled_error", request_id=request_id, exc_info=error)
             detail = "An error of the gateway. Report it with the id in the header X-Request-Id."
             return Problem(500, "internal", "Internal error", detail)
 

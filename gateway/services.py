@@ -197,7 +197,7 @@ async def _log_eviction_policy(store: RedisStore) -> None:
     try:
         policy = await store.eviction_policy()
     except CacheUnavailable as failure:
-        log.warning("redis", state="away", detail=str(failure))
+        log.warning("redis", state="unavailable", detail=str(failure))
         return
     if policy == "noeviction":
         log.warning("redis", policy=policy, detail="once Redis is full, no answer is stored")

@@ -5,7 +5,6 @@ from pydantic_settings import SettingsConfigDict
 from gateway.setting_groups.cache import CacheSettings
 from gateway.setting_groups.jobs import JobSettings
 from gateway.setting_groups.limits import LimitSettings
-from gateway.setting_groups.lists import listed as listed  # noqa: PLC0414  for gateway.http
 from gateway.setting_groups.models import ModelSettings
 from gateway.setting_groups.servers import ServerSettings
 from gateway.setting_groups.web_tokens import WebTokenSettings

@@ -153,7 +153,7 @@ class _AnswerRun:
         if retrieved.gate is not None:
             return "gate"
         if retrieved.fallback is not None:
-            self._context.services.metrics.assist("answer", "fallback")
+            self._context.services.metrics.rag_step("answer", "fallback")
             await send_event("delta", {"text": retrieved.fallback})
             self._parser.text = retrieved.fallback
             return "fallback"
@@ -161,23 +161,23 @@ class _AnswerRun:
 
     async def _generate(self, on_text: Callable[[str], Awaitable[None]]) -> str:
         history = conversation.history_of(self._body)
-        assist = self._context.services.metrics.assist
+        count_step = self._context.services.metrics.rag_step
         try:
             finish_reason = await self._generator.generate(
                 self._retrieved.tenant, self._retrieved.query, history, self._passages, on_text
             )
         except BudgetSpent:
-            assist("answer", "budget")
+            count_step("answer", "budget")
             raise problems.budget_exceeded() from None
         except ChatTooLate:
-            assist("answer", "deadline")
+            count_step("answer", "deadline")
             raise problems.model_unavailable(
                 "The language model has exceeded its deadline.", 504
             ) from None
         except ChatUnavailable:
-            assist("answer", "error")
+            count_step("answer", "error")
             raise problems.model_unavailable("The language model is unavailable.", 503) from None
-        assist("answer", "model")
+        count_step("answer", "model")
         return finish_reason
 
     async def _ignore_event(self, _event: str, _data: Mapping[str, Any]) -> None:

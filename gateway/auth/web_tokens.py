@@ -264,7 +264,9 @@ class JwksClient:
                 self._keys = await self._download()
             except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
                 self._is_unavailable = True
-                log.warning("issuer", state="away", detail=f"{type(error).__name__}: {error}")
+                log.warning(
+                    "issuer", state="unavailable", detail=f"{type(error).__name__}: {error}"
+                )
                 return
             self._thumbprints = frozenset(filter(None, map(_thumbprint, self._keys)))
             self._fetched_s, self._is_unavailable = self._tried_s, False

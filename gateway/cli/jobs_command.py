@@ -105,8 +105,8 @@ def replay_jobs(jobs: Ids) -> None:
     common.run(run)
 
 
-@commands.command("drop")
-def drop_jobs(jobs: Ids) -> None:
+@commands.command("delete")
+def delete_jobs(jobs: Ids) -> None:
     """Delete jobs that are not running."""
 
     async def run(settings: Settings) -> None:
@@ -114,7 +114,7 @@ def drop_jobs(jobs: Ids) -> None:
             for job_id in jobs:
                 if not await queue.delete(None, job_id):
                     raise CommandError(f"there is no job {job_id}, or it is running")
-                console.print(f"dropped {job_id}", markup=False)
+                console.print(f"deleted {job_id}", markup=False)
 
     common.run(run)
 

@@ -62,7 +62,7 @@ def loadtest(
     repeats: Annotated[
         float, typer.Option(help="Share of searches that repeat an earlier one.", min=0, max=1)
     ] = 0.7,
-    strangers: Annotated[
+    unauthorized: Annotated[
         float, typer.Option(help="Share of searches with an invalid key.", min=0, max=1)
     ] = 0.01,
     arrivals: Annotated[
@@ -142,7 +142,7 @@ def loadtest(
         warm_up_s=warm_up,
         writes=writes,
         repeats=repeats,
-        strangers=strangers,
+        strangers=unauthorized,
         pattern=arrivals.value,
         connections=connections,
         timeout_s=timeout,

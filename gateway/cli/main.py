@@ -96,7 +96,7 @@ def serve(
 
 @app.command()
 def worker(
-    every_s: Annotated[
+    interval_s: Annotated[
         float, typer.Option(help="Seconds between two maintenance runs.", min=0.1)
     ] = 10.0,
 ) -> None:
@@ -110,7 +110,7 @@ def worker(
         from gateway.operator import operations
 
         logs.configure(settings.log_level)
-        asyncio.run(operations.work(settings, every_s))
+        asyncio.run(operations.work(settings, interval_s))
 
 
 @app.command()

@@ -138,7 +138,7 @@ def _encode_result(
         result = {"line": number, **problem.body()}
     elif isinstance(outcome, QueuedLine):
         result = {"line": number, **queued_body(outcome.job_id).model_dump()}
-        result |= {"budget": "spent"} if outcome.is_budget_spent else {}
+        result |= {"budget": "exceeded"} if outcome.is_budget_spent else {}
     else:
         result = write_answer(outcome).model_dump()
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)

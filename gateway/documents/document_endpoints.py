@@ -77,7 +77,7 @@ async def _queue_put(
         accepted.headers["Preference-Applied"] = "respond-async"
     if await context.services.usage_meter.is_budget_spent(principal.tenant):
         accepted.headers["Nearhit-Budget"] = (
-            "spent"  # the job waits for the next month or a higher budget
+            "exceeded"  # the job waits for the next month or a higher budget
         )
     return accepted
 

@@ -31,7 +31,8 @@ from gateway.http.http_services import HttpServices
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
-from gateway.settings import Settings, listed
+from gateway.setting_groups.lists import listed
+from gateway.settings import Settings
 from index.model.audit_actor import OPERATOR, act_as
 from index.model.document import UNSTORABLE
 from index.tenants.principals import Principal

@@ -275,7 +275,7 @@ async def audit_index(
                 counts.add(tenant, flaw)
 
 
-async def work(settings: Settings, every_s: float) -> None:
+async def work(settings: Settings, interval_s: float) -> None:
     """Run the worker until a signal stops it; running jobs are then finished or released.
 
     Raises `CommandError`.
@@ -292,7 +292,9 @@ async def work(settings: Settings, every_s: float) -> None:
         acting_services(settings, SYSTEM) as services,
         retry_while_busy(settings) as patient_database,
     ):
-        await worker_loop.run_worker(services.worker, Partitions(patient_database), stop, every_s)
+        await worker_loop.run_worker(
+            services.worker, Partitions(patient_database), stop, interval_s
+        )
 
 
 def _check_rabbitmq(settings: Settings, url: str) -> None:

@@ -66,7 +66,7 @@ def build(
         postprocessor=Postprocessor(
             _reranker(settings, rerank_client, chat("rerank", settings.rerank_deadline_s)),
             chat("compress", settings.compress_deadline_s),
-            metrics.assist,
+            metrics.rag_step,
             instruction=prompt_quoting.load_prompt("compress_prompt.txt"),
         ),
         answer_generator=_answer_generator(settings, chat("answer", settings.chat_deadline_s)),
@@ -85,7 +85,7 @@ def _rewriter(
     return QueryRewriter(
         chat,
         cache,
-        metrics.assist,
+        metrics.rag_step,
         instruction=instruction,
         edition=hashlib.blake2b(model_and_prompt, digest_size=8).hexdigest(),
         characters_max=settings.query_characters_max,

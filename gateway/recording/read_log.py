@@ -78,7 +78,7 @@ class ReadLog:
         self._counts: dict[Reader, _ViewCounts] = {}
         self._size = 0  # of _counts: its documents, plus one per reader
         self._lost: Counter[str] = Counter()  # number of answers, by tenant
-        self._flushes = BackgroundFlush("seen", self.flush, every_s=every_s)
+        self._flushes = BackgroundFlush("read_log", self.flush, every_s=every_s)
 
     def answer(self, principal: Principal, key: str, body: bytes) -> None:
         """Record that the principal gets this body, the answer of this cache key."""
@@ -114,7 +114,7 @@ class ReadLog:
         finally:
             lost = sum(counts.answers for counts in self._counts.values()) + self._lost.total()
             if lost:
-                log.error("seen", state="lost", answers=lost)
+                log.error("read_log", state="lost", answers=lost)
 
     def _add_view(
         self, principal: Principal, key: str, body: bytes, previous: _PendingView | None

@@ -26,7 +26,7 @@ OPERATIONS = ("cut", "summary", "rewrite", "rerank", "compress", "answer")
 _OPERATIONS = {
     "query": "search",
     "batch": "ingest",
-    **{f"{name}_{kind}": name for name in OPERATIONS for kind in ("read", "written")},
+    **{f"{name}_{kind}": name for name in OPERATIONS for kind in ("input", "output")},
 }
 
 
@@ -111,8 +111,8 @@ def build(settings: Settings, usage: UsageStore) -> UsageMeter:
         prices={
             "query": settings.price_embedding,
             "batch": settings.price_embedding,
-            **{f"{name}_read": settings.price_chat_input for name in OPERATIONS},
-            **{f"{name}_written": settings.price_chat_output for name in OPERATIONS},
+            **{f"{name}_input": settings.price_chat_input for name in OPERATIONS},
+            **{f"{name}_output": settings.price_chat_output for name in OPERATIONS},
         },
         budget=settings.budget_month,
     )

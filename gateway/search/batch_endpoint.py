@@ -156,7 +156,7 @@ def _respond(
         *context.cache_headers(
             (b"cache-status", b'nearhit; %b; detail="%d of %d"' % (outcome, hits, len(answers))),
             # A member of Cache-Status stands for a cache on the response's way, not for an answer.
-            (b"nearhit-answers", b", ".join(cache_status(answer) for answer in answers)),
+            (b"nearhit-batch-cache-status", b", ".join(cache_status(answer) for answer in answers)),
             (b"server-timing", context.trace.server_timing().encode()),
         ),
         (b"nearhit-revision", revision_header(common_revisions(answers), tenant)),

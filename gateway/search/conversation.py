@@ -51,7 +51,7 @@ async def interpret(
         if words is None:
             raise problems.invalid_field("gate", "There is no such gate.")
         decision = query_gate.classify(body.query, words)
-        services.metrics.assist("gate", decision.header.replace("; ", " "))
+        services.metrics.rag_step("gate", decision.header.replace("; ", " "))
         if not decision.is_open:
             return InterpretedQuery(None, decision, None)
     if "history" not in body.model_fields_set:

@@ -62,7 +62,7 @@ class MeteredEmbedder:
 
     def _say(self, kind: str, away: str) -> None:
         if away and away != self._away[kind]:
-            self._log.warning("embedder", kind=kind, state="away", detail=away)
+            self._log.warning("embedder", kind=kind, state="unavailable", detail=away)
         elif self._away[kind] and not away:
-            self._log.info("embedder", kind=kind, state="back")
+            self._log.info("embedder", kind=kind, state="available")
         self._away[kind] = away

@@ -26,8 +26,9 @@ class CacheSettings(BaseSettings):
     )
     cache_headers: Literal["on", "off"] = Field(
         "on",
-        description="whether responses have the headers `Cache-Status`, `Nearhit-Answers` and "
-        "`Server-Timing`: which cache held the answer, and the time of each step",
+        description="whether responses have the headers `Cache-Status`, "
+        "`Nearhit-Batch-Cache-Status` and `Server-Timing`: which cache held the answer, and the "
+        "time of each step",
     )
     cache_audit_per_mille: float = Field(
         1.0,

@@ -98,7 +98,7 @@ class AuditIndexJob:
             async for flaw in audited:
                 kinds[flaw.kind] += 1
                 if kinds.total() <= _LOGGED_MAX:
-                    log.error("flaw", tenant=job.tenant, **asdict(flaw))
+                    log.error("index_problem", tenant=job.tenant, **asdict(flaw))
 
         def counts() -> dict[str, Any]:
             return {"documents": documents, "problems": dict(kinds)}

@@ -94,7 +94,7 @@ class RabbitmqConsumer:
                 await self._consume(stop)
             except* CONNECTION_EXCEPTIONS as lost:
                 failures = 1 if loop.time() - started_s > _STABLE_S else failures + 1
-                log.warning("rabbitmq", state="away", detail=_first_error(lost))
+                log.warning("rabbitmq", state="unavailable", detail=_first_error(lost))
                 await _pause(stop, _UNAVAILABLE.pause_after_s(failures))
 
     async def _consume(self, stop: asyncio.Event) -> None:
@@ -185,7 +185,7 @@ class _QueueConsumer:
         except _Stopped:
             pass
         except CONNECTION_EXCEPTIONS as lost:
-            log.warning("event", state="unsettled", queue=self.queue, detail=str(lost))
+            log.warning("event", state="not_acknowledged", queue=self.queue, detail=str(lost))
             self.ended.set()
 
     async def _apply_with_retries(self, body: bytes) -> str | None:
@@ -219,12 +219,14 @@ class _QueueConsumer:
         except (DocumentTooLong, SourceReserved, TenantMissing) as refused:
             return str(refused)
         except Exception as error:  # its message may quote the document
-            log.exception("event", state="erred", **self._log_fields(event))
+            log.exception("event", state="attempt_failed", **self._log_fields(event))
             return type(error).__name__
         return None
 
     async def _dead_letter(self, message: AbstractIncomingMessage, reason: str) -> None:
-        log.warning("event", state="dead", queue=self.queue, tenant=self.tenant, detail=reason)
+        log.warning(
+            "event", state="dead_lettered", queue=self.queue, tenant=self.tenant, detail=reason
+        )
         copy = aio_pika.Message(
             message.body,
             headers={**message.headers, REASON: reason[:_REASON_CHARACTERS_MAX]},

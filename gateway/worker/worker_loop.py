@@ -147,7 +147,7 @@ async def _sweep(services: WorkerServices) -> None:
 
 async def _maintain_partitions(partitions: Partitions) -> None:
     async for change in partitions.maintain():
-        log.info("shelf", **asdict(change))
+        log.info("partition", **asdict(change))
 
 
 async def _repeat(

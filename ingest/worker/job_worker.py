@@ -53,7 +53,9 @@ class Worker:
             try:
                 await self._work(stop, QueueExecutionMode.continuous)
             except (DatabaseUnavailable, FailingListenerError) as error:
-                log.warning("worker", state="away", detail=str(error) or type(error).__name__)
+                log.warning(
+                    "worker", state="unavailable", detail=str(error) or type(error).__name__
+                )
                 await _pause(stop, _AWAY_PAUSE_S)
 
     async def drain(self) -> None:
@@ -98,7 +100,7 @@ class Worker:
             with acting_as(AuditActor(claimed.subject, claimed.key_id) if has_caller else SYSTEM):
                 await self._settle(claimed, handler)
         except DatabaseUnavailable as error:
-            log.warning("job", job=claimed.job_id, state="untold", detail=str(error))
+            log.warning("job", job=claimed.job_id, state="not_recorded", detail=str(error))
 
     async def _settle(self, claimed: ClaimedJob, handler: Handler) -> None:
         run = claimed.run
@@ -125,7 +127,7 @@ class Worker:
         unknown_error = error if reason == type(error).__name__ else None
         log.warning(
             "job",
-            state="erred",
+            state="attempt_failed",
             detail=reason,
             exc_info=unknown_error,
             attempt=attempts,

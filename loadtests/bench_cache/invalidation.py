@@ -160,10 +160,10 @@ class _Counts:
     @classmethod
     def now(cls, gateway: Service) -> "_Counts":
         return cls(
-            metrics.read(gateway.url, "nearhit_drain_seconds_sum") * 1000,
+            metrics.read(gateway.url, "nearhit_cache_drain_duration_seconds_sum") * 1000,
             metrics.cache_event(gateway.url, "dropped"),
             metrics.cache_event(gateway.url, "stored"),
-            metrics.cache_event(gateway.url, "away"),
+            metrics.cache_event(gateway.url, "unavailable"),
         )
 
 
@@ -177,8 +177,8 @@ def _text(timed: DrainTimes) -> str:
         "computed again.\n"
         f"An edit dropped {median(timed.dropped):,.0f} answers (median; at most "
         f"{max(timed.dropped):,.0f}).\n"
-        "The gateway times a drain (`nearhit_drain_seconds`): reading the change from PostgreSQL, "
-        "three or more steps in Redis, finding the affected answers.\n"
+        "The gateway times a drain (`nearhit_cache_drain_duration_seconds`): reading the change "
+        "from PostgreSQL, three or more steps in Redis, finding the affected answers.\n"
         "Warm is a gateway that has drained before and knows all answers but the newest; cold is "
         f"the first drain of a new process, which reads all records, of {_COLD} processes.\n"
         f"A PUT took {_processor_ms(timed.puts):.1f} ms of the worker's processor with {_LIVE:,} "

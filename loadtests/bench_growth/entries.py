@@ -92,11 +92,11 @@ def _edited(gateway: Service, edits: _Edits, cost: RequestCost) -> _At:
     dropped = metrics.cache_event(gateway.url, "dropped")
     drains_ms, puts_ms = [], []
     for _ in range(_EDITS):
-        before_s = metrics.read(gateway.url, "nearhit_drain_seconds_sum")
+        before_s = metrics.read(gateway.url, "nearhit_cache_drain_duration_seconds_sum")
         started_s = time.perf_counter()
         edits.write()
         puts_ms.append((time.perf_counter() - started_s) * 1000)
-        after_s = metrics.read(gateway.url, "nearhit_drain_seconds_sum")
+        after_s = metrics.read(gateway.url, "nearhit_cache_drain_duration_seconds_sum")
         drains_ms.append((after_s - before_s) * 1000)
     dropped = metrics.cache_event(gateway.url, "dropped") - dropped
     return _At(cost, median(drains_ms), median(puts_ms), dropped / _EDITS)

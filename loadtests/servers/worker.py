@@ -28,7 +28,7 @@ class WorkerProcess:
             "NEARHIT_ADMIN_KEY": shared.admin_key,
         }
         self._environment = os.environ | UNLIMITED | servers | dict(settings)
-        self._command = [sys.executable, "-m", *launcher, "worker", "--every-s", _SWEEP_S]
+        self._command = [sys.executable, "-m", *launcher, "worker", "--interval-s", _SWEEP_S]
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -80,7 +80,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     with servers.running(_GATEWAYS, balanced=options.balanced) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
         urls = [gateway.url for gateway in started.gateways]
-        answers = metrics.sums_by_label(urls, "nearhit_answers_total")
+        answers = metrics.sums_by_label(urls, "nearhit_cache_lookups_total")
         events = metrics.sums_by_label(urls, "nearhit_cache_events_total")
         section = outcome.section(soak, soak.seconds, answers, events)
     _write(arguments, options, replace(section, machine=made_on))

@@ -11,7 +11,16 @@ from loadtests.soak.options import SoakOptions
 from loadtests.soak.reads import PATHS
 
 ANSWERS = 100_000  # that a full soak audits
-_EVENTS = ("drained", "dropped", "renewed", "reset", "refused", "stored", "contended", "away")
+_EVENTS = (
+    "drained",
+    "dropped",
+    "renewed",
+    "reset",
+    "refused",
+    "stored",
+    "contended",
+    "unavailable",
+)
 _TIERS = ("memory", "redis", "semantic", "miss")
 
 HEAD = """# Soak

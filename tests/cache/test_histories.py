@@ -71,7 +71,7 @@ async def test_changes_of_another_history_drain_nothing(
 
     await worker.invalidation.drain("acme", at(acme=4))
 
-    assert "away" in worker.events
+    assert "unavailable" in worker.events
     assert "drained" not in worker.events
 
 

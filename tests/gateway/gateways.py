@@ -106,10 +106,12 @@ class Gateway:
     async def answers(self) -> dict[str, float]:
         """How many answers came from each tier."""
         tiers = ("memory", "redis", "miss")
-        return {tier: await self.counted("nearhit_answers_total", tier=tier) for tier in tiers}
+        return {
+            tier: await self.counted("nearhit_cache_lookups_total", tier=tier) for tier in tiers
+        }
 
     async def fills(self) -> float:
-        return await self.counted("nearhit_answers_total", tier="miss")
+        return await self.counted("nearhit_cache_lookups_total", tier="miss")
 
 
 async def read_samples(client: httpx2.AsyncClient) -> dict[str, float]:

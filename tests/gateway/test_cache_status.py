@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 # Another value for every response, hit or miss: its identifier, what is left of the rate, and when.
 OF_EACH_RESPONSE = {"x-request-id", "ratelimit", "date"}
-HIDDEN = {"cache-status", "nearhit-answers", "server-timing"}
+HIDDEN = {"cache-status", "nearhit-batch-cache-status", "server-timing"}
 
 SEARCH = {"query": "annual leave"}
 TOOL = {

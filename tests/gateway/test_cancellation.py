@@ -115,7 +115,7 @@ async def visit(gateway: Gateway) -> AsyncIterator[Visit]:
 async def requests_told(gateway: Gateway, route: str) -> float:
     """How many requests to a route have ended, however they did."""
     text = (await gateway.client.get("/metrics")).text
-    start = f'nearhit_request_seconds_count{{route="{route}"'
+    start = f'nearhit_http_request_duration_seconds_count{{route="{route}"'
     return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(start))
 
 

@@ -48,8 +48,8 @@ async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
 
     assert (by_structure["chunks"]["added"], by_the_model["chunks"]["added"]) == (1, 2)
     assert [asked.authorization for asked in stub.chats] == ["Bearer secret"]
-    assert b'nearhit_model_cuts_total{by="model"} 1.0' in counted.exposition()
-    assert b'nearhit_chat_tokens_total{kind="read"} 3.0' in counted.exposition()
+    assert b'nearhit_llm_chunkings_total{outcome="model"} 1.0' in counted.exposition()
+    assert b'nearhit_llm_tokens_total{kind="input"} 3.0' in counted.exposition()
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
 
     assert by_the_model["chunks"]["added"] == 2
     assert [each["cost"] for each in days if each["operation"] == "cut"] == [3.0]
-    assert [each.headers["nearhit-budget"] for each in later] == ["spent", "spent"]
+    assert [each.headers["nearhit-budget"] for each in later] == ["exceeded", "exceeded"]
     assert len(stub.chats) == 2  # the first of these found money left
 
 
@@ -127,7 +127,7 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
         "extract": extract(LONG),
         "model": "A hundred lamps.",
     }
-    assert b'nearhit_model_summaries_total{by="model"} 1.0' in counted.exposition()
+    assert b'nearhit_llm_summaries_total{outcome="model"} 1.0' in counted.exposition()
     assert [each["cost"] for each in days if each["operation"] == "summary"] == [3.0]
     assert not [each for each in days if each["operation"] == "cut"]
 
@@ -147,7 +147,7 @@ async def test_once_the_month_is_spent_summaries_are_extracts(
         await ana.put("after", LONG, summaries="model")
         found = (await ana.search("lamps", filter={"kinds": ["summary"]})).json()["hits"]
 
-    assert spent.headers["nearhit-budget"] == "spent"
+    assert spent.headers["nearhit-budget"] == "exceeded"
     assert len(stub.chats) == 1
     assert [hit["text"] for hit in found] == [extract(LONG)]  # equal ones are one hit
 

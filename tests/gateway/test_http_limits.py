@@ -31,7 +31,10 @@ async def test_a_head_beyond_its_limit_is_refused_before_it_has_ended(gateway: G
         assert answer.headers["connection"] == "close"
         assert await connection.end() == b""
     assert (
-        await gateway.counted("nearhit_request_seconds_count", route="", status="431", tier="") == 1
+        await gateway.counted(
+            "nearhit_http_request_duration_seconds_count", route="", status="431", tier=""
+        )
+        == 1
     )
 
 

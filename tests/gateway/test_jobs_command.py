@@ -52,7 +52,7 @@ async def until(caller: Caller, job_id: str, state: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_jobs_are_listed_shown_replayed_and_dropped(
+async def test_jobs_are_listed_shown_replayed_and_deleted(
     environment: dict[str, str], database_url: str, ana: Caller
 ) -> None:
     failed, waiting = await put_later(ana, "failed"), await put_later(ana, "waiting")
@@ -67,7 +67,7 @@ async def test_jobs_are_listed_shown_replayed_and_dropped(
     with_payload = await succeeds(environment, "jobs", "show", failed, "--payload")
     replayed = await succeeds(environment, "jobs", "replay", failed)
     again = await refused(environment, "jobs", "replay", failed)
-    dropped = await succeeds(environment, "jobs", "drop", failed, waiting)
+    deleted = await succeeds(environment, "jobs", "delete", failed, waiting)
     unknown = await refused(environment, "jobs", "show", failed)
     nothing = await succeeds(environment, "jobs", "list")
 
@@ -79,7 +79,7 @@ async def test_jobs_are_listed_shown_replayed_and_dropped(
     assert "25 days" in with_payload
     assert replayed == f"queued {failed} again\n"
     assert "no failed job" in again
-    assert dropped == f"dropped {failed}\ndropped {waiting}\n"
+    assert deleted == f"deleted {failed}\ndeleted {waiting}\n"
     assert "there is no job" in unknown
     assert nothing == "no jobs match\n"
 

@@ -143,7 +143,9 @@ async def test_whoever_has_no_token_at_hand_waits_for_both_servers_at_once(
 
 
 async def revisions_read(gateway: Gateway) -> float:
-    return await gateway.counted("nearhit_statement_seconds_count", statement="tenants.revisions")
+    return await gateway.counted(
+        "nearhit_sql_statement_duration_seconds_count", statement="tenants.revisions"
+    )
 
 
 @pytest.mark.slow

@@ -45,7 +45,9 @@ async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
     assert told["figures"]["latencies"]["write"]["count"] > 5
     assert "<svg" in (tmp_path / "report.html").read_text()
     deleted = {"route": "/v1/tenants/{tenant}", "status": "202", "tier": ""}
-    assert await gateway.counted("nearhit_request_seconds_count", **deleted) == TENANTS
+    assert (
+        await gateway.counted("nearhit_http_request_duration_seconds_count", **deleted) == TENANTS
+    )
 
 
 @pytest.mark.slow

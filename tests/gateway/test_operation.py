@@ -139,7 +139,10 @@ async def test_statements_embedder_calls_and_cache_events_are_counted(
     gateway: Gateway, ana: Caller
 ) -> None:
     async def counts() -> list[float]:
-        statement, embedding = "nearhit_statement_seconds", "nearhit_embedding_seconds"
+        statement, embedding = (
+            "nearhit_sql_statement_duration_seconds",
+            "nearhit_embedding_duration_seconds",
+        )
         return [
             await gateway.counted(f"{statement}_count", statement="search.exact"),
             await gateway.counted(f"{statement}_sum", statement="search.exact"),
@@ -149,8 +152,8 @@ async def test_statements_embedder_calls_and_cache_events_are_counted(
             await gateway.counted(f"{embedding}_count", kind="batch"),
             await gateway.counted("nearhit_cache_events_total", event="stored"),
             await gateway.counted("nearhit_cache_events_total", event="drained"),
-            await gateway.counted("nearhit_drain_seconds_count"),
-            await gateway.counted("nearhit_drain_seconds_sum"),
+            await gateway.counted("nearhit_cache_drain_duration_seconds_count"),
+            await gateway.counted("nearhit_cache_drain_duration_seconds_sum"),
         ]
 
     await ana.search("what there is before")  # makes the state that a drain finds
@@ -165,7 +168,7 @@ async def test_a_passage_alone_is_a_batch_and_a_question_a_query(
     gateway: Gateway, ana: Caller
 ) -> None:
     async def counts() -> list[float]:
-        name = "nearhit_embedding_seconds_count"
+        name = "nearhit_embedding_duration_seconds_count"
         return [await gateway.counted(name, kind=kind) for kind in ("query", "batch")]
 
     queries, batches = await counts()
@@ -178,7 +181,7 @@ async def test_a_passage_alone_is_a_batch_and_a_question_a_query(
 
 
 async def test_requests_are_counted_by_route_status_and_tier(gateway: Gateway, ana: Caller) -> None:
-    name = "nearhit_request_seconds_count"
+    name = "nearhit_http_request_duration_seconds_count"
     route = "/v1/documents/{document_id:path}"
     before = await gateway.counted(name, route=route, status="404", tier="")
 

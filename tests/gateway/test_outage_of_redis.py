@@ -106,7 +106,7 @@ class TestRedis:
 
                 assert again.headers["cache-status"] == "nearhit; hit; detail=memory"
                 assert (await first.client.get("/readyz")).status_code == 200
-                assert await first.counted("nearhit_cache_events_total", event="away") > 0
+                assert await first.counted("nearhit_cache_events_total", event="unavailable") > 0
 
     async def test_killed_and_started_empty_serves_nothing_from_before(
         self, redis: OwnRedis, gateways: list[Gateway]

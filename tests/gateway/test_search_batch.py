@@ -51,7 +51,7 @@ async def test_the_headers_tell_of_each_answer_and_of_all(ana: Caller) -> None:
 
     assert answer.headers["nearhit-revision"] == f"{written['revision']};public=0"
     assert answer.headers["cache-status"] == 'nearhit; fwd=miss; detail="1 of 2"'
-    assert answer.headers["nearhit-answers"] == (
+    assert answer.headers["nearhit-batch-cache-status"] == (
         "nearhit; hit; detail=memory, nearhit; fwd=miss; stored"
     )
     assert "total;dur=" in answer.headers["server-timing"]

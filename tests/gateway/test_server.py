@@ -45,7 +45,7 @@ COMMANDS = (
     ("jobs", "list"),
     ("jobs", "show"),
     ("jobs", "replay"),
-    ("jobs", "drop"),
+    ("jobs", "delete"),
     ("loadtest",),
 )
 # What takes long to load, and is needed only by a command that does something.
@@ -204,7 +204,10 @@ async def test_several_workers_serve_and_count_together_and_end_with_their_paren
                     assert f"{days} days" in found.text
         async with served.client() as client:
             healthy = await Gateway(client).counted(
-                "nearhit_request_seconds_count", route="/healthz", status="200", tier=""
+                "nearhit_http_request_duration_seconds_count",
+                route="/healthz",
+                status="200",
+                tier="",
             )
             answers = await Gateway(client).answers()
 

@@ -39,7 +39,7 @@ async def test_an_embedder_that_goes_away_is_told_once_and_so_is_its_return(
             await timed.embed_query("leave")
 
     assert [(line["log_level"], line["kind"], line["state"]) for line in lines] == [
-        ("warning", "query", "away"),
-        ("info", "query", "back"),
+        ("warning", "query", "unavailable"),
+        ("info", "query", "available"),
     ]
     assert lines[0]["detail"] == "the test said so"

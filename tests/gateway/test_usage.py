@@ -168,9 +168,9 @@ class TestLimits:
             shown = await usage(admin)
 
         assert waits.status_code == 202
-        assert waits.headers["nearhit-budget"] == "spent"
+        assert waits.headers["nearhit-budget"] == "exceeded"
         assert free.status_code == 200  # nothing of it had to be embedded
-        assert batch.json()["budget"] == "spent"
+        assert batch.json()["budget"] == "exceeded"
         assert batch.json()["status_url"].startswith("/v1/jobs/")
         assert (deferred["state"], deferred["attempts"]) == ("waiting", 0)
         assert embedded_meanwhile == 0

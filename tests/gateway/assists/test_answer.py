@@ -271,7 +271,7 @@ async def test_who_leaves_ends_what_is_written_for_it(
         ended = {"route": "/v1/answer", "status": "200" if stream else "400", "tier": "miss"}
         async with asyncio.timeout(5):
             await stub.left.wait()
-            while not await gateway.counted("nearhit_request_seconds_count", **ended):
+            while not await gateway.counted("nearhit_http_request_duration_seconds_count", **ended):
                 await asyncio.sleep(0.005)
 
 
@@ -318,8 +318,8 @@ async def test_how_answers_came_to_be_is_counted(served: Served, stub: StubOpenA
         await ask(ana, "zorvexal", alpha=0.0)
         await ask(ana, "Thank you!", gate="support")
         counted = [
-            await gateway.counted("nearhit_assists_total", assist=assist, by=by)
-            for assist, by in (
+            await gateway.counted("nearhit_rag_steps_total", step=step, outcome=outcome)
+            for step, outcome in (
                 ("answer", "model"),
                 ("answer", "fallback"),
                 ("gate", "closed small-talk"),

@@ -101,7 +101,7 @@ async def test_a_model_that_shortens_sees_each_text_as_data_that_ends_where_it_e
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE, title="Leave")
         short = await ana.search("parents", context={"token_budget": 20, "compress": "model"})
-        counted = await gateway.counted("nearhit_assists_total", assist="compress", by="model")
+        counted = await gateway.counted("nearhit_rag_steps_total", step="compress", outcome="model")
 
     (asked,) = stub.chats
     instruction, shown = (message["content"] for message in asked.body["messages"])

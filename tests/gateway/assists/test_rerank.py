@@ -172,8 +172,8 @@ async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
         plain = await ana.search(QUERY)
         failed = await ana.search(QUERY, rerank=True)
         again = await ana.search(QUERY, rerank=True)
-        by = f"failed {reason}"
-        counted = await gateway.counted("nearhit_assists_total", assist="rerank", by=by)
+        outcome = f"failed {reason}"
+        counted = await gateway.counted("nearhit_rag_steps_total", step="rerank", outcome=outcome)
 
     assert found(failed) == found(plain)
     assert failed.headers["nearhit-rerank"] == f"failed; {reason}"

@@ -35,7 +35,7 @@ async def test_a_follow_up_is_searched_as_the_question_that_the_model_makes_of_i
         answer = await ana.search("And since when?", history=HISTORY)
         plain = await ana.search(STANDALONE)
         again = await ana.search("And since when?", history=HISTORY)
-        counted = await gateway.counted("nearhit_assists_total", assist="rewrite", by="model")
+        counted = await gateway.counted("nearhit_rag_steps_total", step="rewrite", outcome="model")
 
     assert answer.headers["nearhit-rewrite"] == "model"
     assert answer.json()["hits"][0]["document_id"] == "leave"
