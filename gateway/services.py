@@ -91,7 +91,7 @@ async def open_services(
     """All services, connected, on a migrated database; both URLs must be set.
 
     embedders: the first is for new tenants. Raises `DatabaseUnavailable`, `MigrationRefused`,
-    `PgvectorRefused`, `RoleRefused`, `PoolerRefused`, `GenerationMismatch` and `CommandError`.
+    `PgvectorRefused`, `RoleRefused`, `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     assert settings.redis_url is not None, "the command sets it when it starts its own server"

@@ -18,7 +18,7 @@ from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.model.scope import PUBLIC
 from index.tenants.principals import Claims, Principal
-from index.tenants.tenant_store import TenantRevisions as Counters
+from index.tenants.tenant_store import TenantRevisions
 
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 
@@ -70,7 +70,7 @@ class Authenticator:
         self,
         principals: CredentialStore,
         web_tokens: WebTokenVerifier | None,
-        revisions: RevisionReader[Counters],
+        revisions: RevisionReader[TenantRevisions],
         now: Callable[[], datetime],
         staleness_s_max: float,
         credential_staleness_s_max: float,
@@ -99,7 +99,7 @@ class Authenticator:
         return principal
 
     async def identify(self, credential: bytes, digest: bytes) -> Principal:
-        """As `known`, read from the store if necessary; only `admit` says who holds it now."""
+        """As `known`, read from the store if necessary; only `confirm` says who holds it now."""
         principal = self._principals_by_digest.get(digest)
         if principal is None:
             claims = None
@@ -110,7 +110,7 @@ class Authenticator:
         self._refuse_expired(principal)
         return principal
 
-    async def admit(
+    async def confirm(
         self, principal: Principal, *, max_staleness_s: float = 0.0
     ) -> AuthenticatedRequest:
         """The principal as it is now, with the revisions of its tenant at the same instant.
@@ -143,7 +143,7 @@ class Authenticator:
         # Keys or groups have changed and may change again: one statement reads both.
         self._principals_by_digest.pop(principal.digest, None)
         admitted = await self._read_principal(principal.digest, principal.claims)
-        await self._confirm(admitted, read)
+        await self._require_same_history(admitted, read)
         self._refuse_expired(admitted.principal)
         return admitted
 
@@ -151,7 +151,9 @@ class Authenticator:
         """Store when each key was last used, every minute and at the end."""
         return self._used.background_flush()
 
-    async def _confirm(self, admitted: AuthenticatedRequest, read: Mapping[str, Counters]) -> None:
+    async def _require_same_history(
+        self, admitted: AuthenticatedRequest, read: Mapping[str, TenantRevisions]
+    ) -> None:
         """Refuse two histories: after a failover two connections may lead to two servers."""
         history = admitted.revisions.history
         if read[PUBLIC].history != history:  # it may have been cached
@@ -181,8 +183,8 @@ class Authenticator:
         await self._web_tokens.check_issuer_key(thumbprint)
 
     def _oldest(
-        self, current: Mapping[str, Counters], max_staleness_s: float
-    ) -> Mapping[str, Counters]:
+        self, current: Mapping[str, TenantRevisions], max_staleness_s: float
+    ) -> Mapping[str, TenantRevisions]:
         """The oldest counters of these tenants within the caller's limit, of the same history."""
         if max_staleness_s == 0:
             return current
@@ -212,7 +214,7 @@ def build(
     settings: Settings,
     principals: CredentialStore,
     web_tokens: WebTokenVerifier | None,
-    revisions: RevisionReader[Counters],
+    revisions: RevisionReader[TenantRevisions],
 ) -> Authenticator:
     return Authenticator(
         principals,
@@ -224,17 +226,17 @@ def build(
     )
 
 
-def _document_revisions(read: Mapping[str, Counters]) -> Revisions:
+def _document_revisions(read: Mapping[str, TenantRevisions]) -> Revisions:
     """The revisions of the documents; all counters are of one history."""
     numbers = {tenant: counters.revision for tenant, counters in read.items()}
     return Revisions(read[PUBLIC].history, numbers)
 
 
-def _is_of_history(history: str) -> Callable[[Counters], bool]:
+def _is_of_history(history: str) -> Callable[[TenantRevisions], bool]:
     return lambda counters: counters.history == history
 
 
-def _is_current(principal: Principal, tenant: Counters, everyone: Counters) -> bool:
+def _is_current(principal: Principal, tenant: TenantRevisions, everyone: TenantRevisions) -> bool:
     """Whether the principal was read at these counters.
 
     The cached counters of the tenant and of the public partition may be of two histories.

@@ -162,7 +162,7 @@ class Endpoint:
 
     async def _refuse_insufficient(self, principal: Principal, http: HttpServices) -> None:
         """A 403 `Problem`, or a 401 for a revoked key; unless the caller has the role by now."""
-        now = (await http.authenticator.admit(principal)).principal
+        now = (await http.authenticator.confirm(principal)).principal
         if self._route.needs == "operator":
             raise problems.forbidden("This call needs the operator's key.")
         if self._sufficient_roles.isdisjoint(now.roles):

@@ -63,17 +63,17 @@ class RequestContext(Generic[RoomServices_co]):
         """The caller as it is now; a 401 or 403 `Problem` if it may not call the route any more.
 
         principal:       the caller, if it was read again since the request began.
-        max_staleness_s: see `Authenticator.admit`.
+        max_staleness_s: see `Authenticator.confirm`.
         """
         trace = self.trace
-        admission = self.http.authenticator.admit(
+        confirmation = self.http.authenticator.confirm(
             principal or self.principal, max_staleness_s=max_staleness_s
         )
         if trace.unspent:  # Redis and PostgreSQL are asked concurrently
             unspent, trace.unspent = trace.unspent, ()
-            admitted, _ = await asyncio.gather(admission, self.http.admission.spend(unspent))
+            admitted, _ = await asyncio.gather(confirmation, self.http.admission.spend(unspent))
         else:
-            admitted = await admission
+            admitted = await confirmation
         if SUFFICIENT[self.needs].isdisjoint(admitted.principal.roles):
             raise problems.forbidden(f"This call needs the role {self.needs}.")
         act_as(admitted.principal)

@@ -130,7 +130,7 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
     caller = await context.authenticate()
     fetch_arguments = schemas.parse(FetchArguments, arguments)
     services, scope = context.services, full_scope(caller)
-    document = await services.documents.read_unchecked(
+    document = await services.documents.read_own_or_public(
         scope, caller.principal.filter, fetch_arguments.id
     )
     if document is None:

@@ -35,7 +35,7 @@ def names(settings: Settings) -> list[str]:
 def check(settings: Settings, name: str) -> None:
     """Refuse what `make` would refuse, as far as no model has to be loaded for it.
 
-    Raises `NotPossible` and `EmbedderRefused`.
+    Raises `CommandError` and `EmbedderRefused`.
     """
     static_model.check()  # similar questions and the cut by tokens use it, whatever embeds
     kind, _, folder = name.partition(":")
@@ -58,7 +58,7 @@ def check(settings: Settings, name: str) -> None:
 
 
 def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]) -> Embedder:
-    """The embedder of this name. Raises `NotPossible` and `EmbedderRefused`.
+    """The embedder of this name. Raises `CommandError` and `EmbedderRefused`.
 
     count_tokens: told, by `query` or `batch`, what a service says that each call used.
     """

@@ -121,7 +121,7 @@ class DocumentStore:
         )
         return None if row is None else row_to_document(row)
 
-    async def read_unchecked(
+    async def read_own_or_public(
         self, scope: Scope, document_filter: Filter, document_id: str
     ) -> Document | None:
         """As `read`; if the tenant has no such document, another tenant's public one."""

@@ -51,7 +51,11 @@ class Filter:
         updated_at: datetime,
         kind: Kind,
     ) -> bool:
-        """Whether the filter admits a document's chunk of this kind; as `sql/visibility.sql`."""
+        """Whether the filter admits a document's chunk of this kind.
+
+        It must match `passes_filter` in `index/sql/visibility.sql`, and for kinds `is_of_kind` in
+        `index/sql/search.sql`.
+        """
         return (
             kind in self.kinds
             and (self.sources is None or source in self.sources)

@@ -33,7 +33,7 @@ class Scope:
         return (self.tenant, PUBLIC) if self.public else (self.tenant,)
 
     def admits(self, owner: str | None, readers: Collection[str]) -> bool:
-        """Whether a document of the tenant is in this scope; as `sql/visibility.sql`."""
+        """Whether a document of the tenant is in the scope; as in `index/sql/visibility.sql`."""
         owned = owner is not None and f"owner:{owner}" == self.owner
         return (
             (owned and self.owner in self.grants)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 import numpy as np
 
@@ -105,11 +106,14 @@ class Searcher:
 
 def _fuse(query: Query, results: PassResults) -> Sequence[FusedChunk]:
     dense, lexical, alpha = results.dense, results.lexical, results.embedded_query.alpha
-    if query.fusion == "rrf":
-        return fusion.reciprocal_rank(dense, lexical)
-    if query.fusion == "relative":
-        return fusion.relative(dense, lexical, alpha=_leg_share(results))
-    return fusion.absolute(results.scored, dense, lexical, alpha=alpha)
+    match query.fusion:
+        case "absolute":
+            return fusion.absolute(results.scored, dense, lexical, alpha=alpha)
+        case "relative":
+            return fusion.relative(dense, lexical, alpha=_leg_share(results))
+        case "rrf":
+            return fusion.reciprocal_rank(dense, lexical)
+    assert_never(query.fusion)
 
 
 def _leg_share(results: PassResults) -> float:
@@ -152,9 +156,10 @@ def _dependencies(
     selected: SelectedHits,
 ) -> AnswerDependencies:
     # A leg without weight adds no score, but `explain` shows its ranks.
-    all_count = query.fusion == "rrf" or query.explain
-    dense_counts = query.by_legs and (all_count or results.embedded_query.alpha > 0)
-    lexical_counts = query.by_legs and (all_count or _leg_share(results) < 1)
+    # A fusion that ignores alpha depends on all candidates of both legs: it belongs here too.
+    uses_all_candidates = query.fusion == "rrf" or query.explain
+    dense_counts = query.by_legs and (uses_all_candidates or results.embedded_query.alpha > 0)
+    lexical_counts = query.by_legs and (uses_all_candidates or _leg_share(results) < 1)
     candidates = (
         *(results.dense if dense_counts else ()),
         *(results.lexical if lexical_counts else ()),

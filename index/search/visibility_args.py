@@ -1,4 +1,4 @@
-"""The arguments of `sql/visibility.sql` that select the documents a scope and a filter allow."""
+"""The arguments of `index/sql/visibility.sql`: which documents a scope and a filter admit."""
 
 from typing import Any
 
@@ -26,6 +26,7 @@ def filter_args(scope: Scope, document_filter: Filter) -> tuple[Any, ...]:
 
 
 def _metadata_argument(document_filter: Filter) -> dict[str, Any] | None:
+    # A filter that adds a key here must also be tested in this condition.
     if document_filter.metadata is None and document_filter.attributes is None:
         return None
     argument: dict[str, Any] = {"held": document_filter.metadata or {}}

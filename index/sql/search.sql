@@ -53,8 +53,8 @@ CROSS JOIN LATERAL (
     FROM tenants WHERE tenants.tenant = documents.tenant AND NOT is_being_deleted
     OFFSET 0
 ) AS tenants
-WHERE :others_asked AND tenant <> $1 AND 'public' = ANY (readers) AND partition_no <> ALL ($19::integer[])
-  AND :is_wanted
+WHERE :includes_others AND tenant <> $1 AND 'public' = ANY (readers) AND partition_no <> ALL ($19::integer[])
+  AND :passes_filter
 
 -- fragment: others_chunks
 -- OFFSET 0 makes the planner go from documents to their chunks.
@@ -85,8 +85,8 @@ EXISTS (
     SELECT FROM documents
     WHERE documents.document_key = chunks.document_key
       AND (($13 AND tenant = $1 AND :is_admitted)
-           OR (tenant <> $1 AND 'public' = ANY (readers) AND :others_asked AND NOT :is_of_deleted_tenant))
-      AND :is_wanted
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others AND NOT :is_of_deleted_tenant))
+      AND :passes_filter
     OFFSET 0
 )
 
@@ -193,19 +193,19 @@ LEFT JOIN LATERAL (
 -- The number of chunks in all, and the visible share, estimated from the documents with the lowest
 -- sample_rank. The gateway chooses the passes by these. $15 chunks from which indexes are faster.
 WITH own_sample AS MATERIALIZED (
-    SELECT chunks, :is_admitted AND :is_wanted AS is_visible
+    SELECT chunks, :is_admitted AND :passes_filter AS is_visible
     FROM documents WHERE $13::boolean AND tenant = $1 ORDER BY sample_rank LIMIT 256
 ),
 others_sample AS MATERIALIZED (
-    SELECT chunks, tenant <> $1 AND :is_wanted AND NOT :is_of_deleted_tenant AS is_visible
-    FROM documents WHERE :others_asked AND 'public' = ANY (readers) ORDER BY sample_rank LIMIT 256
+    SELECT chunks, tenant <> $1 AND :passes_filter AND NOT :is_of_deleted_tenant AS is_visible
+    FROM documents WHERE :includes_others AND 'public' = ANY (readers) ORDER BY sample_rank LIMIT 256
 ),
 -- Partitions with public chunks of other tenants, if there are at least $15 public chunks.
 others_partitions AS MATERIALIZED (
     SELECT partition_no, dimensions, dimensions IS NOT NULL AND sum(public_chunks) >= $15 AS is_worth
     FROM tenants JOIN chunk_partitions USING (partition_no)
     WHERE (SELECT chunks FROM tenants WHERE tenant = 'public') >= $15::bigint
-      AND public_chunks > 0 AND NOT is_being_deleted AND tenants.tenant <> $1 AND :others_asked
+      AND public_chunks > 0 AND NOT is_being_deleted AND tenants.tenant <> $1 AND :includes_others
     GROUP BY partition_no, dimensions
 )
 SELECT
@@ -235,7 +235,7 @@ WHERE everyone.tenant = 'public';
 -- Without a filter, PostgreSQL reads the index alone.
 SELECT document_key FROM documents WHERE NOT :is_filtered AND :is_own
 UNION ALL
-SELECT document_key FROM documents WHERE :is_filtered AND :is_own AND :is_wanted
+SELECT document_key FROM documents WHERE :is_filtered AND :is_own AND :passes_filter
 
 -- fragment: seen
 -- From visible documents to their chunks. IS TRUE leaves the planner one index, which it reads in the

@@ -9,7 +9,7 @@
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     text
 FROM documents JOIN document_texts USING (document_key)
-WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted;
+WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter;
 
 -- name: page
 -- $13 the last document of the previous page, $14 source or null, $15 limit: the next documents of the
@@ -18,7 +18,7 @@ SELECT document_id, source, title, uri, language, tags, metadata, owner, readers
     '' AS text
 FROM documents
 WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
-  AND :is_admitted AND :is_wanted
+  AND :is_admitted AND :passes_filter
 ORDER BY document_id LIMIT $15;
 
 -- name: files
@@ -50,7 +50,7 @@ FROM (
           ELSE EXISTS (
               SELECT FROM documents AS visible
               WHERE visible.tenant = $1 AND visible.document_key = documents.document_key
-                AND :is_admitted AND :is_wanted
+                AND :is_admitted AND :passes_filter
           )
       END
 ) AS files
@@ -74,11 +74,11 @@ SELECT document_id, source, title, uri, language, tags, metadata, owner, readers
     text
 FROM (
     SELECT false AS is_others, document_key FROM documents
-    WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :is_wanted
+    WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
     UNION ALL
     SELECT true AS is_others, document_key FROM documents
-    WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :others_asked
-      AND :is_wanted AND NOT :is_of_deleted_tenant
+    WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :includes_others
+      AND :passes_filter AND NOT :is_of_deleted_tenant
 ) AS matches
 JOIN documents USING (document_key)
 JOIN document_texts USING (document_key)
@@ -88,5 +88,5 @@ ORDER BY is_others, tenant LIMIT 1;
 -- $13 limit: the sources of the tenant's documents, and the number of documents of each.
 SELECT source, count(*) AS documents
 FROM documents
-WHERE tenant = $1 AND :is_admitted AND :is_wanted
+WHERE tenant = $1 AND :is_admitted AND :passes_filter
 GROUP BY source ORDER BY source LIMIT $13;

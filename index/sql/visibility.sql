@@ -9,7 +9,7 @@
 -- The caller may read this document of its tenant.
 (allowed_tokens && $2::text[] OR (allowed_tokens && $3::text[] AND NOT allowed_tokens && ARRAY[$4::text]))
 
--- fragment: is_wanted
+-- fragment: passes_filter
 -- The filter admits this document.
 ($5::text[] IS NULL OR source = ANY ($5))
 AND ($6::text[] IS NULL OR tags && $6)
@@ -40,7 +40,7 @@ NOT (
     AND $12::jsonb IS NULL
 )
 
--- fragment: others_asked
+-- fragment: includes_others
 -- The request includes public documents of other tenants ($14), and the grants include `public`.
 $14::boolean AND 'public' = ANY ($2::text[])
 

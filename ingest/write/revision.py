@@ -46,7 +46,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class PlannedUpdate:
     """A document to write, the parts that the write sets, and the stored version it revises."""
 
     stored: StoredDocument | None
@@ -93,7 +93,7 @@ def distinct(puts: Sequence[Put]) -> Iterator[dict[str, Put]]:
 
 def revision_of(
     put: Put, stored: StoredDocument | None, absent: Absent, sequence: int | None
-) -> Revision | Outcome:
+) -> PlannedUpdate | Outcome:
     """The document's revision without parts that later writes have set, or the put's outcome."""
     if stored is not None:
         parts = remaining(put.parts, stored.sequences, sequence)
@@ -106,11 +106,11 @@ def revision_of(
     except Exception as refusal:
         return refusal
     if stored is not None:
-        return Revision(stored, merge(stored.document, document, parts), parts)
+        return PlannedUpdate(stored, merge(stored.document, document, parts), parts)
     if sequence is not None and absent.access > sequence:
         document = replace(document, owner=absent.owner, readers=absent.readers)
-        return Revision(None, document, CONTENT, absent)
-    return Revision(None, document, put.parts, absent)
+        return PlannedUpdate(None, document, CONTENT, absent)
+    return PlannedUpdate(None, document, put.parts, absent)
 
 
 def superseded(document_id: str, stored: StoredDocument | None) -> Written:

@@ -36,9 +36,9 @@ from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.revision import (
     Outcome,
+    PlannedUpdate,
     Put,
     Revise,
-    Revision,
     Written,
     distinct,
     revision_of,
@@ -156,7 +156,7 @@ class Writer:
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise raises if the document does not exist"
             if stored.document == document:
-                unchanged = Revision(stored, document, parts)
+                unchanged = PlannedUpdate(stored, document, parts)
                 confirmed = await self._confirm(tenant, {document_id: unchanged}, cause)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
@@ -236,7 +236,7 @@ class Writer:
             batch = await self._embed_plans(
                 tenant,
                 [replace(plan, write=replace(plan.write, strays=strays)) for plan in plans],
-                {document_id: Revision(stored, stored.document, frozenset())},
+                {document_id: PlannedUpdate(stored, stored.document, frozenset())},
             )
             outcome = (await self._commit(tenant, batch, cause)).get(document_id)
             return None if outcome is None else _require_written(outcome)
@@ -305,9 +305,9 @@ class Writer:
     ) -> dict[str, Outcome]:
         """One attempt at the documents of `stored`; omits those that another writer has changed."""
         outcomes: dict[str, Outcome] = {}
-        revisions, unchanged = dict[str, Revision](), dict[str, Revision]()
+        revisions, unchanged = dict[str, PlannedUpdate](), dict[str, PlannedUpdate]()
         for document_id, revised in (await self._revise_all(tenant, puts, cause, stored)).items():
-            if not isinstance(revised, Revision):
+            if not isinstance(revised, PlannedUpdate):
                 outcomes[document_id] = revised
             elif not revised.is_unchanged:
                 revisions[document_id] = revised
@@ -330,7 +330,7 @@ class Writer:
         puts: Mapping[str, Put],
         cause: WriteCause | None,
         stored: Mapping[str, StoredDocument | None],
-    ) -> dict[str, Revision | Outcome]:
+    ) -> dict[str, PlannedUpdate | Outcome]:
         """By document, the revision that its put makes, or its outcome."""
         sequence, absent = sequence_of(cause), dict[str, Absent]()
         new = [document_id for document_id, current in stored.items() if current is None]
@@ -343,13 +343,15 @@ class Writer:
         for document_id, current in stored.items():
             result = revised[document_id]
             if current and (
-                result.is_unchanged if isinstance(result, Revision) else isinstance(result, Written)
+                result.is_unchanged
+                if isinstance(result, PlannedUpdate)
+                else isinstance(result, Written)
             ):
                 self._count(tenant, current.document, 0, len(current.all_ids))
         return revised
 
     async def _confirm(
-        self, tenant: str, unchanged: Mapping[str, Revision], cause: WriteCause | None
+        self, tenant: str, unchanged: Mapping[str, PlannedUpdate], cause: WriteCause | None
     ) -> dict[str, Outcome]:
         """Confirm the writes that change nothing; they still count as the latest writes."""
         if not unchanged:
@@ -370,7 +372,7 @@ class Writer:
         return await plan_in_thread(self._threads, tenant, changed, llm_results)
 
     async def _embed_plans(
-        self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, Revision]
+        self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, PlannedUpdate]
     ) -> PlannedBatch:
         texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
         space = await self._space(tenant) if texts else None

@@ -129,7 +129,7 @@ class CredentialWorld:
         try:
             secret = credential.secret.encode()
             principal = await gate.identify(secret, digest_of(secret))
-            return (await gate.admit(principal)).principal
+            return (await gate.confirm(principal)).principal
         except Problem as refused:
             if refused.status != 401:
                 raise

@@ -58,7 +58,7 @@ async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing
         credential_staleness_s_max=60.0,
     )
 
-    admitted = await gate.admit(await gate.identify(KEY, digest_of(KEY)))
+    admitted = await gate.confirm(await gate.identify(KEY, digest_of(KEY)))
 
     assert admitted.principal.groups == (f"group-{tenant.access_revision}",)  # as they are now
     assert admitted.revisions.by_partition == {"acme": 7, "public": 3}

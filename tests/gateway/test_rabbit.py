@@ -171,7 +171,7 @@ async def test_events_are_done_and_acknowledged(
     [
         (b"no JSON", "Invalid JSON"),
         (orjson.dumps({"type": "explode", "document_id": "a", "version": 1}), "does not match any"),
-        (orjson.dumps(delete(1) | {"tenant": "other"}), "tenant: not the one"),
+        (orjson.dumps(delete(1) | {"tenant": "other"}), "tenant: not the tenant of the queue"),
         (orjson.dumps(update(1, "\n\n".join(f"# {n}\n\nx" for n in range(6_000)))), "chunks"),
     ],
 )

@@ -119,13 +119,13 @@ async def test_what_others_have_made_public_is_read_if_the_tenant_has_nothing_of
 
     titles = {}
     for name in ("both", "theirs", "shut"):
-        found = await documents.read_unchecked(ana, Filter(), name)
+        found = await documents.read_own_or_public(ana, Filter(), name)
         titles[name] = found.title if found else None
 
     assert titles == {"both": "acme's", "theirs": "beta's", "shut": None}
     narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"])
-    assert await documents.read_unchecked(narrow, Filter(), "theirs") is None
-    assert await documents.read_unchecked(ana, Filter(sources=("elsewhere",)), "theirs") is None
+    assert await documents.read_own_or_public(narrow, Filter(), "theirs") is None
+    assert await documents.read_own_or_public(ana, Filter(sources=("elsewhere",)), "theirs") is None
 
 
 async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(

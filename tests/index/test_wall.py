@@ -78,7 +78,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
             await searcher.search(ANA, query)
     documents = DocumentStore(recorded)
     await documents.read(ANA, Filter(), "acme1")
-    await documents.read_unchecked(ANA, Filter(), "acme1")
+    await documents.read_own_or_public(ANA, Filter(), "acme1")
     await documents.page(ANA, Filter(), after="", source=None, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}

@@ -90,7 +90,7 @@ def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
 class _RememberingGate(Authenticator):
     """Whoever was let in once is let in for good."""
 
-    async def admit(
+    async def confirm(
         self, principal: Principal, *, max_staleness_s: float = 0.0
     ) -> AuthenticatedRequest:
         del max_staleness_s
@@ -132,7 +132,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",
-        _replaced(authenticator.Authenticator, "admit", _RememberingGate.admit),
+        _replaced(authenticator.Authenticator, "confirm", _RememberingGate.confirm),
     ),
     "state-of-any-server": Mutant(
         "a state that another Redis process made is believed",
