@@ -236,7 +236,7 @@ async def test_a_statement_past_its_time_ends_inside_its_function(
     database_url: str, town: None, connection: Connection
 ) -> None:
     async with connect(
-        database_url, connections_max=1, statement_timeout_s=0.3, observe=unobserved
+        database_url, connections_max=1, statement_timeout_s=1.5, observe=unobserved
     ) as hasty:
         searcher = Searcher(hasty, crowd.EMBEDDER)
         await searcher.search(ANA, QUERY)
