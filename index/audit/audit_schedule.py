@@ -8,7 +8,7 @@ from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
 from index.postgres.database import Database
 
-AUDIT = "index.audit"  # the kind of such jobs
+AUDIT = "consistency.check"  # the kind of such jobs
 _ATTEMPTS_MAX = 3  # the schedule starts another one anyway
 
 

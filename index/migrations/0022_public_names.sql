@@ -6,7 +6,7 @@ UPDATE jobs SET
         WHEN 'source.read' THEN 'source.sync'
         WHEN 'words' THEN 'vocabulary.prune'
         WHEN 'answers' THEN 'cached_answers.drop'
-        WHEN 'audit' THEN 'index.audit'
+        WHEN 'audit' THEN 'consistency.check'
         ELSE 'embeddings.backfill'
     END,
     target = CASE kind WHEN 'answers' THEN 'cached_' || target ELSE target END

@@ -148,7 +148,7 @@ class TestAuditSchedules:
 
         assert before == []
         assert (never["audited_at"], never["problems"]) == (None, {})
-        assert [each["kind"] for each in due] == ["index.audit"]
+        assert [each["kind"] for each in due] == ["consistency.check"]
         assert done["result"] == {"documents": 1, "problems": {"orphan": 1}}
         assert (await status(admin))["problems"] == {"orphan": 1}
 

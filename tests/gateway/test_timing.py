@@ -21,8 +21,8 @@ DISTANCE_MAX = 0.13
 
 # Beside these there is what is written down now and then, whoever asks.
 _WORK = re.compile(
-    r'^nearhit_(statement_seconds_count\{statement="(?:search|search_documents|vocabulary)\.[^}]*\}'
-    r"|(?:answers|cache_events)_total\{[^}]*\}) (\S+)$",
+    r'^nearhit_(sql_statement_duration_seconds_count\{statement="(?:search|search_documents|vocabulary)\.[^}]*\}'
+    r"|cache_(?:lookups|events)_total\{[^}]*\}) (\S+)$",
     re.MULTILINE,
 )
 
@@ -74,7 +74,7 @@ async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
             counted.update(await work(gateway) - before)
 
     assert of_asked == of_new
-    assert of_new['answers_total{tier="miss"}'] == 20
+    assert of_new['cache_lookups_total{tier="miss"}'] == 20
 
 
 async def test_a_question_that_somebody_else_has_asked_takes_as_long_as_any_other(

@@ -50,9 +50,9 @@ async def test_a_tenant_has_no_more_files_than_it_may(
         async with client_of(await gateway.caller("ana")) as client:
             await client.files.create(file=("a.txt", b"a"), purpose="assistants")
             await client.vector_stores.create(name="one")
-            with pytest.raises(openai.ConflictError, match="1 files already"):
+            with pytest.raises(openai.ConflictError, match="already has 1 files"):
                 await client.files.create(file=("b.txt", b"b"), purpose="assistants")
-            with pytest.raises(openai.ConflictError, match="1 vector stores already"):
+            with pytest.raises(openai.ConflictError, match="already has 1 vector stores"):
                 await client.vector_stores.create(name="two")
 
 
