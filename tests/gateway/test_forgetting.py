@@ -252,7 +252,8 @@ async def test_nothing_is_deleted_whose_words_nobody_would_forget(
     await run_sql(
         database_url,
         "INSERT INTO jobs (job_id, tenant, kind, target, attempts_max) "
-        "SELECT 'job_' || n, 'acme', 'consistency.check', 'index', 1 FROM generate_series(1, 10000) AS n",
+        "SELECT 'job_' || n, 'acme', 'consistency.check', 'index', 1 "
+        "FROM generate_series(1, 10000) AS n",
     )
 
     refused = await ana.call("DELETE", "/v1/documents/one")
