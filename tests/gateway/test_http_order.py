@@ -167,11 +167,11 @@ async def test_made_up_keys_and_bad_bodies_count_against_their_address(start: St
 
 
 async def test_bad_bodies_count_against_their_key(start: Start) -> None:
-    async with start(key_requests_per_s=5.0) as gateway:
+    async with start(key_requests_per_s=0.1) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
 
-        answers = [await ana.call("POST", "/v1/search", json={}) for _ in range(30)]
+        answers = [await ana.call("POST", "/v1/search", json={}) for _ in range(3)]
 
         assert answers[0].status_code == 422
         assert "of this key" in problem(answers[-1], 429)["detail"]
