@@ -1,7 +1,7 @@
 """Load tests and benchmarks: they use the service over HTTP and import nothing of it.
 
 load       the generator: schedules, connections, latencies
-workload   who asks which question, who writes what, who may read it
+workload   the questions of each caller, the writes, and the rights to read them
 loadtest   what `nearhit loadtest` runs
 users      Locust's users: `make load`
 servers    the servers under test, as processes

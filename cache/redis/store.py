@@ -318,7 +318,7 @@ class RedisStore:
             if not isinstance(error, ResponseError):  # an error reply leaves the connection usable
                 self._line.disconnect()
             raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
-        except BaseException:  # cancelled: nobody waits any more
+        except BaseException:  # the caller was cancelled, so the call has no outcome
             self._breaker.abandoned(admitted)
             raise
         self._breaker.succeeded(admitted)

@@ -1,11 +1,11 @@
-"""The embedders by their names, each made of the settings that concern it.
+"""The embedders by name, each built from its settings.
 
 static        built in
 openai        any service that speaks OpenAI's `POST /embeddings`
-onnx:FOLDER   a model in a folder of this machine, for whom `nearhit[onnx]` is installed
-hashing       for tests alone: refused in production
+onnx:FOLDER   a model in a local folder; needs the extra `nearhit[onnx]`
+hashing       for tests only: refused in production
 
-What only one of them needs is imported only for whom it serves: some of it takes a second.
+Each embedder is imported only if it is configured: some imports take a second.
 """
 
 import time
@@ -24,7 +24,7 @@ _RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
 
 
 def make_all(settings: Settings, count_tokens: Callable[[str, int], None]) -> list[Embedder]:
-    """The index's embedder, and the one that tenants are moving to; the first is for new ones."""
+    """The names of the embedder of new tenants and of the one that tenants move to, if any."""
     return [make(settings, name, count_tokens) for name in names(settings)]
 
 
@@ -33,11 +33,11 @@ def names(settings: Settings) -> list[str]:
 
 
 def check(settings: Settings, name: str) -> None:
-    """Refuse what `make` would refuse, as far as no model has to be loaded for it.
+    """Refuse what `make` would refuse, as far as that needs no loaded model.
 
     Raises `CommandError` and `EmbedderRefused`.
     """
-    static_model.check()  # similar questions and the cut by tokens use it, whatever embeds
+    static_model.check()  # similar questions and the chunker by tokens use it, with every embedder
     kind, _, folder = name.partition(":")
     match kind, folder:
         case (("static" | "openai"), ""):
@@ -60,7 +60,7 @@ def check(settings: Settings, name: str) -> None:
 def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]) -> Embedder:
     """The embedder of this name. Raises `CommandError` and `EmbedderRefused`.
 
-    count_tokens: told, by `query` or `batch`, what a service says that each call used.
+    count_tokens: receives `query` or `batch` and the tokens that a service reports for each call.
     """
     check(settings, name)
     kind, _, folder = name.partition(":")

@@ -1,4 +1,4 @@
-"""An embedder whose calls are measured, and whose failures are told to the operator."""
+"""An embedder whose calls are measured and whose failures are logged for the operator."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -14,9 +14,9 @@ from index.search.query_embedder import Embedder
 
 
 class MeteredEmbedder:
-    """Otherwise as `embedder`.
+    """Calls `embedder`, and measures and counts each call.
 
-    A search goes on without it, so this is where an operator learns why; once for each reason.
+    A search continues without a failed embedder, so the log names each new reason once.
     """
 
     def __init__(
@@ -25,7 +25,9 @@ class MeteredEmbedder:
         metrics: Metrics,
         check_budget: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """check_budget: raises `BudgetSpent`; asked before passages: questions cost little."""
+        """check_budget: called before passages are embedded, not before questions, which cost
+        little. It raises `BudgetSpent`.
+        """
         self._embedder = embedder
         self._metrics = metrics
         self._check_budget = check_budget

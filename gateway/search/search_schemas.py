@@ -135,7 +135,7 @@ class SearchBody(Body):
         """Whether the query needs a rewrite or passes through a query gate."""
         return self.gate is not None or "history" in self.model_fields_set
 
-    def canonical(self, helpers: PostprocessorNames = DEFAULT_POSTPROCESSORS) -> Query:
+    def canonical(self, postprocessors: PostprocessorNames = DEFAULT_POSTPROCESSORS) -> Query:
         """The canonical query: equal for all requests that must get the same answer."""
         hits_max = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(
@@ -152,18 +152,20 @@ class SearchBody(Body):
             expand=self.expand,
             summaries=self.summaries,
             metadata=self.metadata,
-            postprocessing=self._postprocessing(helpers) if self.rerank or self.context else None,
+            postprocessing=self._postprocessing(postprocessors)
+            if self.rerank or self.context
+            else None,
         )
 
-    def _postprocessing(self, helpers: PostprocessorNames) -> Postprocessing:
+    def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:
         context = self.context
         return Postprocessing(
             self.top_k,
-            helpers.ranker if self.rerank else None,
+            postprocessors.ranker if self.rerank else None,
             None if context is None else context.token_budget,
             None
             if context is None or not context.compress
-            else (helpers.compressor if context.compress == "model" else "extract"),
+            else (postprocessors.compressor if context.compress == "model" else "extract"),
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class RedisProcess:
-    """It saves nothing on disk unless told to: a new start begins empty."""
+    """A Redis that stores nothing on disk unless configured to; after a restart it is empty."""
 
     def __init__(self, folder: Path) -> None:
         self.socket = folder / "valkey.sock"

@@ -1,1 +1,1 @@
-"""What the load consists of: who asks which question, who writes what, and who may read it."""
+"""The workload: the questions of each caller, the writes, and the rights to read them."""

@@ -40,10 +40,10 @@ class Restless:
     async def bearer_at(
         self, digest: bytes, claims: Claims, /
     ) -> tuple[Principal, Mapping[str, int]]:
-        raise NotImplementedError  # nobody brings a web token here
+        raise NotImplementedError  # these tests use keys only, no web tokens
 
     async def touch(self, used: Mapping[bytes, datetime], /) -> None:
-        raise NotImplementedError  # only `Gate.kept` calls it, which nobody enters here
+        raise NotImplementedError  # only `background_flush` calls it, and no test here enters it
 
 
 async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing() -> None:
