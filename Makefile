@@ -36,7 +36,7 @@ quick: setup
 # Other people's clients, as examples/clients has them, with the frameworks that they are for.
 examples: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
-	$(BIN)/pytest -q tests/gateway/test_client_examples.py
+	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py
 
 format: setup
 	$(BIN)/ruff format --check

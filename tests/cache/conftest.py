@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
-from tests.cache.worker import CacheWorker, FakeChangeLog
+from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from redis.asyncio import Redis
 
 from cache.answers import CacheLookup, ComputedAnswer
 from cache.redis.store import RedisStore
-from tests.cache.histories import at
-from tests.cache.index import Index
-from tests.cache.worker import CacheWorker, FakeChangeLog
+from tests.cache.support.histories import at
+from tests.cache.support.search_stub import Index
+from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 

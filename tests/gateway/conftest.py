@@ -10,7 +10,7 @@ from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
-from tests.gateway.gateways import (
+from tests.gateway.support.gateways import (
     Caller,
     Gateway,
     connected,

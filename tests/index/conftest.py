@@ -15,11 +15,11 @@ from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
-from tests.index import crowd, worlds
-from tests.index.commits import Rows
-from tests.index.questions import QuestionWorld
-from tests.index.samples import RecordingEmbedder, RecordingInvalidation
-from tests.index.shelves import NUMBER, Shelf
+from tests.index.support import many_chunks, worlds
+from tests.index.support.commits import Rows
+from tests.index.support.partitions import NUMBER, Shelf
+from tests.index.support.questions import QuestionWorld
+from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
 
 @pytest.fixture(scope="session")
@@ -108,8 +108,10 @@ async def world(
 @pytest.fixture
 async def town(documents: DocumentStore) -> DocumentStore:
     """Acme has as many chunks as are too many for the shared shelf, beta has fewer."""
-    await crowd.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
-    await crowd.settle(documents, "beta", number=10, readers=[("tenant",), ("public",)], seed=2)
+    await many_chunks.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
+    await many_chunks.settle(
+        documents, "beta", number=10, readers=[("tenant",), ("public",)], seed=2
+    )
     return documents
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from index.model.document import METADATA_INTEGER_MAX, Document, normalise
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, encode_line
 from ingest.sources.source import Item
-from tests.index.samples import a_document
+from tests.index.support.samples import a_document
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60)

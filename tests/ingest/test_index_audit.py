@@ -16,7 +16,7 @@ from index.postgres.database import Database
 from index.search.searcher import Searcher
 from ingest.index_audit import Flaw, IndexAudit
 from ingest.write.writer import Writer
-from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
 

@@ -24,7 +24,7 @@ from index.search.strategy import StrategyLimits
 from ingest.events.event_handler import EventHandler
 from ingest.events.event_schemas import EventAccess, EventContent, PutEvent
 from tests.conftest import ADMIN_KEY, data_dir
-from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.upgrade import sample, snapshot
 from tests.upgrade.sample import ExactEmbedder, SamplePut, SampleRequest
 

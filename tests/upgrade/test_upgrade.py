@@ -7,7 +7,7 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from tests.conftest import named, run_sql
-from tests.gateway.gateways import Caller, running
+from tests.gateway.support.gateways import Caller, running
 from tests.upgrade import record, sample, snapshot
 from tests.upgrade.sample import ExactEmbedder
 

@@ -10,7 +10,7 @@ from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.documents.handbook import People
-from tests.gateway.gateways import Caller, Gateway, running
+from tests.gateway.support.gateways import Caller, Gateway, running
 
 
 @pytest.fixture(scope="module")

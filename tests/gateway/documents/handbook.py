@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import orjson
 
-from tests.gateway.gateways import Caller
+from tests.gateway.support.gateways import Caller
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.gateway.documents.handbook import LEAVE, People, listed, read
-from tests.gateway.gateways import Caller, problem
+from tests.gateway.support.gateways import Caller, problem
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-from tests.gateway.gateways import Caller, problem
+from tests.gateway.support.gateways import Caller, problem
 
 pytestmark = pytest.mark.anyio
 

@@ -15,8 +15,8 @@ from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
-from tests.gateway.gateways import Caller, problem, running
-from tests.gateway.moody_embedder import MoodyEmbedder
+from tests.gateway.support.gateways import Caller, problem, running
+from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
-from tests.gateway.gateways import Caller, problem
+from tests.gateway.support.gateways import Caller, problem
 
 pytestmark = pytest.mark.anyio
 

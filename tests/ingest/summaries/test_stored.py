@@ -26,7 +26,7 @@ from ingest.summaries.extract import extract
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.reembed import Reembedder
 from ingest.write.writer import Writer
-from tests.index.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
+from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,155 @@
+"""One process's cache, and the truth that it is to keep up with."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from cache.answers import Answers, CacheLookup, Compute, ServedAnswer
+from cache.errors import ChangeFeedUnavailable
+from cache.invalidation import Invalidation
+from cache.local_cache import LocalCache
+from cache.protocol import Revisions
+from cache.redis.store import RedisStore
+from cache.registry_replica import RegistryReplicas
+from cache.semantic.bucket_stats import BucketStats, TenantStats
+from cache.semantic.semantic_tier import SemanticTier
+from cache.semantic.similarity_buckets import BucketCounts
+from tests.cache.support.histories import HISTORY, at
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The things that the changes of a partition up to a revision touched; None for all."""
+
+    history: str
+    partition: str
+    revision: int
+    things: frozenset[bytes] | None
+
+
+class FakeChangeLog:
+    """Stands for PostgreSQL: of each change of a partition, the things that it touched.
+
+    An entry's record lists the things that it depends on, parted by blanks.
+    """
+
+    def __init__(self, **revisions: int) -> None:
+        self.history = HISTORY
+        self.revisions = revisions
+        self.changes: dict[tuple[str, int], frozenset[bytes] | None] = {}
+        self.forgotten = 0
+        self.is_away = False
+        self.asked = 0
+
+    def commit(self, partition: str, *things: bytes) -> int:
+        """The revision that it makes; a change of no named thing touches everything."""
+        self.revisions[partition] += 1
+        self.changes[partition, self.revisions[partition]] = frozenset(things) or None
+        return self.revisions[partition]
+
+    async def changes_after(self, _home: str, partition: str, revision: int) -> Changed | None:
+        self.asked += 1
+        if self.is_away:
+            raise ChangeFeedUnavailable
+        if revision < self.forgotten:
+            return None
+        reached = self.revisions[partition]
+        new = [self.changes[partition, at] for at in range(revision + 1, reached + 1)]
+        things = None if None in new else frozenset[bytes]().union(*filter(None, new))
+        return Changed(self.history, partition, reached, things)
+
+    async def has_reached(self, revisions: Revisions) -> bool:
+        self.asked += 1
+        if self.is_away:
+            raise ChangeFeedUnavailable
+        if at(**self.revisions).reach(revisions):
+            return True
+        self.history += "0"
+        return False
+
+
+class FakeDependencyIndex:
+    def __init__(self) -> None:
+        self.records: dict[str, frozenset[bytes]] = {}
+
+    def add(self, key: str, record: bytes) -> None:
+        self.records[key] = frozenset(record.split())
+
+    def discard(self, key: str) -> None:
+        self.records.pop(key, None)
+
+    def invalidated(self, news: Changed) -> Collection[str]:
+        return [key for key, needed in self.records.items() if _hits(needed, news.things)]
+
+
+def _hits(needed: frozenset[bytes], changed: Iterable[bytes] | None) -> bool:
+    return not needed or changed is None or not needed.isdisjoint(changed)
+
+
+class FakeJudge:
+    """To whom questions are alike unless one of them holds a number."""
+
+    def may_share(self, cached: str, asked: str) -> bool:
+        return cached.isalpha() and asked.isalpha()
+
+    def hits(self, body: bytes) -> list[int]:
+        """An answer's letters are its hits."""
+        return list(body)
+
+
+class FakeBucketStore:
+    """Counts in a dictionary that other workers may share."""
+
+    def __init__(self) -> None:
+        self.error_max = 0.01
+        self.counts: dict[int, BucketCounts] = {}
+        self.is_away = False
+
+    async def read(self, _tenant: str) -> TenantStats:
+        if self.is_away:
+            raise ChangeFeedUnavailable
+        return TenantStats(self.error_max, dict(self.counts))
+
+    async def add(self, _tenant: str, counts: Mapping[int, BucketCounts]) -> None:
+        if self.is_away:
+            raise ChangeFeedUnavailable
+        for band, more in counts.items():
+            known = self.counts.get(band, BucketCounts())
+            self.counts[band] = BucketCounts(
+                known.seen + more.seen,
+                known.served + more.served,
+                known.verified + more.verified,
+                known.wrong + more.wrong,
+            )
+
+
+class CacheWorker:
+    """A cache over a store and a truth that others may share, and what it counted."""
+
+    def __init__(
+        self,
+        store: RedisStore,
+        truth: FakeChangeLog,
+        *,
+        ledger: FakeBucketStore | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
+        drops_max: int = 1_000,
+        chance: Callable[[], float] = lambda: 1.0,
+    ) -> None:
+        self.events: list[str] = []
+        self.mirrors: RegistryReplicas[Changed] = RegistryReplicas(store, FakeDependencyIndex)
+        self.drains_s: list[float] = []
+        self.invalidation = Invalidation(
+            store, self.mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
+        )
+        self.tallies = BucketStats(ledger or FakeBucketStore(), clock_s)
+        semantic = SemanticTier(store, self.mirrors, FakeJudge(), self.tallies, chance)
+        memory = LocalCache(1_000_000)
+        self.answers = Answers(memory, store, self.invalidation, semantic, self._count)
+
+    async def ask(self, key: str, index: Compute, **revisions: int) -> ServedAnswer:
+        """Of acme, what nobody else's question may answer."""
+        return await self.answers.get_or_compute(CacheLookup("acme", key), at(**revisions), index)
+
+    def _count(self, event: str, amount: int = 1) -> None:
+        self.events += [event] * amount

@@ -1,0 +1,217 @@
+"""What commands of `nearhit` say and do, and what they say where they can't."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gateway.embedded.embedded_servers import Servers
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.conftest import fresh_settings
+from tests.gateway.support.commands import LEAVE, command, environment_of, refused, succeeds
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.fixture(scope="module")
+async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made.model_copy(update={"log_level": "warning"})
+
+
+@pytest.fixture(scope="module")
+def environment(settings: Settings) -> dict[str, str]:
+    return environment_of(settings)
+
+
+@pytest.fixture(scope="module")
+async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    """A worker that knows of the commands what the servers tell."""
+    async with running(settings, embedder) as made:
+        yield made
+
+
+async def test_a_tenant_and_a_key_are_made_and_the_key_works(
+    environment: dict[str, str], gateway: Gateway
+) -> None:
+    created = await succeeds(environment, "tenant", "create", "acme", "--name", "Acme Ltda.")
+    key = await succeeds(
+        environment,
+        *("key", "create", "--tenant", "acme", "--subject", "ben"),
+        *("--group", "sales", "--group", "people", "--role", "reader"),
+    )
+    ana = await gateway.caller("ana")
+    await ana.put("leave", LEAVE, readers=["group:people"])
+    ben = Caller(gateway.client, key.strip())
+
+    assert created == "created tenant acme\n"
+    assert re.fullmatch(r"nh_[A-Za-z0-9_-]{43}\n", key)
+    assert await ben.found("annual leave") == ["leave"]
+    assert (await ben.call("PUT", "/v1/documents/own", json={"text": "x"})).status_code == 403
+    assert (
+        await gateway.operator.call("POST", "/v1/tenants", json={"id": "acme"})
+    ).status_code == 409
+
+
+async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str]) -> None:
+    await succeeds(environment, "tenant", "create", "twice")
+
+    assert "there is a tenant twice already" in await refused(
+        environment, "tenant", "create", "twice"
+    )
+    assert "id: " in await refused(environment, "tenant", "create", "NOT GOOD")
+    assert "there is no tenant nobody" in await refused(
+        environment, "key", "create", "--tenant", "nobody"
+    )
+    assert "roles.0: " in await refused(
+        environment, "key", "create", "--tenant", "twice", "--role", "king"
+    )
+    assert "there is no tenant nobody" in await refused(
+        environment, "search", "annual leave", "--tenant", "nobody"
+    )
+    assert "NEARHIT_MODE=test" in await refused(
+        environment | {"NEARHIT_EMBEDDER": "hashing"}, "search", "annual leave"
+    )
+
+
+async def test_a_folder_is_found_over_http_at_once_and_what_it_loses_is_pruned(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    folder = tmp_path / "handbook"
+    folder.mkdir()
+    (folder / "leave.md").write_text(LEAVE)
+    (folder / "travel.md").write_text("# Travel\n\nBook trains with the travel desk.\n")
+    (folder / "salary.md").write_text("---\nreaders: ['group:finance']\n---\n# Salary bands\n")
+    (folder / "broken.md").write_bytes(b"\xff\xfe\x00")
+    await gateway.tenant("readers")
+    ana = await gateway.caller("ana", tenant="readers")
+    fay = await gateway.caller("fay", tenant="readers", groups=["finance"])
+    assert await ana.found("leave travel salary") == []  # and so the empty answer is cached
+    ingest = ("ingest", str(folder), "--tenant", "readers")
+
+    first = await command(environment, *ingest)
+    found_first = set(await ana.found("leave travel salary"))
+    (folder / "broken.md").unlink()
+    (folder / "travel.md").unlink()
+    (folder / "leave.md").write_text(LEAVE.replace("25", "27"))
+    second = await succeeds(environment, *ingest)
+    found_second = set(await ana.found("leave travel salary"))
+    third = await succeeds(environment, *ingest, "--prune")
+    found_third = set(await ana.found("leave travel salary"))
+
+    assert first.exit_code == 1  # for what it could not read
+    assert "3 documents" in first.stdout
+    assert "broken.md" in first.stdout
+    assert found_first == {"handbook/leave.md", "handbook/travel.md"}
+    assert set(await fay.found("salary")) == {*found_third, "handbook/salary.md"}
+    assert "2 documents" in second
+    assert found_second == found_first
+    assert "27 days" in (await ana.search("annual leave")).text
+    assert "1 removed" in third
+    assert found_third == {"handbook/leave.md"}
+
+
+async def test_a_search_shows_what_the_principal_may_read(
+    environment: dict[str, str], gateway: Gateway
+) -> None:
+    await gateway.tenant("shown")
+    ana = await gateway.caller("ana", tenant="shown")
+    await ana.put("leave", LEAVE, title="Annual [leave]", readers=["group:people"])
+    search = ("search", "annual leave", "--tenant", "shown")
+
+    member = await succeeds(environment, *search, "--subject", "ben", "--group", "people")
+    stranger = await succeeds(environment, *search, "--subject", "ben")
+
+    assert "Annual [leave]" in member
+    assert "Everybody gets 25 days of annual leave a year." in member
+    assert re.search(r"^leave$", member, re.MULTILINE)
+    assert "25 days" not in stranger
+
+
+async def test_a_tenant_is_moved_to_another_embedder_and_found_by_whoever_knows_both(
+    environment: dict[str, str], gateway: Gateway
+) -> None:
+    await gateway.tenant("moving")
+    ana = await gateway.caller("ana", tenant="moving")
+    await ana.put("leave", LEAVE)
+    testing = environment | {"NEARHIT_MODE": "test"}
+    move = ("reembed", "--to", "hashing", "--tenant", "moving")
+
+    moved = await succeeds(testing, *move)
+    again = await succeeds(testing, *move)
+    both = testing | {"NEARHIT_EMBEDDER_NEXT": "hashing"}
+    found = await succeeds(both, "search", "leave", "--tenant", "moving", "--subject", "ana")
+    unaware = await ana.search("annual leave")
+
+    assert moved == "moved to hashing: moving\n"
+    assert again == "moved to hashing: no tenant; all were there already\n"
+    assert "25 days" in found
+    assert unaware.headers["nearhit-degraded"] == "lexical-only"
+    assert [hit["document_id"] for hit in unaware.json()["hits"]] == ["leave"]
+
+
+async def test_what_can_not_be_moved_is_told_in_a_line(environment: dict[str, str]) -> None:
+    forbidden = await refused(environment, "reembed", "--to", "hashing")
+    unknown = await refused(
+        environment | {"NEARHIT_MODE": "test"}, "reembed", "--to", "hashing", "--tenant", "nobody"
+    )
+
+    assert "NEARHIT_MODE=test" in forbidden
+    assert "there is no tenant nobody" in unknown
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [("NEARHIT_DATABASE_URL", "NEARHIT_REDIS_URL"), ("NEARHIT_REDIS_URL", "NEARHIT_DATABASE_URL")],
+)
+async def test_half_of_the_servers_is_refused(
+    environment: dict[str, str], given: str, missing: str
+) -> None:
+    half = {name: value for name, value in environment.items() if name != missing}
+
+    line = await refused(half, "tenant", "create", "acme")
+
+    assert f"{given} is set and {missing} is not" in line
+    assert environment[given] not in line  # it holds a password
+
+
+async def test_each_bad_setting_names_its_variable(environment: dict[str, str]) -> None:
+    bad = {
+        "NEARHIT_PORT": "a lot",
+        "NEARHIT_EMBEDDER": "magic",
+        "NEARHIT_DEADLINE_S": "-1",
+        "NEARHIT_WORKERS": "0",
+        "NEARHIT_ADMIN_KEY": "hush-hush",
+    }
+
+    line = await refused(environment | bad, "tenant", "create", "acme")
+
+    for name in bad:
+        assert f"{name}: " in line
+    assert "hush-hush" not in line
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NEARHIT_DATABASE_URL", "nonsense"),
+        ("NEARHIT_DATABASE_URL", "postgresql://me:password@[bad/x"),
+        ("NEARHIT_REDIS_URL", "nonsense"),
+        ("NEARHIT_DATABASE_URL", "postgresql://me:password@127.0.0.1:1/x"),
+    ],
+)
+async def test_an_address_where_nothing_is_is_told_in_a_line(
+    environment: dict[str, str], name: str, value: str
+) -> None:
+    line = await refused(environment | {name: value}, "search", "annual leave")
+
+    assert "password" not in line

@@ -1,0 +1,279 @@
+"""`nearhit export` and `nearhit import`: a tenant written down and read back is the same."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import orjson
+import pytest
+
+from gateway.metrics import Metrics
+from gateway.operator import export_import, operations
+from gateway.services import Services, open_services
+from gateway.settings import Settings
+from index.documents.event_versions import Reading
+from index.documents.source_store import SourceConfig
+from index.search.query_embedder import Embedder
+from ingest.archive import Archive
+from ingest.errors import NotImportable
+from ingest.sources.source_sync import Report
+from ingest.write.batch import DOCUMENTS_MAX
+from ingest.write.revision import Put
+from tests.gateway.support.commands import command, environment_of, succeeds
+from tests.gateway.support.gateways import Caller, Gateway
+from tests.index.support.worlds import made_up_documents
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+T = TypeVar("T")
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.fixture
+async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    async with open_services(settings, Metrics(), embedder) as opened:
+        yield opened
+
+
+async def exported(settings: Settings, tenant: str) -> list[bytes]:
+    to = BytesIO()
+    await export_import.export_tenant(settings, tenant, to, lambda _done, _of: None)
+    return to.getvalue().splitlines()
+
+
+async def imported(settings: Settings, file: Path, tenant: str) -> Report:
+    return await as_command(
+        export_import.import_tenant(settings, Archive(file), tenant, lambda _report: None)
+    )
+
+
+async def as_command(work: Coroutine[None, None, T]) -> T:
+    """In a task of its own: who acts in it acts in nothing else."""
+    return await asyncio.create_task(work)
+
+
+class Stopped(Exception):
+    pass
+
+
+def as_file(lines: list[bytes], folder: Path) -> Path:
+    file = folder / "tenant.ndjson"
+    file.write_bytes(b"\n".join(lines) + b"\n")
+    return file
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+async def test_what_is_exported_and_imported_is_exported_alike(
+    settings: Settings, services: Services, tmp_path: Path, seed: int
+) -> None:
+    """A world made up: documents of all kinds of rights, groups, and a source."""
+    random = Random(seed)  # noqa: S311  the same world every time, and no secret
+    documents = [document for tenant, document in made_up_documents(seed) if tenant == "acme"]
+    assert len(documents) > 5
+    await services.stores.tenants.create("acme", "Acme \u2028 Ltda.")
+    puts = [Put(each.document_id, lambda _, each=each: each) for each in documents]  # type: ignore[misc]
+    reading = Reading(await services.stores.documents.next_sequence())
+    await services.documents.writer.put_all("acme", puts, reading)
+    for number in range(random.randrange(4)):
+        members = [f"user-{n}" for n in range(random.randrange(4))]
+        await services.stores.tenants.put_group("acme", f"group-{number}", members)
+    reads = {"path": "handbook", "readers": ["group:group-0"]}
+    await services.stores.sources.put(
+        "acme", "wiki", SourceConfig("folder", reads, "0 3 * * *", False, None)
+    )
+
+    first = await exported(settings, "acme")
+    report = await imported(settings, as_file(first, tmp_path), "copy")
+    second = await exported(settings, "copy")
+    again = await imported(settings, as_file(first, tmp_path), "copy")
+
+    assert report.refused == []
+    assert (again.documents, again.unchanged) == (len(documents), len(documents))
+    assert len(first) == len(documents) + len(await groups(settings)) + 3
+    assert without_defaults(second) == without_defaults(first)
+    source = await services.stores.sources.get("copy", "wiki")
+    assert source is not None
+    assert (source.paused, source.next_run_at) == (True, None)
+
+
+async def groups(settings: Settings) -> list[bytes]:
+    return [line for line in await exported(settings, "acme") if b'"kind":"group"' in line]
+
+
+def without_defaults(lines: list[bytes]) -> list[object]:
+    """All but the header; a source says of its settings what it did not say before."""
+    told = [orjson.loads(line) for line in lines[1:]]
+    return [
+        {**each, "settings": {**each["settings"]}["path"]} if each["kind"] == "source" else each
+        for each in told
+    ]
+
+
+@pytest.mark.slow
+async def test_an_export_is_of_one_instant_though_the_tenant_is_written(
+    settings: Settings, services: Services, ana: Caller
+) -> None:
+    """All documents always say the same number, for each version is one commit."""
+    stop, number = asyncio.Event(), 0
+
+    async def write() -> None:
+        nonlocal number
+        while not stop.is_set():
+            number += 1
+            lines = b"\n".join(
+                b'{"document_id": "doc-%d", "text": "This is version %d."}' % (n, number)
+                for n in range(60)  # three pages of an export
+            )
+            answer = await ana.call("POST", "/v1/documents/batch", content=lines)
+            assert answer.status_code == 200
+
+    writing = asyncio.create_task(write())
+    while not await services.stores.documents.stored("acme", "doc-59"):
+        await asyncio.sleep(0.01)
+    exports: list[list[bytes]] = []
+    while len(exports) < 5 or number < 6:  # on a busy machine a version takes as long as an export
+        exports.append(await exported(settings, "acme"))
+    stop.set()
+    await writing
+
+    for lines in exports:
+        told = [orjson.loads(line) for line in lines]
+        texts = {each["text"] for each in told if each["kind"] == "document"}
+        assert len(texts) == 1
+        assert told[0]["documents"] == told[-1]["documents"] == 60
+
+
+@pytest.mark.slow
+async def test_bad_lines_are_told_and_the_rest_goes_on(
+    settings: Settings, ana: Caller, tmp_path: Path
+) -> None:
+    for number in range(3):
+        await ana.put(f"doc-{number}", f"Text {number}.", readers=["tenant"])
+    header, first, _, third, _ = await exported(settings, "acme")
+    lines = [
+        header,
+        b"no json",
+        b'{"kind": "group", "group": "with space", "members": []}',
+        b'{"kind": "source", "source": "odd", "reads": "a fax", "settings": {}, "schedule": null}',
+        first,
+        b'{"kind": "document", "document_id": "lacking"}',
+        first.replace(b'["tenant"]', b'["everybody"]'),
+        b'{"kind": "group", "group": "late", "members": []}',
+        b'{"kind": "riddle"}',
+        third,
+    ]
+
+    report = await imported(settings, as_file(lines, tmp_path), "copy")
+
+    assert report.documents == 2
+    assert [each.path for each in report.refused] == [
+        *("line 2", "line 3", "line 6", "line 7", "line 8", "line 9", "end", "odd")
+    ]
+
+
+@pytest.mark.slow
+async def test_an_import_that_was_broken_off_goes_on(
+    settings: Settings, ana: Caller, tmp_path: Path
+) -> None:
+    count = 2 * DOCUMENTS_MAX + 1  # two batches are written at a time
+    for number in range(count):
+        await ana.put(f"doc-{number:03}", f"Text {number}.")
+    lines = await exported(settings, "acme")
+    file = as_file(lines, tmp_path)
+    archive = Archive(file)
+
+    def break_off(report: Report) -> None:
+        if report.items == 1:  # of the first batch; the third has not begun
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        await as_command(export_import.import_tenant(settings, archive, "copy", break_off))
+    report = await imported(settings, file, "copy")
+
+    assert report.documents == count
+    assert DOCUMENTS_MAX <= report.unchanged < count
+    assert (await exported(settings, "copy"))[1:] == lines[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b'{"kind":"header","format":2,"tenant":"a","name":"","revision":1,"documents":0}', "2"),
+        (b'{"document_id": "leave", "text": "Leave."}', "export"),
+        (b"", "export"),
+        (b"\x00\xff", "export"),
+    ],
+)
+def test_what_is_no_export_of_this_format_is_refused(tmp_path: Path, text: bytes, why: str) -> None:
+    with pytest.raises(NotImportable, match=why):
+        Archive(as_file([text], tmp_path))
+
+
+@pytest.mark.slow
+async def test_the_commands_write_and_read_a_file(
+    settings: Settings, gateway: Gateway, ana: Caller, tmp_path: Path
+) -> None:
+    environment = environment_of(settings)
+    file = tmp_path / "acme.ndjson"
+    await ana.put("leave", "Everybody gets 25 days.", readers=["tenant"])
+
+    to_file = await command(environment, "export", "acme", "--to", str(file))
+    to_output = await command(environment, "export", "acme")
+    read = await succeeds(environment, "import", str(file), "--tenant", "copy")
+    unknown = await command(environment, "export", "nobody")
+    (tmp_path / "odd").write_text("odd")
+    odd = await command(environment, "import", str(tmp_path / "odd"), "--tenant", "copy")
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+    short = await command(environment, "import", str(file), "--tenant", "copy")
+
+    assert (to_file.exit_code, to_file.stdout) == (0, "")
+    assert to_file.stderr == "exported 1 documents of acme\n"
+    assert to_output.stdout_bytes.splitlines()[1:] == (await exported(settings, "copy"))[1:]
+    assert read.startswith("1 documents (0 unchanged)")
+    assert unknown.exit_code == 1
+    assert "there is no tenant nobody" in unknown.stderr
+    assert odd.exit_code == 1
+    assert "nearhit export" in odd.stderr
+    assert short.exit_code == 1
+    assert "incomplete" in short.stdout
+    ben = await gateway.caller("ben", tenant="copy")
+    assert await ben.found("how many days") == ["leave"]
+
+
+@pytest.mark.slow
+async def test_the_command_to_delete_a_tenant_asks_first(
+    settings: Settings, gateway: Gateway, ana: Caller
+) -> None:
+    environment = environment_of(settings)
+
+    asked = await command(environment, "tenant", "delete", "acme")
+    still = await ana.call("GET", "/v1/documents")
+    done = await succeeds(environment, "tenant", "delete", "acme", "--yes")
+    gone = await ana.call("GET", "/v1/documents")
+    again = await command(environment, "tenant", "delete", "nobody", "--yes")
+
+    assert asked.exit_code == 1
+    assert still.status_code == 200
+    assert done.startswith("queued ")
+    assert gone.status_code == 401
+    assert "there is no tenant nobody" in again.stderr
+
+
+@pytest.mark.slow
+async def test_nothing_is_imported_into_a_tenant_that_is_being_deleted(
+    settings: Settings, ana: Caller, tmp_path: Path
+) -> None:
+    await ana.put("leave", "Everybody gets 25 days.")
+    file = as_file(await exported(settings, "acme"), tmp_path)
+    await as_command(operations.delete_tenant(settings, "acme"))
+
+    with pytest.raises(Exception, match="being deleted"):
+        await imported(settings, file, "acme")

@@ -1,0 +1,301 @@
+"""`nearhit ingest`: what its paths are read as, and what a person sees meanwhile."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator, Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gateway.cli import serve_command
+from gateway.embedded.embedded_servers import Servers
+from gateway.errors import CommandError
+from gateway.operator import ingest_paths, ingest_progress
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from ingest.sources.conversations import ConversationSource
+from ingest.sources.delimited import DelimitedSource
+from ingest.sources.faqs import FaqSource
+from ingest.sources.folder import FolderSource
+from ingest.sources.git import GitSource
+from ingest.sources.parquet import ParquetSource
+from ingest.sources.source import Defaults, RefusedItem, Source
+from ingest.sources.source_sync import Report
+from tests.conftest import fresh_settings
+from tests.gateway.support.commands import command, succeeds
+from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.ingest.sources.files import write
+
+pytestmark = pytest.mark.anyio
+
+WAIT_S_MAX = 30.0
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.fixture(scope="module")
+async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made.model_copy(update={"log_level": "warning"})
+
+
+@pytest.fixture(scope="module")
+def environment(settings: Settings) -> dict[str, str]:
+    return serve_command.environment(settings) | {"NEARHIT_CACHE_PREFIX": settings.cache_prefix}
+
+
+@pytest.fixture(scope="module")
+async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    async with running(settings, embedder) as made:
+        yield made
+
+
+def opened(*named: Path, name: str | None = None, kind: str | None = None) -> list[Source]:
+    return ingest_paths.sources(named, Defaults(), name=name, kind=kind, columns=[], prune=False)
+
+
+# What the paths are.
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("notes", FolderSource),
+        ("notes.md", FolderSource),
+        ("notes.pdf", FolderSource),
+        ("leads.csv", DelimitedSource),
+        ("leads.TSV", DelimitedSource),
+        ("leads.parquet", ParquetSource),
+        ("faqs.yaml", FaqSource),
+        ("faqs.json", FaqSource),
+        ("talks.jsonl", ConversationSource),
+    ],
+)
+def test_a_path_goes_by_its_name(tmp_path: Path, name: str, kind: type) -> None:
+    path = tmp_path / name
+    write(path) if path.suffix else path.mkdir()
+
+    (source,) = opened(path)
+
+    assert isinstance(source, kind)
+
+
+def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path) -> None:
+    for folder in ("work/.git", "bare.git/objects", "bare.git/refs"):
+        (tmp_path / folder).mkdir(parents=True)
+    write(tmp_path / "bare.git" / "HEAD")
+
+    work, bare = opened(tmp_path / "work", tmp_path / "bare.git")
+    (called,) = opened(tmp_path / "work", kind="git")
+
+    assert isinstance(work, FolderSource)
+    assert isinstance(bare, GitSource)
+    assert isinstance(called, GitSource)
+    assert bare.name == "bare"
+
+
+@pytest.mark.parametrize("name", ["none", "extract", "model"])
+def test_who_sums_up_is_one_of_three(name: str) -> None:
+    assert ingest_paths.summaries(name) == name
+    with pytest.raises(CommandError, match="--summaries must be one of none, extract, model"):
+        ingest_paths.summaries(f"{name}s")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        ({"name": "one"}, "--source names one source: give exactly one path"),
+        ({"kind": "mail"}, "there is no kind 'mail': choose folder, git, csv"),
+        ({"columns": ["text"]}, "--column text: write FIELD=NAME"),
+        ({"columns": ["text=body"]}, "--column applies only to CSV and Parquet tables"),
+        ({"prune": True}, "--prune compares a whole folder"),
+        ({"defaults": Defaults(cut="tokens:1")}, "--cut tokens must have a size from 16"),
+    ],
+)
+def test_what_makes_no_sense_is_told(
+    tmp_path: Path, wanted: dict[str, object], reason: str
+) -> None:
+    named = [write(tmp_path / "a.md"), tmp_path]
+    usual: dict[str, object] = {
+        "defaults": Defaults(),
+        "name": None,
+        "kind": None,
+        "columns": [],
+        "prune": False,
+    }
+
+    with pytest.raises(CommandError) as refused:
+        ingest_paths.sources(named, **{**usual, **wanted})  # type: ignore[arg-type]
+
+    assert str(refused.value).startswith(reason)
+
+
+def test_only_one_folder_can_be_watched(tmp_path: Path) -> None:
+    note, table = write(tmp_path / "a.md"), write(tmp_path / "b.csv")
+
+    assert ingest_paths.one_folder(opened(tmp_path)).name == tmp_path.name
+    for others in ([note], [table], [tmp_path, tmp_path]):
+        with pytest.raises(CommandError):
+            ingest_paths.one_folder(opened(*others))
+
+
+# What a person sees.
+
+
+@pytest.fixture
+def ten_files(tmp_path: Path) -> FolderSource:
+    for number in range(10):
+        write(tmp_path / "notes" / f"{number}.md")
+    return FolderSource(tmp_path / "notes", Defaults())
+
+
+def told(source: Source, reports: list[Report], *, terminal: bool = False) -> str:
+    """What is printed of these reports, which come every two seconds."""
+    printed = StringIO()
+    console = Console(file=printed, force_terminal=terminal, width=120)
+    clock: Iterator[float] = iter(range(0, 1_000, 2))
+    with ingest_progress.progress(console, source, lambda: next(clock)) as on_item:
+        for report in reports:
+            on_item(report)
+    return printed.getvalue()
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
+    ten_files: FolderSource,
+) -> None:
+    reports = [
+        Report(documents=done, chunks_added=done, chunks_kept=done, embedded=done // 2)
+        for done in range(1, 8)
+    ]
+
+    lines = told(ten_files, reports).splitlines()
+
+    assert lines == [
+        "notes: 3 of 10, 0.5/s, 1 embedded, 83% reused, 14 s left",
+        "notes: 6 of 10, 0.5/s, 3 embedded, 75% reused, 8 s left",
+    ]
+
+
+def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
+    source = DelimitedSource(tmp_path / "leads.csv", Defaults())
+
+    lines = told(
+        source, [Report(documents=1_200, refused=[RefusedItem("x", "y")])] * 3
+    ).splitlines()
+
+    assert lines == ["leads: 1,201, 200.2/s, 0 embedded, 0% reused"]
+
+
+def test_a_terminal_gets_a_bar(ten_files: FolderSource) -> None:
+    printed = told(ten_files, [Report(documents=10, chunks_kept=10)], terminal=True)
+
+    assert "10/10" in printed
+    assert "100% reused" in printed
+
+
+# The command.
+
+
+@pytest.mark.slow
+async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    write(tmp_path / "notes" / "page.html", "<p>Harbours have lighthouses.")
+    write(tmp_path / "leads.csv", "key,body\n1,Windmills grind corn.\n2,\n")
+    write(tmp_path / "faqs.yaml", "- {question: 'Who bakes?', answer: Bakers do.}\n- {}\n")
+    write(tmp_path / "talks.jsonl", json.dumps({"messages": [{"text": "Owls hoot."}]}) + "\n{\n")
+    await gateway.tenant("kinds")
+    ana = await gateway.caller("ana", tenant="kinds")
+
+    names = ("notes", "faqs.yaml", "talks.jsonl")
+    each = [str(tmp_path / name) for name in names]
+    first = await command(environment, "ingest", *each, "--tenant", "kinds", "--tag", "all")
+    table = await command(
+        environment,
+        *("ingest", str(tmp_path / "leads.csv"), "--tenant", "kinds"),
+        *("--column", "id=key", "--column", "text=body", "--cut", "whole"),
+        *("--summaries", "extract"),
+    )
+
+    assert (first.exit_code, table.exit_code) == (1, 1)
+    assert "refused faqs.yaml, question 2: question: Field required" in first.stdout
+    assert "refused talks.jsonl, line 2: Invalid JSON" in first.stdout
+    assert "refused leads.csv, row 2: column 'body' is empty" in table.stdout
+    for query, document_id in (
+        ("lighthouses", "notes/page.html"),
+        ("windmills", "leads/1"),
+        ("owls", "talks/1"),
+    ):
+        assert (await ana.found(query, alpha=0))[0] == document_id
+
+
+@pytest.mark.slow
+async def test_a_reading_that_is_stopped_goes_on_where_it_was(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    for number in range(300):
+        write(tmp_path / "many" / f"{number:03}.md", f"# Harbour {number}\n\nOf lamp {number}.")
+    await gateway.tenant("stopped")
+    ana = await gateway.caller("ana", tenant="stopped")
+    arguments = ("ingest", str(tmp_path / "many"), "--tenant", "stopped")
+
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", *arguments),
+        env=os.environ | environment,
+        stdout=DEVNULL,
+        stdin=DEVNULL,
+    )
+    async with asyncio.timeout(WAIT_S_MAX):
+        while not await ana.found("harbour lamp"):
+            await asyncio.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        code = await process.wait()
+    again = await succeeds(environment, *arguments)
+
+    assert code in (0, 130)  # it may have been done by then
+    assert again.startswith("300 documents (")
+    assert not again.startswith("300 documents (0 unchanged)")
+
+
+@pytest.mark.slow
+async def test_a_watched_folder_is_kept_in_step_until_it_is_stopped(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    leave = write(tmp_path / "handbook" / "leave.md", "# Leave\n\nEverybody gets 25 days.\n")
+    await gateway.tenant("watched")
+    ana = await gateway.caller("ana", tenant="watched")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "ingest", str(leave.parent)),
+        *("--tenant", "watched", "--watch"),
+        env=os.environ | environment,
+        stdout=PIPE,
+        stdin=DEVNULL,
+    )
+    try:
+        await until_found(ana, "handbook/leave.md", "annual leave days")
+        write(leave.parent / "travel.md", "# Travel\n\nTrains first.\n")
+        await until_found(ana, "handbook/travel.md", "travel trains")
+    finally:
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(WAIT_S_MAX):
+            out, _ = await process.communicate()
+
+    assert process.returncode == 130
+    lines = out.decode().splitlines()
+    assert lines[0] == f"watching {leave.parent.resolve()}; Ctrl-C ends it"
+    assert [line.partition(" ")[0] for line in lines[1:]] == ["1", "1"]
+
+
+async def until_found(caller: Caller, document_id: str, query: str) -> None:
+    async with asyncio.timeout(WAIT_S_MAX):
+        while document_id not in await caller.found(query):
+            await asyncio.sleep(0.02)

@@ -1,0 +1,77 @@
+"""`nearhit restore`, while gateways go on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.settings import Settings
+from tests.conftest import run_sql
+from tests.gateway.servers.own_postgres import place, run
+from tests.gateway.support.commands import environment_of, refused, succeeds
+from tests.gateway.support.gateways import Caller
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"log_level": "error"})
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with place() as made:
+        yield made
+
+
+async def test_a_dump_comes_back_and_nothing_that_was_cached_since_is_served(
+    settings: Settings, database_url: str, ana: Caller, folder: Path
+) -> None:
+    environment, dump = environment_of(settings), folder / "dump"
+    await ana.put("leave", "25 days of annual leave.")
+    first = await ana.search("annual leave")
+    await run("pg_dump", "-Fc", "-f", dump, "-d", database_url)
+    await ana.put("leave", "27 days of annual leave.")
+    assert "27 days" in (await ana.search("annual leave")).text
+
+    told = await refused(environment, "restore", str(dump))
+    assert "not empty" in told
+    assert "27 days" in (await ana.search("annual leave")).text
+
+    await succeeds(environment, "restore", str(dump), "--replace")
+
+    assert (await ana.search("annual leave")).content == first.content
+    await ana.put("bees", "Bees.")
+    assert "25 days" in (await ana.search("annual leave")).text
+    assert await ana.found("bees", alpha=0.0) == ["bees"]
+
+
+async def test_what_is_no_dump_leaves_all_as_it_is(
+    settings: Settings, ana: Caller, tmp_path: Path
+) -> None:
+    (tmp_path / "dump").write_bytes(b"PGDMP, cut")
+    await ana.put("leave", "25 days of annual leave.")
+
+    told = await refused(environment_of(settings), "restore", str(tmp_path / "dump"), "--replace")
+
+    assert "nothing was restored" in told
+    assert await ana.found("annual leave") == ["leave"]
+
+
+async def test_without_a_file_the_history_gets_another_name(
+    settings: Settings, database_url: str, ana: Caller
+) -> None:
+    """For who has put rows back by hand."""
+    await ana.put("leave", "25 days of annual leave.")
+    await ana.search("annual leave")
+    await run_sql(database_url, "UPDATE chunk_texts SET text = 'Older leave.'")
+
+    await succeeds(environment_of(settings), "restore")
+
+    assert "Older leave." in (await ana.search("annual leave")).text

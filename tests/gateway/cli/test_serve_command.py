@@ -1,0 +1,307 @@
+"""The `nearhit` command as processes that are told, signalled and killed."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from gateway.embedded.embedded_servers import Servers
+from gateway.settings import Settings
+from tests.conftest import fresh_settings, run_sql
+from tests.gateway.support.commands import WAIT_S_MAX, environment_of, fails
+from tests.gateway.support.gateways import Caller, Gateway
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+COMMANDS = (
+    (),
+    ("demo",),
+    ("serve",),
+    ("worker",),
+    ("ingest",),
+    ("reembed",),
+    ("search",),
+    ("tenant",),
+    ("tenant", "create"),
+    ("key",),
+    ("key", "create"),
+    ("backfill",),
+    ("audit",),
+    ("audit", "index"),
+    ("status",),
+    ("usage",),
+    ("jobs",),
+    ("jobs", "list"),
+    ("jobs", "show"),
+    ("jobs", "replay"),
+    ("jobs", "delete"),
+    ("loadtest",),
+)
+# What takes long to load, and is needed only by a command that does something.
+HEAVY = {
+    "asyncpg",
+    "hdrh",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "redis",
+    "starlette",
+    "uvicorn",
+    "wordfreq",
+    "wordllama",
+}
+HEALTHY = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.fixture(scope="module")
+async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+    async with fresh_settings(servers, databases) as made:
+        yield made.model_copy(update={"log_level": "warning"})
+
+
+@pytest.fixture(scope="module")
+def environment(settings: Settings) -> dict[str, str]:
+    return environment_of(settings)
+
+
+@dataclass(frozen=True)
+class Served:
+    process: Process
+    url: str
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, _, port = self.url.removeprefix("http://").partition(":")
+        return host, int(port)
+
+    async def get(self, path: str) -> httpx2.Response:
+        """Over a connection of its own, which any worker may accept."""
+        async with self.client() as client:
+            return await client.get(path)
+
+    def client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(base_url=self.url, timeout=WAIT_S_MAX, verify=False)
+
+    async def until_closed(self) -> None:
+        """Nobody listens on the address any more."""
+        async with asyncio.timeout(WAIT_S_MAX):
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection(*self.address)
+                except ConnectionError:
+                    return
+                writer.close()
+                await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator[Served]:
+    """`nearhit serve` on a free port, which answers."""
+    command = [sys.executable, "-m", "gateway", "serve", "--port", "0", *arguments]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        env=os.environ | environment,
+        stdout=PIPE,
+        stdin=DEVNULL,
+        start_new_session=True,  # so that whatever is left of it can be killed together
+    )
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(WAIT_S_MAX):
+            told = (await process.stdout.readline()).decode()
+            assert told.startswith("listening on http://127.0.0.1:")
+            served = Served(process, told.removeprefix("listening on ").strip())
+            # It listens already; the answer comes as soon as it can.
+            assert (await served.get("/readyz")).status_code == 200
+        yield served
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.communicate()
+
+
+def processes() -> dict[int, int]:
+    """The parent of each living process."""
+    command = ("/bin/ps", "-A", "-o", "pid=,ppid=,stat=")
+    listed = subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603  ps
+    rows = (line.split() for line in listed.decode().splitlines())
+    return {int(pid): int(parent) for pid, parent, state in rows if not state.startswith("Z")}
+
+
+async def new_caller(served: Served, tenant: str) -> Caller:
+    async with served.client() as client:
+        return await (await with_tenant(client, tenant)).caller("ana", tenant=tenant)
+
+
+async def with_tenant(client: httpx2.AsyncClient, tenant: str) -> Gateway:
+    gateway = Gateway(client)
+    await gateway.tenant(tenant)
+    return gateway
+
+
+async def test_a_stop_finishes_the_request_in_flight_and_succeeds(
+    environment: dict[str, str],
+) -> None:
+    async with serving(environment) as served:
+        caller = await new_caller(served, "in-flight")
+        body = b'{"query": "annual leave"}'
+        reader, writer = await asyncio.open_connection(*served.address)
+        writer.write(
+            b"POST /v1/search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+            b"Expect: 100-continue\r\nAuthorization: Bearer %b\r\nContent-Length: %d\r\n\r\n"
+            % ((caller.key or "").encode(), len(body))
+        )
+        assert b" 100 " in await reader.readuntil(b"\r\n\r\n")  # it waits for the body
+
+        writer.write(body[:10])
+        served.process.terminate()
+        await served.until_closed()
+        writer.write(body[10:])
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        async with asyncio.timeout(WAIT_S_MAX):
+            status = await served.process.wait()
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.endswith(b'{"hits":[]}')
+    assert status == 0
+
+
+async def test_several_workers_serve_and_count_together_and_end_with_their_parent(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    # Who is killed leaves its temporary files: they go with the test's.
+    async with serving(environment | {"TMPDIR": str(tmp_path)}, "--workers", "2") as served:
+        ana = await new_caller(served, "workers")
+        seen: list[str] = []  # of each answer, which worker gave it
+        async with asyncio.timeout(WAIT_S_MAX):
+            while len(set(seen)) < 2 or len(seen) < 20:
+                answer = await served.get("/healthz")
+                seen.append(answer.headers["x-request-id"][:8])
+        for days in range(5):
+            async with served.client() as client:
+                await Caller(client, ana.key).put("leave", f"{days} days of annual leave.")
+            for _ in range(4):
+                async with served.client() as client:
+                    found = await Caller(client, ana.key).search("annual leave")
+                    assert f"{days} days" in found.text
+        async with served.client() as client:
+            healthy = await Gateway(client).counted(
+                "nearhit_http_request_duration_seconds_count",
+                route="/healthz",
+                status="200",
+                tier="",
+            )
+            answers = await Gateway(client).answers()
+
+        workers = {pid for pid, parent in processes().items() if parent == served.process.pid}
+        served.process.kill()
+        await served.until_closed()
+        async with asyncio.timeout(WAIT_S_MAX):
+            while workers & processes().keys():
+                await asyncio.sleep(0.05)
+
+    assert len(workers) >= 2
+    assert healthy == len(seen)
+    assert sum(answers.values()) == 20
+
+
+async def test_a_connection_with_nothing_to_do_is_closed_when_that_is_set(
+    environment: dict[str, str],
+) -> None:
+    brief = environment | {"NEARHIT_KEEP_ALIVE_S": "1"}
+    async with serving(brief) as served, used_connection(served) as (reader, _):
+        assert await asyncio.wait_for(reader.read(), WAIT_S_MAX) == b""
+
+
+async def test_a_connection_with_nothing_to_do_is_left_to_whoever_means_to_use_it_again(
+    environment: dict[str, str],
+) -> None:
+    async with serving(environment) as served, used_connection(served) as (reader, writer):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 6.0)  # uvicorn itself closes it after 5
+
+        writer.write(HEALTHY)
+        assert b" 200 " in await reader.readuntil(b"\r\n")
+
+
+@asynccontextmanager
+async def used_connection(
+    served: Served,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection(*served.address)
+    writer.write(HEALTHY)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(re.search(rb"content-length: ([0-9]+)", head)[1])  # type: ignore[index]  # it is told
+    await reader.readexactly(length)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def test_a_taken_port_is_named(environment: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+
+        line = await fails(environment, "serve", "--port", port)
+
+    assert f"127.0.0.1:{port}" in line
+    assert "--port" in line
+
+
+async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
+    environment: dict[str, str],
+) -> None:
+    line = await fails(environment | {"NEARHIT_EMBEDDER": "hashing"}, "serve", "--workers", "2")
+
+    assert "for tests" in line
+    assert "NEARHIT_MODE=test" in line
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "status"])
+async def test_a_role_of_searches_that_may_read_a_table_is_told_before_anything_starts(
+    servers: Servers, databases: "asyncio.Queue[str]", command: str
+) -> None:
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        await run_sql(url, "GRANT SELECT ON keys TO nearhit_search")
+
+        line = await fails(environment_of(own), command)
+
+    assert "it may read or change keys: REVOKE ALL ON keys FROM nearhit_search" in line
+
+
+async def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
+    script = f"""
+import sys
+from typer.testing import CliRunner
+from gateway.cli.main import app
+for command in {COMMANDS}:
+    shown = CliRunner().invoke(app, [*command, "--help"])
+    assert shown.exit_code == 0 and "Usage" in shown.output, (command, shown.output)
+print(*sorted({HEAVY} & sys.modules.keys()))
+"""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=PIPE)
+    out, _ = await process.communicate()
+
+    assert process.returncode == 0
+    assert out.split() == []

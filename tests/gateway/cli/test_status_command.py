@@ -1,0 +1,57 @@
+"""`nearhit status` and `nearhit usage`, as the operator sees all tenants by them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.metrics import Metrics
+from gateway.services import open_services
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.commands import environment_of, refused, succeeds
+from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.writes.test_queued_writes import put_later
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+async def test_what_waits_is_shown_by_tenant_and_source(
+    settings: Settings, gateway: Gateway, ana: Caller
+) -> None:
+    await gateway.tenant("beta")
+    other = await gateway.caller("ben", tenant="beta")
+    await put_later(ana, "one", source="handbook")
+    await put_later(other, "two", source="wiki")
+
+    everybody = await succeeds(environment_of(settings), "status")
+    own = await succeeds(environment_of(settings), "status", "--tenant", "acme")
+    unknown = await refused(environment_of(settings), "status", "--tenant", "nobody")
+
+    assert all(name in everybody for name in ("acme", "handbook", "beta", "wiki"))
+    assert "handbook" in own
+    assert "wiki" not in own
+    assert "there is no tenant nobody" in unknown
+
+
+async def test_what_was_used_is_shown_by_day(
+    settings: Settings, embedder: Embedder, gateway: Gateway
+) -> None:
+    async with open_services(settings, Metrics(), embedder) as services:
+        services.admin.usage_meter.chunks("acme", "handbook", 7, 3)
+    today = str(datetime.now(UTC).date())
+
+    month = await succeeds(environment_of(settings), "usage")
+    long_ago = await succeeds(
+        environment_of(settings), *("usage", "--from", "2020-01-01", "--to", "2020-12-31")
+    )
+
+    (row,) = (line for line in month.splitlines() if "acme" in line)
+    assert [cell.strip() for cell in row.strip("│").split("│")] == [
+        *(today, "acme", "ingest", "0", "0.000000", "7", "3")
+    ]
+    assert long_ago.endswith("no usage\n")

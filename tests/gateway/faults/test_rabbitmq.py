@@ -1,0 +1,327 @@
+"""Events from a real RabbitMQ: done once committed, or dead with the reason; nothing is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import aio_pika
+import orjson
+import pytest
+from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
+from aio_pika.exceptions import ChannelNotFoundEntity
+from pydantic import SecretStr, ValidationError
+
+from gateway.errors import CommandError
+from gateway.metrics import Metrics
+from gateway.operator import operations
+from gateway.services import Services, open_services
+from gateway.settings import Settings
+from gateway.worker import rabbitmq_consumer
+from gateway.worker.worker_loop import run_worker
+from index.documents.partitions import Partitions
+from index.errors import DatabaseUnavailable
+from index.model.document import Document
+from index.search.query_embedder import Embedder
+from ingest.events.event_handler import EventHandler
+from ingest.events.event_schemas import Event
+from ingest.write.revision import Written
+from tests.gateway.servers import own_rabbit
+from tests.gateway.servers.database_proxy import database_proxy
+from tests.gateway.servers.own_rabbit import OwnRabbit
+from tests.gateway.support.unreliable_embedder import MoodyEmbedder
+from tests.ingest.support.event_samples import access, delete, update
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    # A system's package, no wheel: CI installs it.
+    pytest.mark.skipif(not own_rabbit.is_installed(), reason=own_rabbit.MISSING),
+]
+
+QUEUE = "wiki"
+FIRST, SECOND = "# Leave\n\n25 days a year.", "# Leave\n\n27 days a year."
+
+
+@pytest.fixture(scope="module")
+async def broker() -> AsyncIterator[OwnRabbit]:
+    async with own_rabbit.own_rabbit() as started:
+        yield started
+
+
+@pytest.fixture
+async def channel(broker: OwnRabbit) -> AsyncIterator[AbstractChannel]:
+    """A producer's; what other tests have left is not there."""
+    connection = await aio_pika.connect(broker.url)
+    async with connection, connection.channel() as made:
+        for queue in (QUEUE, QUEUE + rabbitmq_consumer.DEAD):
+            await made.queue_delete(queue)
+            await made.declare_queue(queue, durable=True)
+        yield made
+
+
+@pytest.fixture
+def settings(settings: Settings, broker: OwnRabbit) -> Settings:
+    named = {"rabbitmq_url": SecretStr(broker.url), "rabbitmq_queues": f"{QUEUE}=acme"}
+    return settings.model_copy(update={**named, "job_retry_delay_s": 0.01, "job_attempts_max": 3})
+
+
+@dataclass(frozen=True, slots=True)
+class Noticing(EventHandler):
+    """failed: set once the database has not answered."""
+
+    failed: asyncio.Event
+
+    async def handle(self, tenant: str, event: Event) -> Written | None:
+        try:
+            return await EventHandler.handle(self, tenant, event)
+        except DatabaseUnavailable:
+            self.failed.set()
+            raise
+
+
+@dataclass(slots=True)
+class EventWorker:
+    services: Services
+    running: asyncio.Task[None]
+    failed: asyncio.Event
+
+    async def shown(self) -> Document | None:
+        stored = await self.services.stores.documents.stored("acme", "leave")
+        return None if stored is None else stored.document
+
+    async def until(self, text: str | None) -> Document | None:
+        """The document, once it has this text, or is gone."""
+        async with asyncio.timeout(30):
+            while (found := await self.shown()) is None or found.text != text:
+                if found is None and text is None:
+                    return None
+                assert not self.running.done()
+                await asyncio.sleep(0.01)
+        return found
+
+
+@asynccontextmanager
+async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[EventWorker]:
+    async with open_services(settings, Metrics(), embedder) as services:
+        await services.stores.tenants.create("acme", "acme")
+        stop, failed = asyncio.Event(), asyncio.Event()
+        handler = Noticing(
+            services.documents.writer, services.stores.event_versions, settings.language, failed
+        )
+        consumer = replace(rabbitmq_consumer.consumer(services.worker), handler=handler)
+        running = asyncio.create_task(consumer.run(stop))
+        try:
+            yield EventWorker(services, running, failed)
+        finally:
+            stop.set()
+            await running
+
+
+@pytest.fixture
+async def worker(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel
+) -> AsyncIterator[EventWorker]:
+    async with working(settings, embedder) as made:
+        yield made
+
+
+async def send(channel: AbstractChannel, *happened: dict[str, Any] | bytes) -> None:
+    for each in happened:
+        body = each if isinstance(each, bytes) else orjson.dumps(each)
+        message = aio_pika.Message(body, delivery_mode=aio_pika.DeliveryMode.PERSISTENT)
+        await channel.default_exchange.publish(message, QUEUE)
+
+
+async def dead(channel: AbstractChannel) -> AbstractIncomingMessage:
+    """The next dead letter, once there is one."""
+    queue = await channel.get_queue(QUEUE + rabbitmq_consumer.DEAD)
+    async with asyncio.timeout(30):
+        while (message := await queue.get(fail=False, no_ack=True)) is None:
+            await asyncio.sleep(0.01)
+    return message
+
+
+async def left(broker: OwnRabbit) -> int:
+    """How many events nobody has acknowledged; of a worker that is gone."""
+    connection = await aio_pika.connect(broker.url)
+    async with connection, connection.channel() as channel:
+        queue = await channel.declare_queue(QUEUE, passive=True)
+        return queue.declaration_result.message_count or 0
+
+
+async def test_events_are_done_and_acknowledged(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    async with working(settings, embedder) as worker:
+        await send(channel, update(1, FIRST), access(2, "tenant"), update(3, SECOND))
+        changed = await worker.until(SECOND)
+        await send(channel, update(2, FIRST), update(3, SECOND), delete(4))
+        gone = await worker.until(None)
+
+    assert changed is not None
+    assert changed.readers == ("tenant",)
+    assert gone is None
+    assert await left(broker) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"no JSON", "Invalid JSON"),
+        (orjson.dumps({"type": "explode", "document_id": "a", "version": 1}), "does not match any"),
+        (orjson.dumps(delete(1) | {"tenant": "other"}), "tenant: not the tenant of the queue"),
+        (orjson.dumps(update(1, "\n\n".join(f"# {n}\n\nx" for n in range(6_000)))), "chunks"),
+    ],
+)
+async def test_what_cant_be_done_is_dead_with_the_reason_and_stops_nothing(
+    worker: EventWorker, channel: AbstractChannel, body: bytes, reason: str
+) -> None:
+    await send(channel, body, update(1, FIRST))
+
+    letter = await dead(channel)
+
+    assert letter.body == body
+    assert reason in str(letter.headers[rabbitmq_consumer.REASON])
+    await worker.until(FIRST)
+
+
+async def test_a_queue_of_a_tenant_that_is_not_there_loses_nothing(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel
+) -> None:
+    nobodys = settings.model_copy(update={"rabbitmq_queues": f"{QUEUE}=nobody"})
+    async with working(nobodys, embedder) as worker:
+        await send(channel, update(1, FIRST))
+        letter = await dead(channel)
+
+        assert "there is no tenant nobody" in str(letter.headers[rabbitmq_consumer.REASON])
+        assert await worker.shown() is None
+
+
+async def test_a_database_that_is_away_is_waited_for_in_order(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, database_url: str
+) -> None:
+    async with database_proxy(database_url) as wire:
+        cut_off = settings.model_copy(update={"database_url": SecretStr(wire.url)})
+        async with working(cut_off, embedder) as worker:
+            await send(channel, update(1, FIRST))
+            await worker.until(FIRST)
+            wire.cut()
+            await send(channel, delete(2), update(3, SECOND))
+            await worker.failed.wait()
+            wire.mend()
+            await worker.until(SECOND)
+
+    assert await (await channel.get_queue(QUEUE + rabbitmq_consumer.DEAD)).get(fail=False) is None
+
+
+async def test_an_embedder_that_stays_away_leaves_a_dead_letter(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    async with working(settings, moody) as worker:
+        moody.away = True
+        await send(channel, update(1, FIRST), access(2, "tenant"))
+        letter = await dead(channel)
+        moody.away = False
+        await send(channel, letter.body)
+        found = await worker.until(FIRST)
+
+    assert "the test said so" in str(letter.headers[rabbitmq_consumer.REASON])
+    assert found is not None
+    assert found.readers == ("tenant",)
+
+
+async def test_a_broker_that_dies_loses_nothing(
+    worker: EventWorker, channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    await send(channel, update(1, FIRST))
+    await worker.until(FIRST)
+
+    await broker.kill()
+    await broker.start()
+    connection = await aio_pika.connect(broker.url)
+    async with connection, connection.channel() as again:
+        await send(again, update(2, SECOND))
+        await worker.until(SECOND)
+
+
+async def test_a_queue_that_is_deleted_is_made_again(
+    worker: EventWorker, broker: OwnRabbit, channel: AbstractChannel
+) -> None:
+    await send(channel, update(1, FIRST))
+    await worker.until(FIRST)
+
+    await channel.queue_delete(QUEUE)
+    async with asyncio.timeout(30):
+        while not await _is_there(broker):
+            await asyncio.sleep(0.05)
+    await send(channel, update(2, SECOND))
+
+    await worker.until(SECOND)
+
+
+async def test_a_stop_gives_back_what_has_to_wait(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    moody = MoodyEmbedder(embedder)
+    slow = settings.model_copy(update={"job_retry_delay_s": 60.0, "job_attempts_max": 100})
+    async with working(slow, moody):
+        moody.away = True
+        await send(channel, update(1, FIRST), update(2, SECOND))
+        await moody.asked.wait()
+
+    assert await left(broker) == 2
+    async with working(settings, embedder) as worker:
+        await worker.until(SECOND)
+
+
+async def test_a_worker_that_is_told_of_a_server_takes_its_events(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel
+) -> None:
+    async with open_services(settings, Metrics(), embedder) as services:
+        await services.stores.tenants.create("acme", "acme")
+        stop = asyncio.Event()
+        running = asyncio.create_task(
+            run_worker(services.worker, Partitions(services.stores.database), stop, 60.0)
+        )
+        try:
+            await send(channel, update(1, FIRST))
+            await EventWorker(services, running, asyncio.Event()).until(FIRST)
+        finally:
+            stop.set()
+            await running
+
+
+async def _is_there(broker: OwnRabbit) -> bool:
+    try:
+        await left(broker)
+    except ChannelNotFoundEntity:
+        return False
+    return True
+
+
+class TestSettings:
+    def test_say_whose_a_queue_is(self) -> None:
+        made = Settings(rabbitmq_queues="wiki=acme, a=b=beta,")
+
+        assert made.rabbitmq_tenants() == {"wiki": "acme", "a=b": "beta"}
+
+    @pytest.mark.parametrize("text", ["wiki", "wiki=", "=acme", "wiki=acme,wiki=beta"])
+    def test_refuse_a_queue_that_is_nobodys_or_two_tenants(self, text: str) -> None:
+        with pytest.raises(ValidationError, match="rabbitmq_queues"):
+            Settings(rabbitmq_queues=text)
+
+    @pytest.mark.parametrize(
+        ("fields", "reason"),
+        [
+            ({"rabbitmq_queues": None}, "NEARHIT_RABBITMQ_QUEUES"),
+            ({"rabbitmq_url": SecretStr("http://x")}, "amqp://"),
+        ],
+    )
+    async def test_that_can_do_nothing_are_refused_at_the_start(
+        self, settings: Settings, fields: dict[str, Any], reason: str
+    ) -> None:
+        with pytest.raises(CommandError, match=reason):
+            await operations.work(settings.model_copy(update=fields), 1.0)

@@ -1,0 +1,136 @@
+"""What no call takes, whichever it is: numbers without bounds, and text that can't be stored."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from gateway.api.routes import ROUTES
+from gateway.embedded.embedded_servers import Servers
+from gateway.http.route import ApiRoute
+from gateway.mcp.tools import FetchArguments, SearchArguments
+from index.search.query_embedder import Embedder
+from tests.conftest import fresh_settings
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def gateway(
+    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+) -> AsyncIterator[Gateway]:
+    async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:
+        await made.tenant("acme")
+        yield made
+
+
+@pytest.fixture(scope="module")
+async def ana(gateway: Gateway) -> Caller:
+    return await gateway.caller("ana")
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 400, "NaN", "Infinity"])
+async def test_a_number_that_nothing_holds_is_refused(ana: Caller, number: str) -> None:
+    metadata = f'{{"text":"x","metadata":{{"a":{number}}}}}'
+    asked = f'{{"query":"x","filter":{{"attributes":{{"type":"gt","key":"a","value":{number}}}}}}}'
+    least = f'{{"query":"x","min_score":{number}}}'
+
+    for method, path, body in (
+        ("PUT", "/v1/documents/a", metadata),
+        ("POST", "/v1/search", asked),
+        ("POST", "/v1/search", least),
+    ):
+        answer = await ana.call(method, path, content=body)
+        assert answer.status_code in (200, 400, 422), answer.text
+        assert answer.status_code != 200 or body == least
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        (False, 200), ("extract", 200), (0, 422), (0.0, 422), (True, 422), (1, 422), (None, 422),
+        ("", 422), ("false", 422),
+    ],
+)  # fmt: skip
+async def test_compress_is_false_or_a_name_and_no_number(
+    ana: Caller, value: Any, status: int
+) -> None:
+    body = {"query": "x", "context": {"token_budget": 100, "compress": value}}
+
+    answer = await ana.call("POST", "/v1/search", json=body)
+
+    assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
+@pytest.mark.parametrize("quoted", ["%00", "a%00b", "%ff", "%ed%a0%80"])
+async def test_no_call_takes_text_that_can_not_be_stored_in_its_path_or_query(
+    gateway: Gateway, call: ApiRoute[Any], quoted: str
+) -> None:
+    operator = gateway.operator
+    asked = [(name, f"{path_of(call)}?{name}={quoted}") for name in (*call.parameters, "purpose")]
+    asked += [(name, path_of(call, name, quoted)) for name in re.findall(r"{(\w+)", call.path)]
+
+    for name, url in asked:
+        answer = await operator.call(call.method, url)
+        assert answer.status_code in (400, 422), (url, answer.text)
+        assert f'"{name}"' in answer.text or '"path"' in answer.text or "jsonrpc" in answer.text
+
+
+def path_of(call: ApiRoute[Any], name: str = "", value: str = "") -> str:
+    """With this value for the parameter of this name."""
+
+    def filled(parameter: re.Match[str]) -> str:
+        return value if parameter[1] == name else "x"
+
+    return re.sub(r"{(\w+)(?::\w+)?}", filled, call.path)
+
+
+async def test_a_header_with_the_character_nul_gets_no_further_than_the_server(
+    gateway: Gateway,
+) -> None:
+    url = gateway.client.base_url
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(b"GET /v1/documents HTTP/1.1\r\nHost: x\r\nPrefer: a\0b\r\n\r\n")
+
+    status = await reader.readline()
+
+    assert b" 400 " in status
+    writer.close()
+
+
+def models() -> Iterator[type[BaseModel]]:
+    """All that a caller may send."""
+    for call in ROUTES:
+        if call.body is not None:
+            yield call.body
+    yield from (SearchArguments, FetchArguments)
+
+
+@pytest.mark.parametrize("model", dict.fromkeys(models()), ids=lambda model: model.__name__)
+def test_every_whole_number_of_a_body_has_bounds(model: type[BaseModel]) -> None:
+    for place, node in nodes(model.model_json_schema()):
+        if node.get("type") == "integer":
+            bounds = (
+                {"minimum", "exclusiveMinimum"} & node.keys(),
+                {
+                    "maximum",
+                    "exclusiveMaximum",
+                }
+                & node.keys(),
+            )
+            assert all(bounds), place
+
+
+def nodes(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object within a JSON value."""
+    if isinstance(value, dict):
+        yield place, value
+    children = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, child in children:
+        if isinstance(child, dict | list):
+            yield from nodes(child, f"{place}/{name}")

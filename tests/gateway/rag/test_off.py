@@ -1,0 +1,43 @@
+"""What nobody asks for costs nothing: a gateway that answers searches has not even loaded it."""
+
+import os
+import subprocess
+import sys
+
+import orjson
+import pytest
+
+from gateway.settings import Settings
+from tests.gateway.rag.off import ROOT
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+async def test_a_search_without_them_loads_calls_and_keeps_nothing_of_the_assists(
+    settings: Settings,
+) -> None:
+    assert settings.database_url is not None
+    assert settings.redis_url is not None
+    assert settings.admin_key is not None
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "NEARHIT_DATABASE_URL": settings.database_url.get_secret_value(),
+        "NEARHIT_REDIS_URL": settings.redis_url.get_secret_value(),
+        "NEARHIT_ADMIN_KEY": settings.admin_key.get_secret_value(),
+        "NEARHIT_CACHE_PREFIX": settings.cache_prefix,
+    }
+    done = subprocess.run(  # noqa: ASYNC221  ours; nothing else goes on
+        [sys.executable, "-m", "tests.gateway.rag.off"],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+
+    told = orjson.loads(done.stdout)
+    assert told["loaded"] == []
+    assert told["calls_of_assists"] == {"cached": [], "computed": []}
+    assert told["blocks_of_assists"] == {"cached": [], "computed": []}
+    assert "gateway/search/search_endpoint.py: search" in told["functions"]
+    assert "gateway.rag.heuristic_reranker" in told["loaded_once_asked"]

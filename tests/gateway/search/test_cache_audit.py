@@ -1,0 +1,108 @@
+"""Cached answers are held against the truth, and one that differs is told, dropped and no more."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from redis.asyncio import Redis
+
+from cache.redis import codec
+from gateway.errors import CommandError
+from gateway.operator import operations
+from gateway.search.cache_audit import Verdict
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
+
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
+
+
+async def entry_names(settings: Settings, redis: Redis) -> list[str]:
+    """The keys of Redis that hold answers of acme."""
+    start = f"{settings.cache_prefix}{codec.FORMAT}{{acme}}:"
+    names = [name for name in await redis.keys(f"{start}*") if isinstance(name, bytes)]
+    return [name.decode() for name in names if len(name) == len(start) + 32]
+
+
+async def make_wrong(settings: Settings) -> None:
+    """Give every cached answer another body, with a stamp that fits it."""
+    assert settings.redis_url is not None
+    async with Redis.from_url(settings.redis_url.get_secret_value()) as redis:
+        names = await entry_names(settings, redis)
+        assert names
+        for name in names:
+            raw = await redis.get(name)
+            assert isinstance(raw, bytes)
+            entry = codec.decode_entry(raw)
+            assert entry is not None
+            wrong = replace(entry, body=entry.body.replace(b"25 days", b"99 days"))
+            await redis.set(name, codec.encode_entry(wrong), keepttl=True)
+
+
+async def audited(settings: Settings, *tenants: str) -> Counter[Verdict]:
+    counts: Counter[Verdict] = Counter()
+    await operations.audit(
+        settings, tenants, on_entry=lambda _tenant, _key, verdict: counts.update([verdict])
+    )
+    return counts
+
+
+async def test_right_answers_pass(settings: Settings, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    for question in ("annual leave", "days a year", "who gets leave"):
+        await ana.search(question)
+
+    assert await audited(settings) == {"equal": 3}
+
+
+async def test_a_wrong_answer_is_found_and_dropped(
+    settings: Settings, gateway: Gateway, ana: Caller, other_worker: Gateway
+) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.search("annual leave")
+    await make_wrong(settings)
+    assert "99 days" in (await other_worker.as_(ana).search("annual leave")).text
+
+    assert await audited(settings, "acme") == {"other": 1}
+    assert await audited(settings, "acme") == {}
+
+
+async def test_an_audit_goes_on_while_others_write(settings: Settings, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    for number in range(20):
+        await ana.search(f"annual leave {number}")
+
+    async def write() -> None:
+        for number in range(10):
+            await ana.put("other", f"# Other\n\nVersion {number} of something else.")
+            await ana.search(f"annual leave {number}")
+
+    counts, _ = await asyncio.gather(audited(settings), write())
+
+    assert counts["other"] == 0
+
+
+async def test_an_unknown_tenant_is_named(settings: Settings, gateway: Gateway) -> None:
+    with pytest.raises(CommandError, match="nobody"):
+        await audited(settings, "nobody")
+
+
+async def test_what_is_served_is_audited_behind_it(
+    settings: Settings, gateway: Gateway, ana: Caller, embedder: Embedder
+) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.search("annual leave")
+    await make_wrong(settings)
+
+    always = settings.model_copy(update={"cache_audit_per_mille": 1000})
+    async with running(always, embedder) as auditing:
+        wrong = await auditing.as_(ana).search("annual leave")
+        assert "99 days" in wrong.text
+        async with asyncio.timeout(10):
+            while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
+                await asyncio.sleep(0.01)
+
+        assert "25 days" in (await auditing.as_(ana).search("annual leave")).text

@@ -1,0 +1,77 @@
+"""The examples of other people's clients, each run as it stands, against a gateway."""
+
+import asyncio
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.support.gateways import Caller
+
+pytestmark = pytest.mark.anyio
+
+CLIENTS = Path(__file__).parents[3] / "examples" / "clients"
+NEEDED = {"langchain_retriever.py": "langchain_core", "llamaindex_retriever.py": "llama_index"}
+LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
+
+
+async def said(caller: Caller, *command: str) -> str:
+    assert caller.key is not None
+    url = str(caller.client.base_url).rstrip("/")
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        "how many days of annual leave do I get?",
+        env=os.environ | {"NEARHIT_URL": url, "NEARHIT_KEY": caller.key},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    return out.decode()
+
+
+def test_all_examples_are_run() -> None:
+    names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh")}
+
+    assert names == {"curl.sh", "mcp_client.py", "openai_client.py", *NEEDED}
+
+
+async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    one, many = (await said(ana, "sh", str(CLIENTS / "curl.sh"))).splitlines()
+
+    assert one.startswith('{"hits":[{"chunk_id"')
+    assert many.startswith('{"answers":[{"hits":[{"chunk_id"')
+
+
+@pytest.mark.slow
+async def test_the_openai_client_makes_a_store_and_searches_it(ana: Caller) -> None:
+    text = await said(ana, sys.executable, str(CLIENTS / "openai_client.py"))
+
+    assert "leave.md: # Leave" in text
+    assert await ana.found("annual leave") == []
+
+
+@pytest.mark.slow
+async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    text = await said(ana, sys.executable, str(CLIENTS / "mcp_client.py"))
+
+    assert "tools: search, fetch, list_sources" in text
+    assert "leave urn:nearhit:document:leave" in text
+    assert text.rstrip().endswith("25 days of annual leave a year.")
+
+
+@pytest.mark.parametrize("name", NEEDED)
+async def test_retrievers_of_frameworks_find_it(ana: Caller, name: str) -> None:
+    if find_spec(NEEDED[name]) is None:
+        pytest.skip(f"{NEEDED[name]} is not installed: pip install --group examples")
+    await ana.put("leave", LEAVE)
+
+    text = await said(ana, sys.executable, str(CLIENTS / name))
+
+    assert text.startswith("leave # Leave")

@@ -1,0 +1,360 @@
+"""Sources that a server reads by itself: when, how far, and what becomes of their documents."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from gateway.metrics import Metrics
+from gateway.services import Services, open_services
+from gateway.settings import Settings
+from gateway.worker import worker_loop
+from gateway.worker.worker_services import WorkerServices
+from index.search.query_embedder import Embedder
+from ingest.write.writer import Writer
+from tests.conftest import run_sql
+from tests.gateway.servers.git_server import commit, git, git_server
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+FOLDER = {"kind": "folder", "settings": {"path": "handbook"}}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The tenant's folder of sources, with a handbook of two pages in it."""
+    folder = tmp_path / "sources" / "acme" / "handbook"
+    folder.mkdir(parents=True)
+    (folder / "leave.md").write_text("# Leave\n\nEverybody gets 25 days of annual leave a year.\n")
+    (folder / "travel.md").write_text("# Travel\n\nBook trains with the travel desk.\n")
+    return folder.parent
+
+
+@pytest.fixture
+def settings(settings: Settings, root: Path) -> Settings:
+    return settings.model_copy(
+        update={
+            "sources_dir": root.parent,
+            "job_retry_delay_s": 0.01,
+            "sources_git_hosts": "git.example",
+        }
+    )
+
+
+@pytest.fixture
+async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    """A worker's, which does what is queued when it is told to."""
+    async with open_services(settings, Metrics(), embedder) as made:
+        yield made
+
+
+async def work(services: Services) -> None:
+    await worker_loop.make_worker(services.worker).drain()
+
+
+async def put(admin: Caller, source: str = "handbook", **fields: Any) -> dict[str, Any]:
+    answer = await admin.call("PUT", f"/v1/sources/{source}", json={**FOLDER, **fields})
+    assert answer.status_code == 200, answer.text
+    shown: dict[str, Any] = answer.json()
+    return shown
+
+
+async def ask(admin: Caller, method: str, path: str) -> dict[str, Any]:
+    """The job that does it, as it is now."""
+    answer = await admin.call(method, path)
+    assert answer.status_code == 202, answer.text
+    return await job(admin, answer.json()["job_id"])
+
+
+async def job(admin: Caller, job_id: str) -> dict[str, Any]:
+    shown: dict[str, Any] = (await admin.call("GET", f"/v1/jobs/{job_id}")).json()
+    return shown
+
+
+async def source(admin: Caller, name: str = "handbook") -> dict[str, Any]:
+    listed = (await admin.call("GET", "/v1/sources")).json()["sources"]
+    found: dict[str, Any] = next(each for each in listed if each["source"] == name)
+    return found
+
+
+class TestReading:
+    @pytest.mark.slow
+    async def test_a_folder_is_read_when_asked_and_what_is_gone_is_removed(
+        self, admin: Caller, ana: Caller, services: Services, root: Path
+    ) -> None:
+        made = await put(admin)
+        asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        again = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        first = await source(admin)
+        found_first = set(await ana.found("leave travel"))
+        (root / "handbook" / "travel.md").unlink()
+        (root / "handbook" / "broken.md").write_bytes(b"\xff\xfe")
+        second_job = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        second = await source(admin)
+        second_job = await job(admin, second_job["job_id"])
+
+        assert (made["state"], made["last_run_at"], made["counts"]) == ("idle", None, {})
+        assert again["job_id"] == asked["job_id"]  # it waits already
+        assert first["counts"]["documents"] == 2
+        assert first["counts"]["embedded"] == 2
+        assert found_first == {"handbook/leave.md", "handbook/travel.md"}
+        assert (second["state"], second["last_error"]) == ("idle", None)
+        assert second["counts"]["removed"] == 1
+        assert second["counts"]["embedded"] == 0
+        assert second_job["result"]["first_rejected"][0].startswith("broken.md: not UTF-8")
+        assert await ana.found("leave travel") == ["handbook/leave.md"]
+
+    @pytest.mark.slow
+    async def test_a_file_is_read_by_its_kind(
+        self, admin: Caller, ana: Caller, services: Services, root: Path
+    ) -> None:
+        rule = "Annual leave has 25 days. " * 100
+        (root / "rules.csv").write_text(f"code,rule\nr1,{rule}\n")
+        settings = {"path": "rules.csv", "columns": {"id": "code", "text": "rule"}, "cut": "whole"}
+        settings["summaries"] = "extract"
+        await put(admin, "rules", kind="csv", settings=settings)
+        asked = await ask(admin, "POST", "/v1/sources/rules/reindex")
+        await work(services)
+        (root / "rules.csv").unlink()
+        again = await ask(admin, "POST", "/v1/sources/rules/reindex")
+        await work(services)
+
+        assert (await job(admin, asked["job_id"]))["result"]["documents"] == 1
+        assert (await job(admin, again["job_id"]))["error"].startswith("There is no file rules.csv")
+        assert await ana.found("annual leave") == ["rules/r1"]
+        assert await ana.found("annual leave", filter={"kinds": ["summary"]}) == ["rules/r1"]
+
+    @pytest.mark.slow
+    async def test_who_may_read_its_documents_is_said_by_the_source(
+        self, admin: Caller, ana: Caller, ben: Caller, services: Services
+    ) -> None:
+        await put(admin, settings={"path": "handbook", "readers": ["group:sales"], "tags": ["hr"]})
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+
+        assert await ana.found("annual leave") == []
+        assert "handbook/leave.md" in await ben.found("annual leave", filter={"tags_any": ["hr"]})
+
+    @pytest.mark.slow
+    async def test_a_folder_that_is_gone_is_told_and_takes_no_document_with_it(
+        self, admin: Caller, ana: Caller, services: Services, root: Path
+    ) -> None:
+        await put(admin)
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        (root / "handbook").rename(root / "elsewhere")
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        failed = await source(admin)
+        (root / "elsewhere").rename(root / "handbook")
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        mended = await source(admin)
+        failures = (await admin.call("GET", "/v1/jobs?state=failed")).json()["jobs"]
+
+        assert failed["state"] == "failed"
+        assert failed["last_error"].startswith("There is no folder handbook")
+        assert (mended["state"], mended["last_error"]) == ("idle", None)
+        assert failures == []  # the next reading has made up for it
+        assert len(await ana.found("leave travel")) == 2
+
+    @pytest.mark.slow
+    async def test_a_repository_is_read_of_a_host_that_is_listed(
+        self, settings: Settings, embedder: Embedder, tmp_path: Path, admin: Caller, ana: Caller
+    ) -> None:
+        origin = tmp_path / "git" / "handbook"
+        (origin / "docs").mkdir(parents=True)
+        git(origin, "init", "--quiet", "--initial-branch", "main")
+        (origin / "docs" / "leave.md").write_text("# Leave\n\n25 days of annual leave.\n")
+        (origin / "README.md").write_text("# Not to be read\n\nannual leave\n")
+        commit(origin, "leave")
+        with git_server(tmp_path / "git") as host:
+            url = f"http://{host}/handbook/.git"
+            own = settings.model_copy(update={"sources_git_hosts": f"git.example, {host}"})
+            async with (
+                open_services(own, Metrics(), embedder) as services,
+                running(own, embedder) as gateway,
+            ):
+                body = {"kind": "git", "settings": {"url": url, "path": "docs"}}
+                await put(gateway.as_(admin), "git/handbook", **body)
+                path = "/v1/sources/git/handbook/reindex"
+                first = await ask(gateway.as_(admin), "POST", path)
+                await work(services)
+                (origin / "docs" / "leave.md").write_text("# Leave\n\n27 days of leave.\n")
+                commit(origin, "more leave")
+                second = await ask(gateway.as_(admin), "POST", path)
+                await work(services)
+
+        assert (await job(admin, first["job_id"]))["result"]["documents"] == 1
+        assert (await job(admin, second["job_id"]))["result"]["embedded"] == 1
+        assert await ana.found("annual leave") == ["git/handbook/leave.md"]
+
+
+class TestWhatMayBeRead:
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"kind": "s3", "settings": {}}, "body"),
+            ({"kind": "folder", "settings": {"path": "/etc"}}, "folder.settings.path"),
+            ({"kind": "folder", "settings": {"path": "../x"}}, "folder.settings.path"),
+            ({"kind": "folder", "settings": {"path": "a/../../x"}}, "folder.settings.path"),
+            ({"kind": "git", "settings": {"url": "file:///etc"}}, "git.settings.url"),
+            ({"kind": "git", "settings": {"url": "ssh://git.example/x"}}, "git.settings.url"),
+            ({"kind": "git", "settings": {"url": "ext::sh -c id"}}, "git.settings.url"),
+            ({"kind": "git", "settings": {"url": "https://a:b@git.example/x"}}, "git.settings.url"),
+            (
+                {"kind": "git", "settings": {"url": "https://git.example/x", "branch": "--upload"}},
+                "git.settings.branch",
+            ),
+            ({**FOLDER, "schedule": "whenever"}, "folder.schedule"),
+            ({**FOLDER, "password": "x"}, "folder.password"),
+        ],
+    )
+    async def test_anything_else_is_refused_by_field(
+        self, admin: Caller, body: dict[str, Any], field: str
+    ) -> None:
+        answer = problem(await admin.call("PUT", "/v1/sources/x", json=body), 422)
+
+        assert answer["errors"][0]["field"] == field
+
+    async def test_a_host_that_is_not_listed_is_refused(self, admin: Caller) -> None:
+        body = {"kind": "git", "settings": {"url": "https://169.254.169.254/x"}}
+
+        problem(await admin.call("PUT", "/v1/sources/x", json=body), 403)
+
+    @pytest.mark.slow
+    async def test_a_link_out_of_the_folder_of_sources_is_not_followed(
+        self, admin: Caller, services: Services, root: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "private").mkdir()
+        (tmp_path / "private" / "secret.md").write_text("# Secret")
+        (root / "handbook" / "link").symlink_to(tmp_path / "private")
+        await put(admin, settings={"path": "handbook/link"})
+        asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+
+        failed = await job(admin, asked["job_id"])
+        assert (failed["state"], failed["attempts"]) == ("failed", 1)
+        assert "leads outside" in failed["error"]
+
+    @pytest.mark.slow
+    async def test_sources_are_an_admins_and_of_its_own_tenant(
+        self, ana: Caller, admin: Caller, gateway: Gateway
+    ) -> None:
+        await put(admin)
+        await gateway.tenant("beta")
+        stranger = await gateway.caller("eve", tenant="beta", roles=["admin"])
+
+        problem(await ana.call("GET", "/v1/sources"), 403)
+        problem(await ana.call("PUT", "/v1/sources/x", json=FOLDER), 403)
+        problem(await ana.call("DELETE", "/v1/sources/handbook"), 403)
+        assert (await stranger.call("GET", "/v1/sources")).json() == {"sources": []}
+        problem(await stranger.call("POST", "/v1/sources/handbook/reindex"), 404)
+        problem(await stranger.call("DELETE", "/v1/sources/handbook"), 404)
+
+    @pytest.mark.slow
+    async def test_what_others_bring_can_not_be_read_again(
+        self, ana: Caller, admin: Caller
+    ) -> None:
+        await ana.put("leave", "# Leave")
+
+        problem(await admin.call("POST", "/v1/sources/api/reindex"), 409)
+
+
+class TestSchedules:
+    @pytest.mark.slow
+    async def test_a_source_is_read_when_its_date_has_come_and_once(
+        self, admin: Caller, services: Services, database_url: str
+    ) -> None:
+        made = await put(admin, schedule="0 3 * * *")
+        await worker_loop.enqueue_due_sources(services.worker)
+        before = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
+        await run_sql(database_url, "UPDATE sources SET next_run_at = now()")
+        await asyncio.gather(*(worker_loop.enqueue_due_sources(services.worker) for _ in range(3)))
+        due = (await admin.call("GET", "/v1/jobs")).json()["jobs"]
+        await work(services)
+
+        assert made["next_run_at"] is not None
+        assert before == []
+        assert [each["kind"] for each in due] == ["source.sync"]
+        after = await source(admin)
+        assert after["next_run_at"] == made["next_run_at"]
+        assert after["counts"]["documents"] == 2
+
+    async def test_a_paused_one_is_not(self, admin: Caller, services: Services) -> None:
+        await put(admin, schedule="* * * * *")
+        paused = await put(admin, schedule="* * * * *", paused=True)
+        await worker_loop.enqueue_due_sources(services.worker)
+
+        assert (paused["state"], paused["next_run_at"]) == ("paused", None)
+        assert (await admin.call("GET", "/v1/jobs")).json()["jobs"] == []
+
+
+class TestRemoval:
+    @pytest.mark.slow
+    async def test_a_source_goes_with_all_its_documents_and_no_others(
+        self, admin: Caller, ana: Caller, services: Services
+    ) -> None:
+        await put(admin, schedule="* * * * *")
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        await ana.put("own", "# Leave\n\nMy own leave.")
+        assert len(await ana.found("leave travel")) == 3
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        asked = await ask(admin, "DELETE", "/v1/sources/handbook")
+        await work(services)
+
+        assert (await job(admin, asked["job_id"]))["result"] == {"removed": 2}
+        assert await ana.found("leave travel") == ["own"]
+        listed = (await admin.call("GET", "/v1/sources")).json()["sources"]
+        assert [each["source"] for each in listed] == ["api"]
+        assert (await admin.call("GET", "/v1/jobs?kind=source.sync&state=waiting")).json()[
+            "jobs"
+        ] == []
+
+    @pytest.mark.slow
+    async def test_a_reading_that_is_going_on_gives_up(
+        self, admin: Caller, ana: Caller, services: Services, root: Path
+    ) -> None:
+        for number in range(400):
+            (root / "handbook" / f"page-{number}.md").write_text(f"# Page {number}\n\nText.")
+        await put(admin)
+        asked = await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        slow = SlowWriter(services.documents.writer)
+        working_on = asyncio.create_task(worker_loop.make_worker(slow.instead(services)).drain())
+        await slow.begun.wait()
+        await ask(admin, "DELETE", "/v1/sources/handbook")
+        await working_on
+
+        read = await job(admin, asked["job_id"])
+        assert (read["state"], read["error"]) == ("failed", "The source is being removed.")
+        assert await ana.found("page leave") == []
+        assert (await admin.call("GET", "/v1/sources")).json() == {"sources": []}
+
+
+class SlowWriter:
+    """Writes a batch, and takes a break."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.begun = asyncio.Event()
+
+    def instead(self, services: Services) -> WorkerServices:
+        writer = cast("Writer", self)
+        sources = replace(services.sources, writer=writer)
+        return replace(services.worker, writer=writer, source_services=sources)
+
+    async def put_all(self, *arguments: Any) -> Any:
+        outcomes = await self._writer.put_all(*arguments)
+        self.begun.set()
+        await asyncio.sleep(1.5)
+        return outcomes
+
+    async def remove(self, *arguments: Any, **options: Any) -> Any:
+        return await self._writer.remove(*arguments, **options)

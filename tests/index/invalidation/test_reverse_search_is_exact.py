@@ -1,0 +1,236 @@
+"""No answer that the reverse search leaves is another one after the change, on real PostgreSQL.
+
+Answers of two tenants are kept by what they say they depend on, while documents of three change in
+every way. After each news every answer that is left is computed anew.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.embedded.embedded_servers import Servers
+from gateway.search.response_body import encode
+from index.documents.document_store import DocumentStore
+from index.embedders import index_version
+from index.embedders.embedding_migration import EmbeddingMigration
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.embedders.static_embedder import StaticEmbedder
+from index.invalidation.answer_dependencies import AnswerDependencies
+from index.invalidation.changes import ChangeLog
+from index.invalidation.reverse_search import ReverseIndex
+from index.model.document import Document
+from index.model.query import Query
+from index.model.scope import Scope
+from index.postgres.database import Database
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher, SearchResult
+from index.tenants.tenant_store import TenantStore
+from ingest.write.reembed import Reembedder
+from ingest.write.revision import Put
+from ingest.write.writer import Writer
+from tests.conftest import fresh_settings
+from tests.index.conftest import connected
+from tests.index.support import worlds
+from tests.index.support.random_changes import Story
+from tests.index.support.samples import RecordingInvalidation
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+HOMES = ("acme", "beta")
+ANSWERS = 60  # kept of each of the two
+DOCUMENTS = 12  # a tenant has at most
+STEPS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    scope: Scope
+    query: Query
+    body: bytes
+
+
+@dataclass(slots=True)
+class RecordedAnswers:
+    """A tenant's answers, and up to where each partition's news has been taken in."""
+
+    home: str
+    applied: dict[str, int]
+    answers: dict[str, RecordedAnswer] = field(default_factory=dict)
+    reverse: ReverseIndex = field(default_factory=ReverseIndex)
+
+
+def body_of(found: SearchResult, query: Query) -> bytes:
+    """All that a caller is sent."""
+    if query.postprocessing is not None:
+        return encode(found, query)
+    hits = [
+        {
+            name: getattr(hit, name)
+            for name in hit.__slots__
+            if name not in {"tenant", "ranking"} or (name == "ranking" and query.explain)
+        }
+        for hit in found.hits
+    ]
+    return orjson.dumps([hits, found.corrections if query.explain else None])
+
+
+def as_put(document: Document) -> Put:
+    return Put(document.document_id, lambda _stored: document)
+
+
+class ReverseWorld:
+    def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
+        hashing = HashingEmbedder(32)
+        self.database = database
+        self.documents = DocumentStore(database)
+        self.tenants = TenantStore(database)
+        self.changes = ChangeLog(database)
+        self.searcher = Searcher(database, static, hashing)
+        self.writer = Writer(self.documents, static, RecordingInvalidation(), hashing)
+        self.embedders: Sequence[Embedder] = (static, hashing)
+        self.story = Story(seed)
+        self.stored: dict[tuple[str, str], Document] = {}
+        self.counts: Counter[str] = Counter()
+        self._number = 0
+
+    async def begin(self) -> list[RecordedAnswers]:
+        for tenant in worlds.TENANTS:
+            await self.tenants.create(tenant, tenant)
+        await self._go_on()
+        for tenant in worlds.TENANTS:
+            for number in range(DOCUMENTS - 4):
+                await self._put(tenant, f"d{number}")
+        _, revisions = await self.tenants.all_revisions()
+        kept = [
+            RecordedAnswers(home, {name: revisions[name] for name in (home, "public")})
+            for home in HOMES
+        ]
+        for one in kept:
+            await self.fill(one)
+        return kept
+
+    async def fill(self, kept: RecordedAnswers) -> None:
+        """New answers for those that are missing."""
+        while len(kept.answers) < ANSWERS:
+            self._number += 1
+            scope, query = self.story.scope(kept.home), self.story.query()
+            await self._keep(kept, str(self._number), scope, query)
+
+    async def _keep(self, kept: RecordedAnswers, key: str, scope: Scope, query: Query) -> None:
+        found = await self.searcher.search(scope, query)
+        assert not found.degraded
+        recorded = AnswerDependencies.decode(found.dependence.encode())
+        assert recorded.query.digest == query.digest
+        kept.answers[key] = RecordedAnswer(scope, recorded.query, body_of(found, query))
+        kept.reverse.add(key, found.dependence.encode())
+
+    async def happen(self) -> None:
+        """One commit of one of the tenants."""
+        await self._go_on()
+        tenant = self.story.random.choice(worlds.TENANTS)
+        document_id = f"d{self.story.random.randrange(DOCUMENTS)}"
+        stored = self.stored.get((tenant, document_id))
+        if self.story.chance(0.03):
+            await self._move(tenant)
+        elif stored is None or self.story.chance(0.1):
+            await self._put(tenant, document_id)
+        elif self.story.chance(0.12):
+            del self.stored[tenant, document_id]
+            await self.writer.remove(tenant, document_id, lambda document: document)
+        elif self.story.chance(0.2):
+            document = self.story.re_permitted(stored)
+            self.stored[tenant, document_id] = document
+            await self.writer.put_access(tenant, document_id, lambda _stored: document)
+        elif self.story.chance(0.1):
+            await self._put_all(tenant)
+        else:
+            await self._put(tenant, document_id)
+
+    async def _move(self, tenant: str) -> None:
+        space = await self.documents.space(tenant)
+        (coming,) = [embedder for embedder in self.embedders if embedder.space != space]
+        spaces = EmbeddingMigration(self.database)
+        reembedder = Reembedder(self.documents, spaces, coming, RecordingInvalidation())
+        await reembedder.run(tenant, coming.dimensions, lambda _progress: None)
+
+    async def _put(self, tenant: str, document_id: str) -> None:
+        document = self._next(tenant, document_id)
+        await self.writer.put(tenant, document_id, lambda _stored: document)
+
+    async def _put_all(self, tenant: str) -> None:
+        every = [self._next(tenant, f"d{number}") for number in range(4)]
+        await self.writer.put_all(tenant, [as_put(document) for document in every])
+
+    def _next(self, tenant: str, document_id: str) -> Document:
+        stored = self.stored.get((tenant, document_id))
+        if stored is None or self.story.chance(0.1):
+            document = self.story.document(document_id)
+        else:
+            document = self.story.edited(stored)
+        self.stored[tenant, document_id] = document
+        return document
+
+    async def _go_on(self) -> None:
+        async with self.database.session() as session:
+            now: datetime = await session.connection.fetchval("SELECT now()")
+        self.story.go_on(now)
+
+    async def take_in(self, kept: RecordedAnswers, *, checked: bool) -> None:
+        """The news of both partitions; afterwards what is left must be what would be found."""
+        doomed: set[str] = set()
+        for partition, revision in kept.applied.items():
+            news = await self.changes.changes_after(kept.home, partition, revision)
+            assert news is not None
+            doomed |= kept.reverse.invalidated(news)
+            kept.applied[partition] = news.revision
+        for key, answer in list(kept.answers.items()):
+            if checked or key in doomed:
+                found = await self.searcher.search(answer.scope, answer.query)
+                is_same = body_of(found, answer.query) == answer.body
+                assert is_same or key in doomed, (answer, found)
+                self.counts["kept" if key not in doomed else "vain" if is_same else "ended"] += 1
+            if key in doomed:
+                del kept.answers[key]
+                kept.reverse.discard(key)
+                if self.story.chance(0.5):
+                    await self._keep(kept, key, answer.scope, answer.query)
+        await self.fill(kept)
+
+
+@pytest.fixture(params=range(4))
+async def world(
+    request: pytest.FixtureRequest,
+    servers: Servers,
+    databases: "asyncio.Queue[str]",
+    static_embedder: StaticEmbedder,
+) -> AsyncIterator[ReverseWorld]:
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        async with connected(own.database_url.get_secret_value()) as database:
+            await index_version.check_or_create(database, static_embedder, HashingEmbedder(32))
+            yield ReverseWorld(database, static_embedder, request.param)
+
+
+async def test_whatever_happens_no_answer_is_left_that_a_search_would_give_otherwise(
+    world: ReverseWorld, record_property: Any
+) -> None:
+    tenants = await world.begin()
+    for _ in range(STEPS):
+        for _ in range(world.story.random.choice([1, 1, 1, 3])):
+            await world.happen()
+        for kept in tenants:
+            await world.take_in(kept, checked=True)
+
+    counts = world.counts
+    for name in ("kept", "ended", "vain"):
+        record_property(name, counts[name])
+    # What is left is most of all, and of what is ended no small part would have been another.
+    print(dict(counts))
+    assert counts["kept"] > counts["ended"] + counts["vain"]
+    assert counts["ended"] > counts["vain"] / 3

@@ -1,0 +1,433 @@
+"""How PostgreSQL carries a search out: the plans of the very statements, as they ran in functions.
+
+A plan must not depend on what the planner believes of a table. So each is looked at on a fresh
+database, on fresh shelves without statistics, and with statistics of some tables or of all.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias, cast, get_args
+
+import pytest
+
+from gateway.embedded.embedded_servers import Servers
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import MovedTenant, Partitions
+from index.invalidation.changes import ChangeLog
+from index.model.query import Filter, FusionName, Query
+from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.postgres.connections import pool
+from index.postgres.database import Database, Row, SearchConnections, Session
+from index.postgres.search_role import Connection
+from index.search.searcher import Searcher
+from index.search.strategy import StrategyLimits
+from index.tenants.tenant_store import TenantStore
+from tests.conftest import fresh_settings, run_sql
+from tests.index.conftest import connected
+from tests.index.support import many_chunks
+from tests.index.support.captured_statements import held, unobserved
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+Node: TypeAlias = dict[str, Any]
+
+ACME, BETA, DELTA = 400, 60, 300  # documents; acme and delta outgrow the shared shelf
+FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
+PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
+ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
+QUERY = Query(many_chunks.QUESTION, alpha=0.5)
+OUTGROWN = StrategyLimits(crossover_chunks=1_000)
+
+ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
+FEW = resolve("acme", "ana", ["few"], ["private", "shared"])
+FEW_AND_OTHERS = resolve("acme", "ana", ["few"], ["private", "shared", "public"])
+ALL_AND_OTHERS = resolve("acme", "ana", ["few"], SCOPE_NAMES)
+
+STATISTICS = {
+    "moved": (),
+    "documents": ("documents",),
+    "audiences": ("audiences",),
+    "chunks": ("chunks",),
+    "all": (
+        "audiences",
+        "documents",
+        "chunks",
+        "tenants",
+        "chunk_texts",
+        "document_texts",
+        "chunk_partitions",
+    ),
+}
+
+
+class PlanRows(Protocol):
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]: ...
+
+
+class Explained:
+    """A way to the database by one connection that keeps the plan of each statement as it ran."""
+
+    def __init__(self, way: PlanRows) -> None:
+        self._way = way
+        # What a function has run ends just before the call of it does.
+        self._place = -2 if isinstance(way, SearchConnections) else -1
+        self._told: list[str] = []
+        self.plans: list[tuple[str, Node]] = []
+
+    @property
+    def searching(self) -> "Explained":
+        """Whoever searches goes by this."""
+        return self
+
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        self._told.clear()
+        rows = await self._way.rows(name, *arguments, **numbers)
+        self.plans.append((name, json.loads(self._told[self._place].partition("plan:")[2])["Plan"]))
+        return rows
+
+    async def row(self, name: str, *arguments: Any) -> Row | None:
+        rows = await self.rows(name, *arguments)
+        return rows[0] if rows else None
+
+    def listen(self, _connection: Connection, message: Any) -> None:
+        self._told.append(message.message)
+
+    async def search(
+        self, scope: Scope, limits: StrategyLimits, query: Query = QUERY
+    ) -> list[tuple[str, Node]]:
+        """The names and plans of the passes of one search, by a searcher that knows nothing yet."""
+        self.plans.clear()
+        searcher = Searcher(cast("Database", self), many_chunks.EMBEDDER, limits=limits)
+        await searcher.search(scope, query)
+        return [
+            (name, plan)
+            for name, plan in self.plans
+            if name.startswith(("search.exact", "search.nearest"))
+        ]
+
+
+@asynccontextmanager
+async def explained_searches(url: str) -> AsyncIterator[Explained]:
+    async with held(url) as (searching, connection):
+        await connection.execute("SET ROLE NONE")  # that of searches may not load anything
+        async with explained(searching, connection) as explaining:
+            await connection.execute("RESET ROLE")
+            yield explaining
+
+
+@asynccontextmanager
+async def explained(way: PlanRows, connection: Connection) -> AsyncIterator[Explained]:
+    """What the server tells of each statement is what ran, not what `EXPLAIN` would have run."""
+    await connection.execute(
+        "LOAD 'auto_explain';"
+        "SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;"
+        "SET auto_explain.log_analyze = on; SET auto_explain.log_timing = off;"
+        "SET auto_explain.log_format = json; SET auto_explain.log_nested_statements = on"
+    )
+    explaining = Explained(way)
+    connection.add_log_listener(explaining.listen)
+    try:
+        yield explaining
+    finally:
+        connection.remove_log_listener(explaining.listen)
+
+
+# Else a plan that PostgreSQL keeps may be made anew between two searches, of better statistics.
+LEAVE_STATISTICS = """
+DO $$
+DECLARE
+    relation regclass;
+BEGIN
+    FOR relation IN
+        SELECT oid FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+    LOOP
+        EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', relation);
+    END LOOP;
+END $$"""
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """searches, statements: as they are explained, those of searches and those of the owner."""
+
+    searches: Explained
+    statements: Explained
+    shelves: dict[str, int]
+
+
+@asynccontextmanager
+async def settled(
+    servers: Servers, databases: "asyncio.Queue[str]", analysed: Sequence[str] | None
+) -> AsyncIterator[Town]:
+    """A town in which nothing is indexed if `analysed` is None, else these tables are analysed."""
+    async with fresh_settings(servers, databases) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        async with connected(url) as database:
+            tenants, documents = TenantStore(database), DocumentStore(database)
+            for tenant in ("acme", "beta", "delta"):
+                await tenants.create(tenant, tenant)
+            await many_chunks.settle(documents, "acme", number=ACME, readers=ACME_READERS, seed=1)
+            third = [("public",), ("tenant",), ("tenant",)]
+            await many_chunks.settle(documents, "beta", number=BETA, readers=third, seed=2)
+            half = [("public",), ("tenant",)]
+            await many_chunks.settle(documents, "delta", number=DELTA, readers=half, seed=3)
+            shelves = {"acme": 0, "beta": 0, "delta": 0}
+            if analysed is not None:
+                async for done in Partitions(database, limits=OUTGROWN).maintain():
+                    if isinstance(done, MovedTenant):
+                        shelves[done.tenant] = done.shelf
+            await run_sql(url, LEAVE_STATISTICS)
+            for table in analysed or ():
+                await run_sql(url, f"ANALYZE {table}")
+        async with (
+            explained_searches(url) as searches,
+            pool(url, 1, 10, {}) as owner,
+            owner.acquire() as connection,
+            explained(Session(connection, unobserved), connection) as statements,
+        ):
+            yield Town(searches, statements, shelves)
+
+
+@pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
+async def town(
+    request: pytest.FixtureRequest, servers: Servers, databases: "asyncio.Queue[str]"
+) -> AsyncIterator[Town]:
+    """Fresh, and with shelves of which there are these statistics."""
+    analysed = None if request.param is None else STATISTICS[request.param]
+    async with settled(servers, databases, analysed) as town:
+        yield town
+
+
+def nodes(plan: Node) -> Iterator[Node]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+def part(plan: Node, name: str) -> Node:
+    """The part of the plan that carries out one of the statement's queries."""
+    (found,) = (node for node in nodes(plan) if node.get("Subplan Name") == f"CTE {name}")
+    return found
+
+
+def reads(plan: Node, relation: str) -> list[Node]:
+    """The scans of a table that were carried out."""
+    return [
+        node
+        for node in nodes(plan)
+        if node.get("Relation Name") == relation and node["Actual Loops"]
+    ]
+
+
+def indexes(plan: Node, relation: str) -> set[str]:
+    """The indexes that the table was read by; '' if it was read without one."""
+    return {index for read in reads(plan, relation) for index in set(_by(read)) or {""}}
+
+
+def _by(scan: Node) -> Iterator[str]:
+    """The index of a scan, or those that its bitmap is made of."""
+    if "Index Name" in scan:
+        yield scan["Index Name"]
+    for node in scan.get("Plans", ()):
+        if node["Parent Relationship"] not in {"InitPlan", "SubPlan"}:
+            yield from _by(node)
+
+
+def rows_read(plan: Node, relation: str) -> int:
+    """How many rows the scans of a table met, wanted or not."""
+    return sum(
+        round((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
+        for node in reads(plan, relation)
+    )
+
+
+def shelves_read(plan: Node) -> set[str]:
+    return {
+        node["Relation Name"]
+        for node in nodes(plan)
+        if node.get("Relation Name", "").startswith("chunks_") and node["Actual Loops"]
+    }
+
+
+def assert_no_table_is_read_through(plan: Node) -> None:
+    through = {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
+    assert through <= {"index_meta"}, "which has one row"
+
+
+async def only_pass(town: Town, scope: Scope, limits: StrategyLimits, query: Query = QUERY) -> Node:
+    ((_, plan),) = await town.searches.search(scope, limits, query)
+    assert_no_table_is_read_through(plan)
+    return plan
+
+
+def own(plan: Node) -> Node:
+    """Where an exact pass looks for the tenant's own documents: its two forms, one carried out."""
+    (found,) = (
+        node
+        for node in nodes(plan)
+        if node.get("Parent Relationship") == "InitPlan" and node["Node Type"] == "Append"
+    )
+    return found
+
+
+@pytest.mark.parametrize("fusion", get_args(FusionName))
+async def test_an_exact_pass_reads_each_visible_vector_once_and_touches_no_other_shelf(
+    town: Town, fusion: FusionName
+) -> None:
+    plan = await only_pass(town, ALL, many_chunks.EXACT, replace(QUERY, fusion=fusion))
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert shelves_read(plan) == {shelf}
+    assert rows_read(plan, shelf) == ACME * many_chunks.CHUNKS
+    assert [read["Actual Loops"] for read in reads(plan, shelf)] == [1]
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_partition_no_idx"}
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+async def test_an_exact_pass_goes_by_audience_to_the_documents_and_from_them_to_their_chunks_alone(
+    town: Town, *, filtered: bool
+) -> None:
+    query = replace(QUERY, filter=Filter(languages=("en",))) if filtered else QUERY
+    plan = await only_pass(town, FEW, many_chunks.EXACT, query)
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert indexes(part(plan, "admitted"), "audiences") == {"audiences_tokens"}
+    assert rows_read(part(plan, "admitted"), "audiences") == 1
+    assert indexes(own(plan), "documents") == {"documents_audience"}
+    assert rows_read(own(plan), "documents") == FEW_DOCUMENTS
+    assert len(reads(own(plan), "documents")) == 1, "by the index alone, or with what is wanted"
+    assert shelves_read(plan) == {shelf}
+    assert indexes(plan, shelf) == {f"{shelf}_document_key_partition_no_idx"}
+    assert rows_read(plan, shelf) == FEW_DOCUMENTS * many_chunks.CHUNKS
+
+
+async def test_public_documents_of_others_are_found_as_such_and_their_chunks_from_them(
+    town: Town,
+) -> None:
+    plan = await only_pass(town, FEW_AND_OTHERS, many_chunks.EXACT)
+
+    others = part(plan, "others")
+    assert indexes(others, "documents") == {"documents_public"}
+    assert rows_read(others, "documents") == PUBLIC_DOCUMENTS
+    assert indexes(others, "tenants") == {"tenants_pkey"}
+    assert rows_read(others, "tenants") == PUBLIC_DOCUMENTS
+    beta, delta = f"chunks_{town.shelves['beta']}", f"chunks_{town.shelves['delta']}"
+    if beta != delta:
+        assert indexes(plan, beta) == {f"{beta}_document_key_partition_no_idx"}
+        assert indexes(plan, delta) == {f"{delta}_document_key_partition_no_idx"}
+        assert (
+            rows_read(plan, beta) + rows_read(plan, delta) == PUBLIC_DOCUMENTS * many_chunks.CHUNKS
+        )
+
+
+@pytest.mark.parametrize("town", STATISTICS, indirect=True)
+async def test_the_nearest_are_found_by_the_graph_and_by_the_index_of_terms(town: Town) -> None:
+    plan = await only_pass(town, ALL, many_chunks.NEAREST)
+
+    shelf = f"chunks_{town.shelves['acme']}"
+    assert shelves_read(plan) == {shelf}
+    assert indexes(part(plan, "nearest"), shelf) == {f"{shelf}_graph"}
+    assert indexes(part(plan, "matched"), shelf) == {f"{shelf}_terms"}
+    assert rows_read(part(plan, "nearest"), shelf) < ACME * many_chunks.CHUNKS / 2
+
+
+@pytest.mark.parametrize("town", STATISTICS, indirect=True)
+async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_walked_to(
+    town: Town,
+) -> None:
+    passes = await town.searches.search(ALL_AND_OTHERS, many_chunks.NEAREST)
+
+    (first, of_delta), (second, of_acme), (third, of_others) = passes
+    assert (first, second, third) == ("search.nearest", "search.nearest", "search.exact")
+    assert shelves_read(of_delta) == {f"chunks_{town.shelves['delta']}"}
+    assert shelves_read(of_acme) == {f"chunks_{town.shelves['acme']}"}
+    assert shelves_read(of_others) == {f"chunks_{town.shelves['beta']}"}
+    assert reads(own(of_others), "documents") == []
+    for _, plan in passes:
+        assert_no_table_is_read_through(plan)
+
+
+@pytest.mark.parametrize("expand", [True, False])
+async def test_a_whole_text_is_read_only_to_expand_a_hit(town: Town, *, expand: bool) -> None:
+    plan = await only_pass(town, FEW, many_chunks.EXACT, replace(QUERY, expand=expand))
+
+    assert rows_read(plan, "document_texts") == (QUERY.top_k + 2 if expand else 0)
+    if not expand:
+        assert rows_read(plan, "chunk_texts") == QUERY.likely_depth
+    assert indexes(plan, "chunk_texts") <= {"chunk_texts_pkey", "chunk_texts_document"}
+
+
+async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
+    await town.searches.search(ALL_AND_OTHERS, many_chunks.NEAREST)
+
+    ((_, plan),) = [one for one in town.searches.plans if one[0] == "search.survey"]
+    assert_no_table_is_read_through(plan)
+    assert shelves_read(plan) == set()
+    for name, index in (
+        ("own_sample", "documents_sample_rank"),
+        ("others_sample", "documents_public"),
+    ):
+        assert indexes(part(plan, name), "documents") == {index}
+        assert rows_read(part(plan, name), "documents") <= 256
+
+
+@pytest.mark.parametrize(("partition", "tenant"), [("acme", "acme"), ("public", "delta")])
+async def test_what_is_new_is_looked_up_chunk_by_chunk(
+    town: Town, partition: str, tenant: str
+) -> None:
+    (stored,) = await town.statements.rows("documents.stored", tenant, [f"{tenant}0"])
+    touched = [[], [], stored["chunk_ids"], [], []]
+    (advanced,) = await town.statements.rows("documents.advance", partition, [], 0, 0, *touched)
+    town.statements.plans.clear()
+
+    changes = ChangeLog(cast("Database", town.statements))
+    news = await changes.changes_after("acme", partition, advanced["revision"] - 1)
+
+    assert news is not None
+    assert {arrival.chunk_id for arrival in news.changed_chunks} == set(stored["chunk_ids"])
+    ((_, plan),) = town.statements.plans
+    shelf = f"chunks_{town.shelves[tenant]}"
+    assert_no_table_is_read_through(plan)
+    assert indexes(plan, "change_log") == {"change_log_pkey"}
+    assert rows_read(plan, "change_log") == 1
+    assert shelves_read(plan) == {shelf}
+    for relation in ("chunk_texts", "documents", shelf):
+        assert indexes(plan, relation) == {f"{relation}_pkey"}
+        assert 0 < rows_read(plan, relation) <= many_chunks.CHUNKS
+
+
+async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
+    database_url: str, documents: DocumentStore
+) -> None:
+    async with explained_searches(database_url) as explaining:
+        await explaining.search(FEW_AND_OTHERS, many_chunks.EXACT)
+        await many_chunks.settle(documents, "acme", number=100, readers=ACME_READERS, seed=1)
+        town = Town(explaining, explaining, {})
+
+        of_all = await only_pass(town, ALL, many_chunks.EXACT)
+        of_few = await only_pass(town, FEW, many_chunks.EXACT)
+
+    assert rows_read(of_all, "chunks_0") == 100 * many_chunks.CHUNKS
+    assert indexes(of_few, "chunks_0") == {"chunks_0_document_key_partition_no_idx"}
+    assert rows_read(of_few, "chunks_0") == 2 * many_chunks.CHUNKS
+    assert indexes(own(of_few), "documents") == {"documents_audience"}
+
+
+async def test_a_plan_inside_a_function_is_one_for_all_arguments(town: Town) -> None:
+    scopes = [ALL, FEW, ALL_AND_OTHERS, FEW_AND_OTHERS] * 3  # PostgreSQL would decide at the sixth
+
+    plans = [await only_pass(town, scope, many_chunks.EXACT) for scope in scopes]
+
+    assert {json.dumps(_shape(plan)) for plan in plans} == {json.dumps(_shape(plans[0]))}
+    assert "$1)" in json.dumps(plans[-1]), "a plan for these arguments alone would name the tenant"
+
+
+def _shape(plan: Node) -> list[Any]:
+    """How each part of the plan is carried out, whatever it met, and what it was held to cost."""
+    names = ("Node Type", "Relation Name", "Index Name", "Index Cond", "Filter")
+    return [[plan.get(name) for name in names], *map(_shape, plan.get("Plans", ()))]

@@ -1,0 +1,186 @@
+"""Words of a search: in which language they are understood, and what their typos are taken for."""
+
+from dataclasses import replace
+
+import pytest
+
+from index.model.query import Query
+from index.model.scope import everything, resolve
+from index.postgres.database import Database
+from index.search.searcher import Searcher
+from ingest.write.writer import Writer
+from tests.index.search.test_search import ANA
+from tests.index.support.samples import AbsentEmbedder, a_document, put
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_language_that_comes_in_is_understood_by_the_next_search(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    before = await searcher.search(ANA, Query("pagamentos", alpha=0))
+    await put(writer, a_document("pagar", "O pagamento sai no dia 25.", language="pt-BR"))
+
+    after = await searcher.search(ANA, Query("pagamentos", alpha=0))
+
+    assert before.hits == ()
+    assert [hit.document_id for hit in after.hits] == ["pagar"]
+
+
+async def test_a_language_that_comes_in_with_a_public_document_of_another_tenant_is_understood(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    await searcher.search(ANA, Query("pagamentos", alpha=0))
+    public = a_document(
+        "pagar", "O pagamento sai no dia 25.", language="pt-BR", readers=("public",)
+    )
+    await put(writer, public, "beta")
+
+    found = await searcher.search(ANA, Query("pagamentos", alpha=0))
+
+    assert [hit.document_id for hit in found.hits] == ["pagar"]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 1.0])
+async def test_without_the_embedder_words_alone_decide_on_the_whole_scale(
+    writer: Writer, searcher: Searcher, database: Database, alpha: float
+) -> None:
+    for number in range(5):
+        await put(writer, a_document(f"d{number}", f"{'Leave. ' * number} Harbour probe."))
+    degraded_searcher = Searcher(database, AbsentEmbedder())
+
+    for query in (Query("leave", alpha=alpha), Query("leave", alpha=alpha, fusion="relative")):
+        by_words = await searcher.search(ANA, replace(query, alpha=0))
+        found = await degraded_searcher.search(ANA, query)
+
+        assert found.degraded
+        assert not by_words.degraded
+        assert [(hit.chunk_id, hit.score) for hit in found.hits] == [
+            (hit.chunk_id, hit.score) for hit in by_words.hits
+        ]
+        assert len(found.hits) == 5
+        assert all(hit.ranking.dense is None for hit in found.hits)
+
+
+async def test_without_the_embedder_rrf_ranks_by_words_too(
+    writer: Writer, database: Database
+) -> None:
+    await put(writer, a_document("probe", "Harbour probe.", title="Probes"))
+    await put(writer, a_document("leave", "Leave."))
+    degraded_searcher = Searcher(database, AbsentEmbedder())
+
+    found = await degraded_searcher.search(ANA, Query("leave", alpha=1, fusion="rrf"))
+
+    assert [(hit.document_id, hit.score) for hit in found.hits] == [("leave", 1 / 61)]
+
+
+@pytest.mark.slow
+async def test_words_are_analysed_in_the_language_that_the_caller_names(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("english", "Pay by invoice; one sensor.", title="", language="en"))
+    await put(writer, a_document("portuguese", "Pagamentos: um sensor.", title="", language="pt"))
+
+    async def found(text: str, language: str | None) -> set[str]:
+        answer = await searcher.search(ANA, Query(text, alpha=0, language=language))
+        return {hit.document_id for hit in answer.hits}
+
+    assert await found("sensor", None) == {"english", "portuguese"}
+    assert await found("sensor", "en") == {"english"}
+    assert await found("sensor", "pt") == await found("sensor", "pt-BR") == {"portuguese"}
+    assert await found("pagamento", "pt") == {"portuguese"}
+    assert await found("pagamento", "en") == set()
+    assert await found("sensor", "de") == set()
+
+
+async def test_a_word_with_a_typo_finds_and_the_answer_says_what_it_was_taken_for(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+    await put(writer, a_document("leave"))
+
+    for alpha in (0.0, 0.5):
+        found = await searcher.search(ANA, Query("lihgthouse", alpha=alpha, top_k=1))
+
+        assert [hit.document_id for hit in found.hits] == ["tower"]
+        assert found.corrections == {"lihgthouse": ("lighthouse",)}
+
+
+async def test_a_word_as_it_should_be_is_not_corrected(writer: Writer, searcher: Searcher) -> None:
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+
+    for text in ("lighthouse", "lighthouses", "Norrvik"):
+        found = await searcher.search(ANA, Query(text, alpha=0))
+
+        assert [hit.document_id for hit in found.hits] == ["tower"]
+        assert found.corrections == {}
+
+
+async def test_a_word_that_came_in_a_moment_ago_is_what_a_typo_is_taken_for(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("leave"))
+    before = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+    await put(writer, a_document("tower", "The old lighthouse of Norrvik."))
+
+    after = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+
+    assert (before.hits, before.corrections) == ((), {})
+    assert [hit.document_id for hit in after.hits] == ["tower"]
+    assert after.corrections == {"lihgthouse": ("lighthouse",)}
+
+
+async def test_words_that_only_some_may_read_correct_nobody_until_all_may(
+    writer: Writer, searcher: Searcher
+) -> None:
+    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
+    await put(writer, secret)
+    await put(writer, a_document("open", "The telescope."))
+    typed, ben = Query("lihgthouse telescpoe", alpha=0.5), everything("acme", "ben", [])
+
+    before = [await searcher.search(scope, typed) for scope in (ANA, ben)]
+    await writer.put_access("acme", "secret", lambda _: replace(secret, readers=("tenant",)))
+    after = await searcher.search(ANA, typed)
+
+    assert [found.corrections for found in before] == [{"telescpoe": ("telescope",)}] * 2
+    assert after.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
+
+
+async def test_a_document_that_is_written_for_all_at_last_teaches_what_it_kept(
+    writer: Writer, searcher: Searcher
+) -> None:
+    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
+    await put(writer, secret)
+
+    await put(writer, replace(secret, readers=("tenant",), tags=("told",)))
+
+    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+    assert [hit.document_id for hit in found.hits] == ["secret"]
+
+
+async def test_an_answer_says_nothing_of_corrections_that_its_hits_do_not_show(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("all", "The lighthouse.", owner=None))
+    await put(writer, a_document("own", "My telescope.", owner="ana", readers=("tenant",)))
+
+    found = await searcher.search(
+        resolve("acme", "ana", [], ["private"]), Query("lihgthouse telescpoe", alpha=0.5)
+    )
+
+    assert [hit.document_id for hit in found.hits] == ["own"]
+    assert found.corrections == {"telescpoe": ("telescope",)}
+
+
+@pytest.mark.parametrize("reader", ["tenant", "public"])
+async def test_the_words_of_another_tenant_correct_nothing(
+    writer: Writer, searcher: Searcher, reader: str
+) -> None:
+    await put(writer, a_document("tower", "The lighthouse.", readers=(reader,)), "beta")
+    await put(writer, a_document("leave"))
+
+    found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
+
+    assert (found.hits, found.corrections) == ((), {})

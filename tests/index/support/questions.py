@@ -1,0 +1,139 @@
+"""A world settled in a database, questions to it, and whether an answer is right."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import asyncpg
+import numpy as np
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from index.documents.document_store import DocumentStore
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.document import Document
+from index.model.query import Filter, Query
+from index.model.scope import SCOPE_NAMES, ScopeName, resolve
+from index.postgres.database import Database
+from index.search.searcher import Searcher, SearchResult
+from index.tenants.tenant_store import TenantStore
+from ingest.chunkers.structure import chunks
+from ingest.write.writer import Writer
+from tests.index.support import worlds
+from tests.index.support.samples import RecordingInvalidation, put, subsets
+from tests.index.support.worlds import IndexPrincipal, Piece
+
+T = TypeVar("T")
+
+SCORE_TOLERANCE = 1e-3
+SCOPES = [names for names in subsets(SCOPE_NAMES) if names]
+
+
+class QuestionWorld:
+    """A searcher, and every chunk that there is."""
+
+    def __init__(self, database: Database, embedder: StaticEmbedder) -> None:
+        self.database = database
+        self.tenants = TenantStore(database)
+        self.searcher = Searcher(database, embedder)
+        self.embedder = embedder
+        self.pieces: list[Piece] = []
+
+    async def settle(self, url: str, made_up: Sequence[tuple[str, Document]]) -> None:
+        documents = DocumentStore(self.database)
+        writer = Writer(documents, self.embedder, RecordingInvalidation())
+        connection = await asyncpg.connect(url)
+        for tenant in worlds.TENANTS:
+            await self.tenants.create(tenant, tenant)
+        for hours, (tenant, document) in enumerate(made_up):
+            await put(writer, document, tenant)
+            await connection.execute(
+                "UPDATE documents SET updated_at = $3 WHERE tenant = $1 AND document_id = $2",
+                tenant,
+                document.document_id,
+                worlds.updated_at(hours),
+            )
+            stored = await documents.stored(tenant, document.document_id)
+            assert stored is not None
+            digests = [chunk.digest for chunk in chunks(document.text)]
+            # As they were embedded: in another batch a number may round the other way.
+            vectors = await documents.known_embeddings(tenant, self.embedder.space, digests)
+            self.pieces += worlds.pieces(
+                tenant,
+                document,
+                chunk_ids=stored.chunk_ids,
+                updated_at=worlds.updated_at(hours),
+                dense=np.array([vectors[digest].to_numpy() for digest in digests]),
+            )
+        await connection.close()
+
+    async def assert_right(
+        self, searcher: Searcher, asking: IndexPrincipal, names: Sequence[ScopeName], query: Query
+    ) -> None:
+        """What the searcher finds is what brute force finds, if that does not hang on rounding."""
+        seen = worlds.visible(self.pieces, asking, names, query.filter)
+        vector = await self.embedder.embed_query(query.text)
+        expected = worlds.expected(seen, query, vector)
+        assume(expected.decided)
+
+        scope = resolve(asking.tenant, asking.subject, asking.groups, names)
+        found = await searcher.search(scope, query)
+
+        assert {hit.chunk_id for hit in found.hits} <= {piece.chunk_id for piece in seen}
+        check(query, found, expected)
+
+
+def check(query: Query, found: SearchResult, expected: worlds.Expected) -> None:
+    """Ranks are exact, but where scores are equal within the tolerance: no two `rrf` ones are."""
+    tolerance = 0.0 if query.fusion == "rrf" else SCORE_TOLERANCE
+    found_scores = [hit.score for hit in found.hits]
+    expected_scores = [score for _, score in expected.hits]
+
+    assert found_scores == pytest.approx(expected_scores, rel=0, abs=tolerance)
+    for hit, (chunk_id, score) in zip(found.hits, expected.hits, strict=True):
+        if hit.chunk_id != chunk_id:
+            assert expected.scores[hit.chunk_id] == pytest.approx(score, rel=0, abs=tolerance)
+            assert expected.scores[hit.chunk_id] != score, "ties go to the lower chunk id"
+
+
+def seldom(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
+    """Mostly None: many conditions at once admit nothing."""
+    return st.integers(0, 3).flatmap(lambda number: st.none() if number else strategy)
+
+
+def some(things: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.sets(st.sampled_from(things), min_size=1).map(sorted).map(tuple)
+
+
+moments = st.integers(0, 3 * worlds.DOCUMENTS_PER_TENANT).map(worlds.updated_at)
+filters = st.builds(
+    Filter,
+    sources=seldom(some(worlds.SOURCES)),
+    tags_any=seldom(some(worlds.TAGS)),
+    tags_all=seldom(some(worlds.TAGS[:2])),
+    languages=seldom(some([*worlds.LANGUAGES, "pt"])),
+    updated_after=seldom(moments),
+    updated_before=seldom(moments),
+    exclude_documents=seldom(some([f"d{number}" for number in range(5)])),
+    metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
+    attributes=seldom(st.sampled_from(worlds.CONDITIONS)),
+)
+words = st.sampled_from([word for words in worlds.WORDS.values() for word in words])
+queries = st.builds(
+    Query,
+    text=st.lists(words | st.just("unheard-of"), min_size=1, max_size=5).map(" ".join),
+    alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1),
+    top_k=st.sampled_from([1, 5, 20, 1000]),
+    fusion=st.sampled_from(["absolute", "absolute", "relative", "rrf"]),
+    filter=filters,
+    min_score=seldom(st.sampled_from([0.17, 0.53, 1.1])),
+    candidates=st.sampled_from([3, 20, 50, 1000]),
+    language=seldom(st.sampled_from(worlds.LANGUAGES)),
+    document_hits_max=seldom(st.sampled_from([1, 2])),
+)
+principals = st.builds(
+    IndexPrincipal,
+    st.sampled_from(worlds.TENANTS),
+    st.sampled_from(worlds.SUBJECTS),
+    st.sets(st.sampled_from(worlds.GROUPS)).map(sorted).map(tuple),
+)
