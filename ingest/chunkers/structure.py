@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, pairwise, repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 from ingest.chunkers.chunk import Chunk, chunk_of
@@ -40,6 +40,9 @@ class _Section:
     blocks: Sequence[Block]
 
 
+_Score: TypeAlias = tuple[int, int]
+
+
 class _Position(NamedTuple):  # as many as segments
     """Where a section may be cut: before the segment of this number, after so many words.
 
@@ -48,7 +51,7 @@ class _Position(NamedTuple):  # as many as segments
 
     number: int
     words: int
-    score: tuple[int, int]
+    score: _Score
 
 
 def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
@@ -94,18 +97,29 @@ def headings_at(text: str, starts: Iterable[int]) -> list[tuple[str, ...]]:
 
 def split_to_fit(text: str, span: Sequence[Segment], words_max: int) -> list[Sequence[Segment]]:
     """Split the span at its best position near the middle until each part has words_max words."""
+    return _split_to_fit(span, _scores(text, span), words_max)
+
+
+def _split_to_fit(
+    span: Sequence[Segment], scores: Sequence[_Score], words_max: int
+) -> list[Sequence[Segment]]:
+    """scores: of the cuts before each segment."""
     words = sum(segment.words for segment in span)
     if words <= words_max or len(span) == 1:
         return [span]
-    positions = _positions(text, span)
+    positions = _positions(span, scores)
     middle = [position for position in positions if words / 3 <= position.words <= words * 2 / 3]
     best = (
         max(middle, key=lambda position: (position.score, -position.number))
         if middle
         else min(positions, key=lambda position: abs(position.words - words / 2))
     )
-    halves = span[: best.number], span[best.number :]
-    return [part for half in halves for part in split_to_fit(text, half, words_max)]
+    first, second = slice(best.number), slice(best.number, None)
+    return [
+        part
+        for half in (first, second)
+        for part in _split_to_fit(span[half], scores[half], words_max)
+    ]
 
 
 def _sections(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[_Section]:
@@ -185,18 +199,23 @@ def _spans(text: str, section: Sequence[Segment], words_max: int) -> Iterator[tu
     if sum(segment.words for segment in section) <= words_max * WHOLE:
         yield tuple(section)
         return
-    cuts = _cuts(_positions(text, section), section, words_max * APART)
+    scores = _scores(text, section)
+    cuts = _cuts(_positions(section, scores), section, words_max * APART)
     for first, last in pairwise((0, *(cut.number for cut in cuts), len(section))):
-        for span in split_to_fit(text, section[first:last], words_max):
+        for span in _split_to_fit(section[first:last], scores[first:last], words_max):
             yield tuple(span)
 
 
-def _positions(text: str, span: Sequence[Segment]) -> list[_Position]:
-    words_before = list(accumulate(segment.words for segment in span))
+def _scores(text: str, span: Sequence[Segment]) -> list[_Score]:
+    return [(segment.rank, _hash(text, segment)) for segment in span]
+
+
+def _positions(span: Sequence[Segment], scores: Sequence[_Score]) -> list[_Position]:
+    words_before = accumulate(segment.words for segment in span)
     return [
-        _Position(number, words, (segment.rank, _hash(text, segment)))
-        for number, (words, segment) in enumerate(
-            zip(words_before, span[1:], strict=False), start=1
+        _Position(number, words, score)
+        for number, (words, score) in enumerate(
+            zip(words_before, scores[1:], strict=False), start=1
         )
     ]
 

@@ -4,6 +4,7 @@ Named tuples, not dataclasses: a search hashes millions of them.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
@@ -55,7 +56,9 @@ class Frozen(NamedTuple):
     history: str
     progress: tuple[tuple[str, int, int], ...]
 
+    @cache
     def thawed(self) -> State:
+        """One state for all worlds that have it; no rule changes a state in place."""
         progress = {
             name: PartitionProgress(fence, applied) for name, fence, applied in self.progress
         }
@@ -67,6 +70,7 @@ def frozen(state: State) -> Frozen:
     return Frozen(state.server_id, state.nonce, state.history, tuple(sorted(progress)))
 
 
+@cache
 def revisions(snapshot: ModelSnapshot) -> Revisions:
     numbers = dict(zip(PARTITIONS, snapshot.revisions, strict=False))
     return Revisions(f"history {snapshot.history}", numbers)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -186,6 +187,11 @@ def _holding(word: str, documents: Sequence[WorldDocument], kinds: Sequence[str]
     }
 
 
-def _summaries(document: WorldDocument) -> set[tuple[str, int, int]]:
+def _summaries(document: WorldDocument) -> frozenset[tuple[str, int, int]]:
     """What is said of which part, by the very code that is tested for saying it."""
-    return {(each.text, each.start, each.end) for each in summaries(document.text, {})}
+    return _summaries_of(document.text)
+
+
+@lru_cache(maxsize=1024)
+def _summaries_of(text: str) -> frozenset[tuple[str, int, int]]:
+    return frozenset((each.text, each.start, each.end) for each in summaries(text, {}))
