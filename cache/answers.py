@@ -27,12 +27,12 @@ _BACKGROUND_MAX = 4  # concurrent verifications in the background
 
 @dataclass(frozen=True, slots=True)
 class CacheLookup:
-    """The key of one answer in the cache of the tenant `home`.
+    """The key of one answer in the cache of the tenant `tenant`.
 
     question: allows the answer of a similar question, and lets this answer serve similar ones.
     """
 
-    home: str
+    tenant: str
     key: str
     question: CachedQuestion | None = None
 
@@ -120,11 +120,11 @@ class Answers:
         served = await self._flights.do(flight, lambda: self._load(lookup, revisions, compute))
         return self._count_tier(served)
 
-    async def drop(self, home: str, key: str) -> None:
+    async def drop(self, tenant: str, key: str) -> None:
         """Drop an answer from memory and from Redis."""
         self._memory.drop(key)
         try:
-            await self._store.drop(home, key)
+            await self._store.drop(tenant, key)
         except CacheUnavailable:
             self._count("unavailable")
 
@@ -198,7 +198,7 @@ class Answers:
         """A snapshot whose state has all these partitions; None if Redis is unavailable."""
         try:
             snapshot = await self._store.lookup(
-                lookup.home, revisions.history, lookup.key, lock_token=lock_token
+                lookup.tenant, revisions.history, lookup.key, lock_token=lock_token
             )
             if await self._invalidation.is_impossible(snapshot, revisions):
                 return None  # and the computed answer will belong to another history too
@@ -253,7 +253,7 @@ class Answers:
         self, lookup: CacheLookup, revisions: Revisions, similar: SimilarAnswer, compute: Compute
     ) -> ServedAnswer:
         """The similar question's answer; a sample is verified in the background."""
-        self._semantic.record_served(lookup.home, similar)
+        self._semantic.record_served(lookup.tenant, similar)
         if similar.is_sampled and len(self._background) < _BACKGROUND_MAX:
             self._run_in_background(self._verify_in_background(lookup, revisions, similar, compute))
         return ServedAnswer(
@@ -271,7 +271,7 @@ class Answers:
     def _verify(self, lookup: CacheLookup, similar: SimilarAnswer, real: ServedAnswer) -> None:
         """Count whether the similar question's answer was right, if both have equal revisions."""
         if real.is_complete and real.valid_until == similar.valid_until:
-            is_right = self._semantic.verify(lookup.home, similar, real.body)
+            is_right = self._semantic.verify(lookup.tenant, similar, real.body)
             self._count("verified" if is_right else "wrong")
 
     async def _compute_and_fill(
@@ -284,7 +284,9 @@ class Answers:
     ) -> ServedAnswer:
         self._count("computed")
         if snapshot is not None and protocol.pending_revisions(snapshot.state, revisions):
-            drain = self._invalidation.drain(snapshot.home, revisions)  # the writer has not done it
+            drain = self._invalidation.drain(
+                snapshot.tenant, revisions
+            )  # the writer has not done it
             answer, _ = await asyncio.gather(compute(), drain)
         else:
             answer = await compute()
@@ -316,7 +318,7 @@ class Answers:
                 fill = await self._store.fill(snapshot, lookup.key, entry, lock_token=lock_token)
                 if fill.is_done:
                     self._count("stored")
-                    self._invalidation.register_stored(lookup.home, lookup.key, entry, fill)
+                    self._invalidation.register_stored(lookup.tenant, lookup.key, entry, fill)
                     return True
                 snapshot = fill.snapshot
         except CacheUnavailable:
@@ -326,7 +328,7 @@ class Answers:
 
     async def _release(self, lookup: CacheLookup) -> None:
         try:
-            await self._store.release_fill_lock(lookup.home, lookup.key)
+            await self._store.release_fill_lock(lookup.tenant, lookup.key)
         except CacheUnavailable:
             self._count("unavailable")
 

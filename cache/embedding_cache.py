@@ -36,33 +36,33 @@ class EmbeddingCache:
             size_bytes_max, getsizeof=lambda vector: len(vector) + _OVERHEAD_BYTES
         )
 
-    async def get(self, home: str, key: str) -> bytes | None:
+    async def get(self, tenant: str, key: str) -> bytes | None:
         """The tenant's vector under this key, or None."""
-        vector = self._memory.get((home, key))
+        vector = self._memory.get((tenant, key))
         if vector is not None:
             self._count(f"{self._kind}_memory")
             return vector
         try:
-            vector = _strip_stamp(await self._store.get(home, f"{self._kind}:{key}"))
+            vector = _strip_stamp(await self._store.get(tenant, f"{self._kind}:{key}"))
         except CacheUnavailable:
             self._count("unavailable")
         if vector is None:
             self._count(f"{self._kind}_miss")
             return None
         self._count(f"{self._kind}_redis")
-        self._remember(home, key, vector)
+        self._remember(tenant, key, vector)
         return vector
 
-    async def put(self, home: str, key: str, vector: bytes) -> None:
-        self._remember(home, key, vector)
+    async def put(self, tenant: str, key: str, vector: bytes) -> None:
+        self._remember(tenant, key, vector)
         try:
-            await self._store.set(home, f"{self._kind}:{key}", _stamp(vector) + vector)
+            await self._store.set(tenant, f"{self._kind}:{key}", _stamp(vector) + vector)
         except CacheUnavailable:
             self._count("unavailable")
 
-    def _remember(self, home: str, key: str, vector: bytes) -> None:
+    def _remember(self, tenant: str, key: str, vector: bytes) -> None:
         if len(vector) + _OVERHEAD_BYTES <= self._memory.maxsize:
-            self._memory[home, key] = vector
+            self._memory[tenant, key] = vector
 
 
 def _strip_stamp(raw: bytes | None) -> bytes | None:

@@ -30,7 +30,7 @@ class CountEvent(Protocol):
 class ChangeFeed(Protocol[N_co]):
     """The committed changes in PostgreSQL. Raises `ChangeFeedUnavailable`."""
 
-    async def changes_after(self, home: str, partition: str, revision: int, /) -> N_co | None:
+    async def changes_after(self, tenant: str, partition: str, revision: int, /) -> N_co | None:
         """The partition's changes after the revision that can affect the tenant's entries.
 
         None if they are no longer stored, or too many to read.
@@ -68,28 +68,28 @@ class Invalidation(Generic[N]):
         self._drops_max = drops_max
         self._reached: LRUCache[str, bytes] = LRUCache(_REACHED_MAX)
 
-    async def drain(self, home: str, revisions: Revisions) -> None:
+    async def drain(self, tenant: str, revisions: Revisions) -> None:
         """Drop the tenant's entries that the changes up to `revisions` invalidate.
 
         If Redis or PostgreSQL is unavailable, the next drain does it.
         """
         started_s = time.perf_counter()
         try:
-            await self._drain(home, revisions)
+            await self._drain(tenant, revisions)
         except CacheError:
             self._count("unavailable")
         finally:
             self._observe_s(time.perf_counter() - started_s)
 
-    async def drain_until_current(self, home: str, revisions: Revisions) -> bool:
+    async def drain_until_current(self, tenant: str, revisions: Revisions) -> bool:
         """Drain; True if Redis then holds no answer that these changes invalidate.
 
         False while Redis is unavailable. A missing or invalid state is reset, which empties the
         cache.
         """
-        await self.drain(home, revisions)
+        await self.drain(tenant, revisions)
         try:
-            snapshot = await self._store.lookup(home, revisions.history, "")
+            snapshot = await self._store.lookup(tenant, revisions.history, "")
             if snapshot.state is None:
                 new_state = protocol.reset(snapshot.server_id, secrets.token_hex(8), revisions)
                 snapshot = (await self._store.compare_and_swap(snapshot, new_state)).snapshot
@@ -106,7 +106,7 @@ class Invalidation(Generic[N]):
         """
         state = snapshot.state
         ahead = protocol.ahead(state, revisions)
-        if not ahead or self._reached.get(snapshot.home) == snapshot.encoded_state:
+        if not ahead or self._reached.get(snapshot.tenant) == snapshot.encoded_state:
             return False
         try:
             if not await self._change_feed.has_reached(Revisions(revisions.history, ahead)):
@@ -114,18 +114,18 @@ class Invalidation(Generic[N]):
                 return True
         except ChangeFeedUnavailable:
             return False  # while PostgreSQL is away, only callers with a max_staleness get here
-        self._reached[snapshot.home] = snapshot.encoded_state
+        self._reached[snapshot.tenant] = snapshot.encoded_state
         return False
 
-    def register_stored(self, home: str, key: str, entry: Entry, fill: FillResult) -> None:
+    def register_stored(self, tenant: str, key: str, entry: Entry, fill: FillResult) -> None:
         """Add an entry that this worker has stored to its replica, so that no drain reads it."""
         header = EntryHeader(entry.version, entry.dependencies, entry.question)
-        self._replicas.get(home).add_stored(key, header, fill)
+        self._replicas.get(tenant).add_stored(key, header, fill)
 
-    async def _drain(self, home: str, revisions: Revisions) -> None:
-        replica = self._replicas.get(home)
+    async def _drain(self, tenant: str, revisions: Revisions) -> None:
+        replica = self._replicas.get(tenant)
         async with replica.drain_lock:
-            snapshot = await self._store.lookup(home, revisions.history, "")
+            snapshot = await self._store.lookup(tenant, revisions.history, "")
             if await self.is_impossible(snapshot, revisions):
                 return
             for _ in range(_ATTEMPTS_MAX):
@@ -146,7 +146,7 @@ class Invalidation(Generic[N]):
         change_sets, begun = [], state
         for partition in pending:
             changes = await self._change_feed.changes_after(
-                snapshot.home, partition, state.progress[partition].applied
+                snapshot.tenant, partition, state.progress[partition].applied
             )
             if changes is None:
                 return await self._reset_state(snapshot, state, pending)

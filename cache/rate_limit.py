@@ -50,7 +50,7 @@ class TakenTokens:
 
 class TokenBuckets(Protocol):
     async def take_tokens(
-        self, home: str, name: str, rate: RateLimit, count: int, /
+        self, tenant: str, name: str, rate: RateLimit, count: int, /
     ) -> TakenTokens:
         """Raises `CacheUnavailable`."""
 
@@ -131,12 +131,12 @@ class RateLimiter:
         self._tokens: WeakValueDictionary[tuple[str, str], LocalTokens] = WeakValueDictionary()
         self.rate = rate
 
-    def local_tokens(self, home: str, name: str) -> LocalTokens:
+    def local_tokens(self, tenant: str, name: str) -> LocalTokens:
         """The bucket's `LocalTokens`, the same object while any caller holds it."""
-        tokens = self._tokens.get((home, name))
+        tokens = self._tokens.get((tenant, name))
         if tokens is None:
-            bucket = _Bucket(self._buckets, home, name, self.rate, self._clock_s)
-            tokens = self._tokens[home, name] = LocalTokens(bucket)
+            bucket = _Bucket(self._buckets, tenant, name, self.rate, self._clock_s)
+            tokens = self._tokens[tenant, name] = LocalTokens(bucket)
         return tokens
 
 
@@ -146,13 +146,13 @@ class _Bucket:
     def __init__(
         self,
         buckets: TokenBuckets,
-        home: str,
+        tenant: str,
         name: str,
         rate: RateLimit,
         clock_s: Callable[[], float],
     ) -> None:
         self._buckets = buckets
-        self._home = home
+        self._tenant = tenant
         self._name = name
         self.rate = rate
         self.clock_s = clock_s
@@ -161,7 +161,7 @@ class _Bucket:
 
     async def take(self, count: int) -> TakenTokens:
         try:
-            return await self._buckets.take_tokens(self._home, self._name, self.rate, count)
+            return await self._buckets.take_tokens(self._tenant, self._name, self.rate, count)
         except CacheUnavailable:
             return self._take_locally(count)
 

@@ -200,10 +200,10 @@ class RegistryReplicas(Generic[N]):
         size_max = max(ENTRIES_MAX, 3 * store.entries_max)
         self._replicas: LRUCache[str, RegistryReplica[N]] = LRUCache(size_max, getsizeof=_weight)
 
-    def get(self, home: str) -> RegistryReplica[N]:
+    def get(self, tenant: str) -> RegistryReplica[N]:
         """The tenant's replica; putting it back weighs it anew, and may evict others."""
-        replica = self._replicas.pop(home, None) or RegistryReplica(self._store, self._new_index)
-        self._replicas[home] = replica
+        replica = self._replicas.pop(tenant, None) or RegistryReplica(self._store, self._new_index)
+        self._replicas[tenant] = replica
         return replica
 
 

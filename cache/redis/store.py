@@ -42,7 +42,7 @@ class CacheSnapshot:
     sequence:        the greatest sequence number of the registry, if known.
     """
 
-    home: str
+    tenant: str
     history: str
     server_id: str
     encoded_state: bytes
@@ -137,19 +137,19 @@ class RedisStore:
         self._scripts = {name: client.register_script(_script(name)) for name in scripts}
 
     async def lookup(
-        self, home: str, history: str, key: str, *, lock_token: str = ""
+        self, tenant: str, history: str, key: str, *, lock_token: str = ""
     ) -> CacheSnapshot:
         """The tenant's state and the entry under `key`, in one atomic step.
 
         history: that the caller has read its revisions from.
         lock_token: acquires the fill lock if the entry is absent; empty for no lock.
         """
-        names = ("state", key, f"{key}:claim", "entries")
+        names = ("state", key, f"{key}:fill-lock", "entries")
         server_id, state, entry, lock_owner, sequence = await self._run(
-            "look", home, names, lock_token, _FILL_LOCK_MS
+            "look", tenant, names, lock_token, _FILL_LOCK_MS
         )
         return CacheSnapshot(
-            home,
+            tenant,
             history,
             server_id.decode(),
             state or b"",
@@ -168,7 +168,7 @@ class RedisStore:
         has_new_nonce = snapshot.state is None or snapshot.state.nonce != state.nonce
         is_done, server_id, stored_state, *sequence = await self._run(
             "swap",
-            snapshot.home,
+            snapshot.tenant,
             ("state", "entries", *drop),
             snapshot.server_id,
             snapshot.encoded_state,
@@ -178,7 +178,7 @@ class RedisStore:
             *drop,
         )
         current = CacheSnapshot(
-            snapshot.home,
+            snapshot.tenant,
             snapshot.history,
             server_id.decode(),
             stored_state,
@@ -192,8 +192,8 @@ class RedisStore:
         """Store and register the entry if the state is unchanged; release the fill lock."""
         is_done, server_id, stored_state, *registration = await self._run(
             "fill",
-            snapshot.home,
-            ("state", "entries", key, f"{key}:claim"),
+            snapshot.tenant,
+            ("state", "entries", key, f"{key}:fill-lock"),
             snapshot.server_id,
             snapshot.encoded_state,
             entry.version.nonce,
@@ -203,7 +203,7 @@ class RedisStore:
             lock_token,
             self.entries_max,
         )
-        current = CacheSnapshot(snapshot.home, snapshot.history, server_id.decode(), stored_state)
+        current = CacheSnapshot(snapshot.tenant, snapshot.history, server_id.decode(), stored_state)
         if not is_done:
             return FillResult(False, current)
         sequence, count, removed = registration
@@ -215,7 +215,7 @@ class RedisStore:
         Raises `CacheUnavailable` if another server than the snapshot's answers: its registry may
         lack the newest records.
         """
-        keys = [self.name(snapshot.home, "entries")]
+        keys = [self.name(snapshot.tenant, "entries")]
         arguments = (nonce, after, self._page_entries, _HEADER_BYTES)
         # On a separate connection: half a megabyte would delay other calls.
         server_id, *reply = await self._call(
@@ -237,16 +237,16 @@ class RedisStore:
             int(sequence_last),
         )
 
-    async def drop(self, home: str, key: str) -> None:
+    async def drop(self, tenant: str, key: str) -> None:
         """Drop an entry."""
-        await self._run("drop", home, ("entries", key), key)
+        await self._run("drop", tenant, ("entries", key), key)
 
-    async def drop_tenant(self, home: str) -> int:
+    async def drop_tenant(self, tenant: str) -> int:
         """Delete all keys of the tenant, registered or not; scans all keys of Redis.
 
         Returns the number of deleted keys.
         """
-        pattern = f"{_GLOB_CHARACTERS.sub(_ESCAPED, self._prefix)}*{{{home}}}:*"
+        pattern = f"{_GLOB_CHARACTERS.sub(_ESCAPED, self._prefix)}*{{{tenant}}}:*"
         cursor, deleted = 0, 0
         while True:
             cursor, names = await self._call(
@@ -257,26 +257,26 @@ class RedisStore:
             if cursor == 0:
                 return deleted
 
-    async def release_fill_lock(self, home: str, key: str) -> None:
+    async def release_fill_lock(self, tenant: str, key: str) -> None:
         """Release the fill lock, so that other processes stop waiting for the entry."""
-        await self._call(lambda: self._line.send("DEL", self.name(home, f"{key}:claim")))
+        await self._call(lambda: self._line.send("DEL", self.name(tenant, f"{key}:fill-lock")))
 
-    async def get(self, home: str, name: str) -> bytes | None:
+    async def get(self, tenant: str, name: str) -> bytes | None:
         """The value that `set` stored under this name."""
         value: bytes | None = await self._call(
-            lambda: self._line.send("GET", self.name(home, name))
+            lambda: self._line.send("GET", self.name(tenant, name))
         )
         return value
 
-    async def set(self, home: str, name: str, value: bytes) -> None:
+    async def set(self, tenant: str, name: str, value: bytes) -> None:
         """Store a value for the lifetime; it is never invalidated."""
-        key, lifetime_ms = self.name(home, name), self._lifetime_ms()
+        key, lifetime_ms = self.name(tenant, name), self._lifetime_ms()
         await self._call(lambda: self._line.send("SET", key, value, "PX", lifetime_ms))
 
-    async def take_tokens(self, home: str, name: str, rate: RateLimit, count: int) -> TakenTokens:
+    async def take_tokens(self, tenant: str, name: str, rate: RateLimit, count: int) -> TakenTokens:
         """Take up to `count` tokens from a bucket."""
         tokens, tokens_left, wait_ms = await self._run(
-            "take", home, (name,), rate.per_s, rate.size, count
+            "take", tenant, (name,), rate.per_s, rate.size, count
         )
         return TakenTokens(tokens, tokens_left, wait_ms / 1000)
 
@@ -285,18 +285,18 @@ class RedisStore:
         config = await self._call(lambda: self._client.config_get("maxmemory-policy"))
         return str(config["maxmemory-policy"])
 
-    def name(self, home: str, name: str) -> str:
+    def name(self, tenant: str, name: str) -> str:
         """The Redis key of a tenant's state, registry, entry or other value."""
-        return f"{self._prefix}{codec.FORMAT}{{{home}}}:{name}"
+        return f"{self._prefix}{codec.FORMAT}{{{tenant}}}:{name}"
 
     def _lifetime_ms(self) -> int:
         """Up to a tenth shorter than the lifetime, so that entries do not all expire together."""
         return round(self._lifetime_s * 1000 * random.uniform(0.9, 1.0))  # noqa: S311  no secret
 
     async def _run(
-        self, script: str, home: str, names: Collection[str], *arguments: str | bytes | float
+        self, script: str, tenant: str, names: Collection[str], *arguments: str | bytes | float
     ) -> Any:
-        keys = [self.name(home, name) for name in names]
+        keys = [self.name(tenant, name) for name in names]
         return await self._call(lambda: self._evaluate(script, len(keys), *keys, *arguments))
 
     async def _evaluate(self, script: str, *arguments: EncodableT) -> Any:

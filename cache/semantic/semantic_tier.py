@@ -78,7 +78,7 @@ class SemanticTier:
         """
         if snapshot.state is None:
             return None
-        replica = self._replicas.get(snapshot.home)
+        replica = self._replicas.get(snapshot.tenant)
         if not await replica.refresh(snapshot, snapshot.state.nonce):
             return None
         vector = question.vector.astype(np.float32)
@@ -89,19 +89,19 @@ class SemanticTier:
             if bucket is None:
                 return None
             if self._judge.may_share(text, question.text):
-                return await self._right(snapshot.home, key, similarity, bucket, revisions)
+                return await self._right(snapshot.tenant, key, similarity, bucket, revisions)
         return None
 
-    def record_served(self, home: str, similar: SimilarAnswer) -> None:
+    def record_served(self, tenant: str, similar: SimilarAnswer) -> None:
         """Count that the similar question's answer was served."""
-        self._stats.add(home, similar.bucket, BucketCounts(served=1))
+        self._stats.add(tenant, similar.bucket, BucketCounts(served=1))
 
-    def verify(self, home: str, similar: SimilarAnswer, real: bytes) -> bool:
+    def verify(self, tenant: str, similar: SimilarAnswer, real: bytes) -> bool:
         """Count and return whether the similar question's answer agrees with the real one."""
         is_wrong = similarity_buckets.is_wrong(
             self._judge.hits(similar.body), self._judge.hits(real)
         )
-        self._stats.add(home, similar.bucket, BucketCounts(verified=1, wrong=int(is_wrong)))
+        self._stats.add(tenant, similar.bucket, BucketCounts(verified=1, wrong=int(is_wrong)))
         return not is_wrong
 
     async def drain_background(self) -> None:
@@ -109,18 +109,18 @@ class SemanticTier:
         await self._stats.flush()
 
     async def _right(
-        self, home: str, key: str, similarity: float, bucket: int, revisions: Revisions
+        self, tenant: str, key: str, similarity: float, bucket: int, revisions: Revisions
     ) -> SimilarAnswer | None:
-        snapshot = await self._store.lookup(home, revisions.history, key)
+        snapshot = await self._store.lookup(tenant, revisions.history, key)
         state, entry = snapshot.state, snapshot.entry
         if state is None or entry is None:
             return None
         if not protocol.may_serve(state, entry.version, revisions):
             return None
-        stats = self._stats.get(home)
+        stats = self._stats.get(tenant)
         counts = BucketCounts() if stats is None else stats.counts.get(bucket, BucketCounts())
         error_max = 0.0 if stats is None else stats.error_max
-        self._stats.add(home, bucket, BucketCounts(seen=1))
+        self._stats.add(tenant, bucket, BucketCounts(seen=1))
         share = similarity_buckets.sample_share(counts, error_max)
         return SimilarAnswer(
             body=entry.body,

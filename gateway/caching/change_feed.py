@@ -26,9 +26,9 @@ class ChangeLogFeed:
         self._changes = changes
         self._tenants = tenants
 
-    async def changes_after(self, home: str, partition: str, revision: int) -> ChangeSet | None:
+    async def changes_after(self, tenant: str, partition: str, revision: int) -> ChangeSet | None:
         try:
-            return await self._changes.changes_after(home, partition, revision)
+            return await self._changes.changes_after(tenant, partition, revision)
         except DatabaseUnavailable as error:
             raise ChangeFeedUnavailable from error
 

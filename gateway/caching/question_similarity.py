@@ -19,7 +19,7 @@ from cache.semantic.guards import Features
 from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
-from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
+from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
 from index.text import lexical
 
 _FEATURES_MAX = 4_096  # questions whose features are cached; 8 MB
@@ -93,14 +93,14 @@ class BucketLedger:
             return TenantStats(self._error_max, {})
         error_max = self._error_max if stored.error_max is None else stored.error_max
         counts = {
-            number: BucketCounts(band.seen, band.served, band.verified, band.wrong)
-            for number, band in stored.bands.items()
+            number: BucketCounts(bucket.seen, bucket.served, bucket.verified, bucket.wrong)
+            for number, bucket in stored.buckets.items()
         }
         return TenantStats(error_max, counts)
 
     async def add(self, tenant: str, counts: Mapping[int, BucketCounts]) -> None:
         added = {
-            number: BandCounts(bucket.seen, bucket.served, bucket.verified, bucket.wrong)
+            number: StoredBucketCounts(bucket.seen, bucket.served, bucket.verified, bucket.wrong)
             for number, bucket in counts.items()
         }
         try:

@@ -155,7 +155,7 @@ class RemoveTenantJob:
             for kind in ("embeddings", "words", "event_versions"):
                 while await deletion.remove_rows(tenant, kind, run, counts):
                     pass
-            await deletion.drop_shelf(tenant)
+            await deletion.drop_partition(tenant)
             await deletion.end(tenant, run, counts)
         cached = await services.store.drop_tenant(tenant)
         if not await _drop_invalid_answers(services, tenant, everywhere=True):

@@ -28,7 +28,7 @@ class StoredChunks:
     expected_count: the recorded number of chunks, `summary_chunks` among them.
     wrong_vector_count: chunks without a vector, or with another one than their digest's in the
                         tenant's space.
-    strays: chunks that only one of the tables holds, or on a shelf that no search reads.
+    strays: chunks that only one of the tables holds, or in a partition that no search reads.
     """
 
     key: int

@@ -1,8 +1,8 @@
-"""Chunk partitions (shelves): a tenant that outgrows the shared shelf gets its own, with indexes.
+"""Chunk partitions: a tenant that outgrows the shared one gets its own, with indexes.
 
-Searches never wait, and see each chunk exactly once: a tenant changes its shelf in one transaction,
-and a shelf is searched exactly until its indexes are complete. The tenant's writers wait while its
-chunks are copied. The next call completes what an interrupted call has left.
+Searches never wait, and see each chunk exactly once: a tenant changes its partition in one
+transaction, and a partition is searched exactly until its indexes are complete. The tenant's
+writers wait while its chunks are copied. The next call completes what an interrupted call has left.
 """
 
 from collections.abc import AsyncGenerator
@@ -17,13 +17,13 @@ from index.search.strategy import StrategyLimits
 @dataclass(frozen=True, slots=True)
 class MovedTenant:
     tenant: str
-    shelf: int
+    partition_no: int
     chunks: int
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedPartition:
-    shelf: int
+    partition_no: int
     whose: str
 
 
@@ -54,31 +54,31 @@ class Partitions:
 
 async def _move(session: Session, tenant: str, chunks: int) -> MovedTenant:
     (row,) = await session.rows("partitions.allocate", tenant)
-    shelf = row["partition_no"]
+    partition_no = row["partition_no"]
     if not row["is_built"]:
         async with session.connection.transaction():
-            await session.rows("partitions.create_table", partition_no=shelf)
-            await session.rows("partitions.attach", partition_no=shelf)
+            await session.rows("partitions.create_table", partition_no=partition_no)
+            await session.rows("partitions.attach", partition_no=partition_no)
     async with session.connection.transaction():
         await session.rows("partitions.lock_tenant", tenant)
-        await session.rows("partitions.copy_chunks", tenant, partition_no=shelf)
+        await session.rows("partitions.copy_chunks", tenant, partition_no=partition_no)
         await session.rows("partitions.delete_copied_chunks", tenant)
-        await session.rows("partitions.assign_tenant", shelf, tenant)
-        await _advance(session, tenant)  # so that passes over both shelves disagree
-    return MovedTenant(tenant, shelf, chunks)
+        await session.rows("partitions.assign_tenant", partition_no, tenant)
+        await _advance(session, tenant)  # so that passes over both partitions disagree
+    return MovedTenant(tenant, partition_no, chunks)
 
 
-async def _index(session: Session, shelf: int) -> bool:
-    """Build the indexes of a shelf; False if it is empty. Drops unfinished indexes first."""
-    width = await session.value("partitions.dimensions", shelf)
+async def _index(session: Session, partition_no: int) -> bool:
+    """Build the indexes of a partition; False if it is empty. Drops unfinished indexes first."""
+    width = await session.value("partitions.dimensions", partition_no)
     if width is None:
         return False
     for statement in ("drop_graph", "drop_terms"):
-        await session.rows(f"partitions.{statement}", partition_no=shelf)
-    await session.rows("partitions.create_terms", partition_no=shelf)
-    await session.rows("partitions.create_graph", partition_no=shelf, dimensions=width)
+        await session.rows(f"partitions.{statement}", partition_no=partition_no)
+    await session.rows("partitions.create_terms", partition_no=partition_no)
+    await session.rows("partitions.create_graph", partition_no=partition_no, dimensions=width)
     async with session.connection.transaction():
-        row = await session.row("partitions.publish_index", shelf, width)
+        row = await session.row("partitions.publish_index", partition_no, width)
         if row is not None:
             for partition in await _partitions(session, row["owner"]):
                 await session.rows("partitions.skip_revision", partition)

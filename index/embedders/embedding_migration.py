@@ -70,7 +70,7 @@ class EmbeddingMigration:
         return [MissingVector(row["document_id"], row["digest"]) for row in rows]
 
     async def prepare(self, tenant: str) -> None:
-        """Drop the indexes of the tenant's shelf: a switch would write each vector into them."""
+        """Drop the partition's indexes: a switch would write each vector into them."""
         for row in await self._database.rows("embedding_migration.unpublish_index", tenant):
             for statement in ("partitions.drop_graph", "partitions.drop_terms"):
                 await self._database.rows(statement, partition_no=row["partition_no"])

@@ -16,7 +16,7 @@ from index.search import confidence, fusion, hits, strategy
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
 from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
-from index.search.search_plan_executor import PassResults, SearchExecutor
+from index.search.search_executor import PassResults, SearchExecutor
 from index.search.strategy import StrategyLimits
 from index.text import spelling
 

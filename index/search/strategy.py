@@ -1,8 +1,9 @@
 """The choice of a search's passes: which way to search, and over which chunks.
 
-An exact pass compares every visible chunk; `nearest` reads only what the indexes of a large shelf
-lead to. Under a narrow scope in a large table such an index finds too few chunks in too much time.
-So this module chooses from an estimate of the visible chunks, and never leaves it to the planner.
+An exact pass compares every visible chunk; `nearest` reads only what the indexes of a large
+partition lead to. Under a narrow scope in a large table such an index finds too few chunks in too
+much time. So this module chooses from an estimate of the visible chunks, and never leaves it to the
+planner.
 
 Pure.
 """
@@ -22,7 +23,7 @@ _EXPECTED = 4  # pre-selected chunks for each candidate requested; a starting va
 class StrategyLimits:
     """The sizes at which one way becomes faster than another.
 
-    crossover_chunks: with more visible chunks than this, the indexes of a shelf are faster.
+    crossover_chunks: with more visible chunks than this, the indexes of a partition are faster.
     """
 
     crossover_chunks: int
@@ -51,19 +52,19 @@ class VisibilityEstimate:
 
     own_share, others_share: the visible share of the tenant's chunks, and of other tenants' public
                              chunks; estimates, 0 to 1.
-    shelf: the shelf that holds the tenant's chunks. width: dimensions of the vectors in its index;
-           None without an index.
-    others_shelves: indexed shelves with many public chunks of other tenants, and their widths.
-    others_elsewhere: whether other shelves hold public chunks of other tenants.
+    partition_no: of the partition that holds the tenant's chunks.
+    width: dimensions of the vectors in its index; None without an index.
+    others_partitions: indexed partitions with many public chunks of others, and their widths.
+    others_elsewhere: whether other partitions hold public chunks of other tenants.
     history, revisions: of the database, and of the tenant and the public partition, at that time.
     """
 
     size: PartitionSize
     own_share: float
     others_share: float
-    shelf: int
+    partition_no: int
     width: int | None
-    others_shelves: Mapping[int, int]
+    others_partitions: Mapping[int, int]
     others_elsewhere: bool
     history: str
     revisions: tuple[int, int]
@@ -82,13 +83,13 @@ class SearchPass:
     """One statement's part of a search.
 
     own: it searches the tenant's documents. others: it searches other tenants' public documents,
-    except those on `left_out` shelves. shelf: the one that `nearest` searches.
+    except those on `left_out` partitions. partition: the one that `nearest` searches.
     """
 
     way: Way
     own: bool
     others: bool
-    shelf: int = 0
+    partition_no: int = 0
     visible: float = 0
     left_out: tuple[int, ...] = ()
 
@@ -103,13 +104,15 @@ def choose(
 ) -> list[SearchPass]:
     """The passes whose legs together are the search's. width: of the query's vector, if it has one.
 
-    A shelf whose index holds vectors of another width is searched as if it had none.
+    A partition whose index holds vectors of another width is searched as if it had none.
     """
     indexed = width is not None and estimate.width == width
     own_nearest = indexed and estimate.own_visible > limits.crossover_chunks
     others_nearest = (
         tuple(
-            shelf for shelf, index_width in estimate.others_shelves.items() if index_width == width
+            partition_no
+            for partition_no, index_width in estimate.others_partitions.items()
+            if index_width == width
         )
         if others and estimate.others_visible > limits.crossover_chunks
         else ()
@@ -119,11 +122,17 @@ def choose(
     others_left = others and (
         not others_nearest
         or estimate.others_elsewhere
-        or len(others_nearest) < len(estimate.others_shelves)
+        or len(others_nearest) < len(estimate.others_partitions)
     )
     passes = [
-        SearchPass("nearest", own=False, others=True, shelf=shelf, visible=estimate.others_visible)
-        for shelf in others_nearest
+        SearchPass(
+            "nearest",
+            own=False,
+            others=True,
+            partition_no=partition_no,
+            visible=estimate.others_visible,
+        )
+        for partition_no in others_nearest
     ]
     if own_nearest:
         passes.append(
@@ -131,7 +140,7 @@ def choose(
                 "nearest",
                 own=True,
                 others=False,
-                shelf=estimate.shelf,
+                partition_no=estimate.partition_no,
                 visible=estimate.own_visible,
             )
         )

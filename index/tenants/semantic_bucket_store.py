@@ -1,4 +1,4 @@
-"""Statistics of answers to similar questions, by tenant, generation and similarity band."""
+"""Statistics of answers to similar questions, by tenant, generation and similarity bucket."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from index.postgres.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class BandCounts:
-    """Counts of one band, or increments; see `cache.semantic.similarity_buckets.Counts`."""
+class StoredBucketCounts:
+    """Counts of one bucket, or increments; see `cache.semantic.similarity_buckets.Counts`."""
 
     seen: int = 0
     served: int = 0
@@ -19,10 +19,10 @@ class BandCounts:
 
 @dataclass(frozen=True, slots=True)
 class BucketSettings:
-    """error_max: the tenant's own limit, if it has one. bands: those with any counts."""
+    """error_max: the tenant's own limit, if it has one. buckets: those with any counts."""
 
     error_max: float | None
-    bands: Mapping[int, BandCounts]
+    buckets: Mapping[int, StoredBucketCounts]
 
 
 class SemanticBucketStore:
@@ -35,7 +35,7 @@ class SemanticBucketStore:
         self,
         tenant: str,
         generation: str,
-        added: Mapping[int, BandCounts],
+        added: Mapping[int, StoredBucketCounts],
         *,
         verified_max: int,
     ) -> None:
@@ -58,8 +58,10 @@ class SemanticBucketStore:
             return None
         return BucketSettings(
             error_max=rows[0]["semantic_error_max"],
-            bands={
-                row["bucket"]: BandCounts(row["seen"], row["served"], row["verified"], row["wrong"])
+            buckets={
+                row["bucket"]: StoredBucketCounts(
+                    row["seen"], row["served"], row["verified"], row["wrong"]
+                )
                 for row in rows
                 if row["bucket"] is not None
             },

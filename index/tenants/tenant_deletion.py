@@ -110,19 +110,19 @@ class TenantDeletion:
             await _record_progress(session, run, counts, {kind: removed})
         return bool(removed)
 
-    async def drop_shelf(self, tenant: str) -> None:
-        """Drop the tenant's own shelf, if it has one; it is empty by now."""
+    async def drop_partition(self, tenant: str) -> None:
+        """Drop the tenant's own partition, if it has one; it is empty by now."""
         async with self._database.session() as session:
             row = await session.row("tenant_deletion.find_partition", tenant)
             if row is None or not row["is_there"]:
                 return
-            shelf, is_pending = row["partition_no"], row["is_pending"]
+            partition_no, is_pending = row["partition_no"], row["is_pending"]
             if is_pending is not None:
                 step = "finish_detach" if is_pending else "detach"
-                await session.rows(f"tenant_deletion.{step}", partition_no=shelf)
+                await session.rows(f"tenant_deletion.{step}", partition_no=partition_no)
             async with session.connection.transaction():
                 await session.rows("tenant_deletion.set_lock_timeout")
-                await session.rows("tenant_deletion.drop_partition", partition_no=shelf)
+                await session.rows("tenant_deletion.drop_partition", partition_no=partition_no)
 
     async def end(self, tenant: str, run: JobLease, counts: Counts) -> None:
         """Remove the tenant itself and its remaining rows."""

@@ -26,7 +26,7 @@ from index.postgres.database import Database, connect
 from index.search import fusion, strategy
 from index.search.fusion import Candidate, FusedChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
-from index.search.search_plan_executor import PassResults, SearchExecutor
+from index.search.search_executor import PassResults, SearchExecutor
 from index.search.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical

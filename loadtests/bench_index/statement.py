@@ -21,7 +21,7 @@ from index.model.scope import SCOPE_NAMES, resolve
 from index.postgres.database import connect
 from index.search import strategy
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
-from index.search.search_plan_executor import SearchExecutor
+from index.search.search_executor import SearchExecutor
 from index.search.strategy import MEASURED
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus

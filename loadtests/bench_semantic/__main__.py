@@ -25,7 +25,7 @@ from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import TenantClient, new_tenant
 
-_ORDERS = 20  # in which the pairs come; which of them open a band is chance
+_ORDERS = 20  # in which the pairs come; which of them open a bucket is chance
 _TRAPS_MAX = 0.01  # some of what is made by rule is no trap: the other name of a thing
 
 

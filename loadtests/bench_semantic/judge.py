@@ -53,7 +53,7 @@ def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
     return similarity_buckets.is_wrong(served, real)
 
 
-def band(similarity: float) -> int | None:
+def bucket(similarity: float) -> int | None:
     return similarity_buckets.bucket_of(similarity)
 
 

@@ -59,7 +59,7 @@ def read(data: Path, names: Sequence[str], traffic_max: int, seed: int) -> Itera
 
 
 def together(corpora: Iterable[Corpus]) -> Corpus:
-    """All of them as one tenant's: the bands of each alone would see too little to open."""
+    """All of them as one tenant's: the buckets of each alone would see too little to open."""
     passages: list[dict[str, Any]] = []
     all_pairs: list[Pair] = []
     for corpus in corpora:

@@ -74,20 +74,20 @@ class Replayed:
 
 
 def replayed(pairs: Sequence[Judged], limit: float, seed: int) -> Replayed:
-    """As it would be live: a band serves from the moment when what came before has opened it.
+    """As it would be live: a bucket serves from the moment when what came before has opened it.
 
-    All that could be served is verified, so that the bands open as soon as they can.
+    All that could be served is verified, so that the buckets open as soon as they can.
     """
     verified = dict.fromkeys(range(len(judge.EDGES)), 0)
     wrong = dict.fromkeys(verified, 0)
     served = served_wrong = 0
     for pair_result in Random(seed).sample(pairs, len(pairs)):  # noqa: S311  no secret
-        band = judge.band(pair_result.similarity)
-        if band is None or not pair_result.passes:
+        bucket = judge.bucket(pair_result.similarity)
+        if bucket is None or not pair_result.passes:
             continue
-        if judge.bound(verified[band], wrong[band]) <= limit:
+        if judge.bound(verified[bucket], wrong[bucket]) <= limit:
             served += 1
             served_wrong += pair_result.wrong
-        verified[band] += 1
-        wrong[band] += pair_result.wrong
+        verified[bucket] += 1
+        wrong[bucket] += pair_result.wrong
     return Replayed(len(pairs), served, served_wrong)

@@ -19,7 +19,7 @@ def figures(pairs: Sequence[Judged]) -> Figures:
     usual = [pair_result for pair_result in pairs if pair_result.pair.family in FAMILIES]
     spans = zip(_FLOORS, (*_FLOORS[1:], 1.01), strict=True)
     return {
-        "bands": {
+        "buckets": {
             f"{start} to {end}": _measured(
                 [pair_result for pair_result in usual if start <= pair_result.similarity < end]
             )
@@ -32,7 +32,7 @@ def figures(pairs: Sequence[Judged]) -> Figures:
 
 
 def shown(tables: Figures) -> Iterable[Table]:
-    yield _table("by similarity, traps left out", tables["bands"])
+    yield _table("by similarity, traps left out", tables["buckets"])
     yield _table(f"by family, from {judge.EDGES[-1]} on", tables["families"], top=True)
     for name, own in tables["sets"].items():
         yield _table(f"{name}, from {judge.EDGES[-1]} on", own, top=True)
@@ -53,7 +53,7 @@ def _by_family(pairs: Sequence[Judged], families: Sequence[str]) -> dict[str, Fi
 
 
 def _measured(pairs: Sequence[Judged]) -> Figures:
-    """Of all, of those that pass, and of those that pass and lie in the top band."""
+    """Of all, of those that pass, and of those that pass and lie in the top bucket."""
     passing = [pair_result for pair_result in pairs if pair_result.passes]
     top = [pair_result for pair_result in passing if pair_result.similarity >= judge.EDGES[-1]]
     return {

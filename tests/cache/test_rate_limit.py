@@ -34,7 +34,7 @@ class Simulated:
         self.is_away = False
 
     async def take_tokens(
-        self, _home: str, _name: str, rate: RateLimit, wanted: int, /
+        self, _tenant: str, _name: str, rate: RateLimit, wanted: int, /
     ) -> TakenTokens:
         await asyncio.sleep(0)
         self.asked += 1

@@ -17,7 +17,7 @@ from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
 from tests.index.support import many_chunks, worlds
 from tests.index.support.commits import Rows
-from tests.index.support.partitions import NUMBER, Shelf
+from tests.index.support.partitions import NUMBER, ChunkPartitions
 from tests.index.support.questions import QuestionWorld
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
@@ -107,7 +107,7 @@ async def world(
 
 @pytest.fixture
 async def town(documents: DocumentStore) -> DocumentStore:
-    """Acme has as many chunks as are too many for the shared shelf, beta has fewer."""
+    """Acme has as many chunks as are too many for the shared partition, beta has fewer."""
     await many_chunks.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
     await many_chunks.settle(
         documents, "beta", number=10, readers=[("tenant",), ("public",)], seed=2
@@ -116,5 +116,5 @@ async def town(documents: DocumentStore) -> DocumentStore:
 
 
 @pytest.fixture
-def shelf(connection: "asyncpg.Connection[asyncpg.Record]") -> Shelf:
-    return Shelf(connection)
+def partitions(connection: "asyncpg.Connection[asyncpg.Record]") -> ChunkPartitions:
+    return ChunkPartitions(connection)

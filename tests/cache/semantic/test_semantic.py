@@ -90,7 +90,7 @@ async def test_a_similar_question_gets_the_answer_of_the_one_before(
     assert served.similarity == pytest.approx(1.0, abs=1e-3)
 
 
-async def test_until_a_band_has_shown_itself_right_it_serves_nothing_but_learns(
+async def test_until_a_bucket_has_shown_itself_right_it_serves_nothing_but_learns(
     new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
     ledger.counts = {}
@@ -106,7 +106,7 @@ async def test_until_a_band_has_shown_itself_right_it_serves_nothing_but_learns(
     assert counts == BucketCounts(seen=2, served=0, verified=2, wrong=1)
 
 
-async def test_a_band_that_was_wrong_too_often_is_shut(
+async def test_a_bucket_that_was_wrong_too_often_is_shut(
     new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
     ledger.counts = dict.fromkeys(range(10), BucketCounts(verified=400, wrong=3))
@@ -116,7 +116,7 @@ async def test_a_band_that_was_wrong_too_often_is_shut(
     assert (await ask(worker, question("two"), index(b"abcdx"))).tier == "miss"
 
 
-async def test_a_wrong_one_shuts_the_band_at_once_in_the_worker_that_saw_it(
+async def test_a_wrong_one_shuts_the_bucket_at_once_in_the_worker_that_saw_it(
     new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
     ledger.counts = dict.fromkeys(range(10), BucketCounts(verified=300))
@@ -124,13 +124,13 @@ async def test_a_wrong_one_shuts_the_band_at_once_in_the_worker_that_saw_it(
     await ask(worker, question("one"), index(b"abcde"))
     assert (await ask(worker, question("two"), index(b"abcde"))).tier == "semantic"
 
-    for band in range(10):
-        worker.tallies.add("acme", band, BucketCounts(verified=1, wrong=1))
+    for bucket in range(10):
+        worker.tallies.add("acme", bucket, BucketCounts(verified=1, wrong=1))
 
     assert (await ask(worker, question("three"), index(b"abcde"))).tier == "miss"
 
 
-async def test_a_stricter_limit_shuts_a_band(
+async def test_a_stricter_limit_shuts_a_bucket(
     new_worker: NewWorker, ledger: FakeBucketStore
 ) -> None:
     ledger.error_max = 0.001

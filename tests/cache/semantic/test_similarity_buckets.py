@@ -1,4 +1,4 @@
-"""Bands: what opens them, what shuts them, and when an answer was wrong to give."""
+"""Buckets: what opens them, what shuts them, and when an answer was wrong to give."""
 
 import pytest
 from hypothesis import given
@@ -67,13 +67,13 @@ def test_more_wrong_ones_raise_the_bound_and_more_right_ones_lower_it(
     assert similarity_buckets.error_upper_bound(counts(verified + 1, wrong)) < bound
 
 
-def test_a_band_opens_at_299_right_answers_in_a_row_and_not_before() -> None:
+def test_a_bucket_opens_at_299_right_answers_in_a_row_and_not_before() -> None:
     assert not similarity_buckets.is_open(counts(298, 0), 0.01)
     assert similarity_buckets.is_open(counts(299, 0), 0.01)
     assert not similarity_buckets.is_open(counts(299, 1), 0.01)
 
 
-def test_every_similarity_from_the_first_edge_on_lies_in_one_band() -> None:
+def test_every_similarity_from_the_first_edge_on_lies_in_one_bucket() -> None:
     assert similarity_buckets.bucket_of(EDGES[0] - 1e-6) is None
     assert similarity_buckets.bucket_of(EDGES[0]) == 0
     assert (
@@ -89,7 +89,7 @@ def test_every_similarity_from_the_first_edge_on_lies_in_one_band() -> None:
     assert similarity_buckets.bucket_bounds(len(EDGES) - 1)[1] == 1.0
 
 
-def test_a_shut_band_verifies_all_that_it_sees_and_an_open_one_some() -> None:
+def test_a_shut_bucket_verifies_all_that_it_sees_and_an_open_one_some() -> None:
     shut, surely_open, barely_open = counts(50, 0), counts(2_000, 0), counts(300, 0)
 
     assert similarity_buckets.sample_share(shut, 0.01) == 1.0

@@ -56,13 +56,15 @@ class Frozen(NamedTuple):
     history: str
     progress: tuple[tuple[str, int, int], ...]
 
-    @cache
     def thawed(self) -> State:
-        """One state for all worlds that have it; no rule changes a state in place."""
-        progress = {
-            name: PartitionProgress(fence, applied) for name, fence, applied in self.progress
-        }
-        return State(self.run, self.nonce, self.history, progress)
+        return _thawed(self)
+
+
+@cache
+def _thawed(state: Frozen) -> State:
+    """One state for all worlds that have it; no rule changes a state in place."""
+    progress = {name: PartitionProgress(fence, applied) for name, fence, applied in state.progress}
+    return State(state.run, state.nonce, state.history, progress)
 
 
 def frozen(state: State) -> Frozen:

@@ -47,7 +47,7 @@ class FakeChangeLog:
         self.changes[partition, self.revisions[partition]] = frozenset(things) or None
         return self.revisions[partition]
 
-    async def changes_after(self, _home: str, partition: str, revision: int) -> Changed | None:
+    async def changes_after(self, _tenant: str, partition: str, revision: int) -> Changed | None:
         self.asked += 1
         if self.is_away:
             raise ChangeFeedUnavailable
@@ -113,9 +113,9 @@ class FakeBucketStore:
     async def add(self, _tenant: str, counts: Mapping[int, BucketCounts]) -> None:
         if self.is_away:
             raise ChangeFeedUnavailable
-        for band, more in counts.items():
-            known = self.counts.get(band, BucketCounts())
-            self.counts[band] = BucketCounts(
+        for bucket, more in counts.items():
+            known = self.counts.get(bucket, BucketCounts())
+            self.counts[bucket] = BucketCounts(
                 known.seen + more.seen,
                 known.served + more.served,
                 known.verified + more.verified,

@@ -20,7 +20,7 @@ from index.audit.audit_log import AuditLog
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, connect
 from index.search.query_embedder import Embedder
-from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
+from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
 from index.text import lexical
 from tests.conftest import run_sql
 from tests.gateway.servers.database_proxy import database_proxy
@@ -107,7 +107,7 @@ async def test_what_each_tier_showed_is_there(
     ben: Caller,
 ) -> None:
     async with connected(database_url) as database:  # a similar question's answer will do
-        counts = {len(EDGES) - 1: BandCounts(seen=500, verified=500)}
+        counts = {len(EDGES) - 1: StoredBucketCounts(seen=500, verified=500)}
         await SemanticBucketStore(database).add("acme", GENERATION, counts, verified_max=10_000)
     eve, similar = await gateway.caller("eve"), await gateway.caller("sim")
     await ada.put("leave", LEAVE, readers=["tenant"])

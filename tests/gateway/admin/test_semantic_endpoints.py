@@ -11,7 +11,7 @@ from gateway.api.routes import ROUTES
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import connect
-from index.tenants.semantic_bucket_store import BandCounts, SemanticBucketStore
+from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
 from index.text import lexical
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
@@ -23,7 +23,7 @@ TOP = len(EDGES) - 1
 
 
 @pytest.fixture
-async def bands(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
+async def buckets(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
     """What workers count, on the gateway's database."""
     assert settings.database_url is not None
     async with connect(
@@ -36,10 +36,10 @@ async def bands(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
 
 
 async def count(
-    bands: SemanticBucketStore, *, verified: int, wrong: int, tenant: str = "acme"
+    buckets: SemanticBucketStore, *, verified: int, wrong: int, tenant: str = "acme"
 ) -> None:
-    counts = BandCounts(seen=verified + 1, served=3, verified=verified, wrong=wrong)
-    await bands.add(tenant, GENERATION, {TOP: counts}, verified_max=10_000)
+    counts = StoredBucketCounts(seen=verified + 1, served=3, verified=verified, wrong=wrong)
+    await buckets.add(tenant, GENERATION, {TOP: counts}, verified_max=10_000)
 
 
 async def shown(caller: Caller) -> dict[str, Any]:
@@ -49,7 +49,7 @@ async def shown(caller: Caller) -> dict[str, Any]:
     return document
 
 
-async def test_all_bands_are_shut_before_anything_is_verified(admin: Caller) -> None:
+async def test_all_buckets_are_shut_before_anything_is_verified(admin: Caller) -> None:
     found = await shown(admin)
 
     assert found["error_max"] == 0.01
@@ -63,12 +63,12 @@ async def test_all_bands_are_shut_before_anything_is_verified(admin: Caller) -> 
 
 
 @pytest.mark.isolated
-async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
-    admin: Caller, bands: SemanticBucketStore
+async def test_a_bucket_opens_when_its_error_is_surely_within_the_limit(
+    admin: Caller, buckets: SemanticBucketStore
 ) -> None:
-    await count(bands, verified=298, wrong=0)
+    await count(buckets, verified=298, wrong=0)
     before = (await shown(admin))["buckets"][TOP]
-    await count(bands, verified=1, wrong=0)
+    await count(buckets, verified=1, wrong=0)
     after = (await shown(admin))["buckets"][TOP]
 
     assert (before["enabled"], after["enabled"]) == (False, True)
@@ -78,9 +78,9 @@ async def test_a_band_opens_when_its_error_is_surely_within_the_limit(
 
 @pytest.mark.isolated
 async def test_a_limit_holds_at_once_on_every_worker(
-    gateway: Gateway, other_worker: Gateway, admin: Caller, bands: SemanticBucketStore
+    gateway: Gateway, other_worker: Gateway, admin: Caller, buckets: SemanticBucketStore
 ) -> None:
-    await count(bands, verified=100, wrong=0)
+    await count(buckets, verified=100, wrong=0)
 
     answer = await admin.call("PUT", PATH, json={"error_max": 0.03})
 
@@ -101,11 +101,11 @@ async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller
 
 @pytest.mark.isolated
 async def test_a_tenant_sees_and_sets_its_own_alone(
-    gateway: Gateway, admin: Caller, bands: SemanticBucketStore
+    gateway: Gateway, admin: Caller, buckets: SemanticBucketStore
 ) -> None:
     beta = await gateway.new_tenant()
     theirs = await gateway.caller("bob", tenant=beta, roles=["admin"])
-    await count(bands, verified=500, wrong=0)
+    await count(buckets, verified=500, wrong=0)
     await admin.call("PUT", PATH, json={"error_max": 0.2})
 
     found = await shown(theirs)

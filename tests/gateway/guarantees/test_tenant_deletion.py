@@ -144,14 +144,14 @@ async def test_the_table_of_a_large_tenant_goes_with_it(
         limits = replace(strategy.MEASURED, crossover_chunks=20)
         moved = [each async for each in Partitions(connected, limits=limits).maintain()]
         assert isinstance(moved[0], MovedTenant)
-        shelf = moved[0].shelf
+        partition_no = moved[0].partition_no
 
         await leave(gateway)
         await work(settings, embedder)
 
         tables = "SELECT to_regclass('chunks_' || $1::text) AS found"
         async with connected.session() as session:
-            rows = await session.connection.fetch(tables, str(shelf))
+            rows = await session.connection.fetch(tables, str(partition_no))
     assert rows[0]["found"] is None
     assert await in_tables(settings, *WORDS) == {}
 

@@ -1,4 +1,4 @@
-"""Chunks that move to a shelf of their own while they are searched, written and interrupted."""
+"""Chunks that move to a partition of their own while they are searched, written and interrupted."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ from tests.index.support.partitions import (
     NUMBER,
     OUTGROWN,
     QUERY,
-    Shelf,
+    ChunkPartitions,
     assert_consistent,
     ids,
     remove,
@@ -38,10 +38,10 @@ def writer(documents: DocumentStore) -> Writer:
     return Writer(documents, many_chunks.EMBEDDER, RecordingInvalidation())
 
 
-async def test_a_tenant_that_outgrows_the_shared_shelf_moves_with_all_its_chunks_to_one_of_its_own(
-    database: Database, town: DocumentStore, shelf: Shelf
+async def test_a_tenant_that_outgrows_the_shared_partition_moves_to_its_own(
+    database: Database, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
-    before, others = await shelf.chunks("acme"), await shelf.chunks("beta")
+    before, others = await partitions.chunks("acme"), await partitions.chunks("beta")
 
     done = await tend(database)
 
@@ -49,26 +49,26 @@ async def test_a_tenant_that_outgrows_the_shared_shelf_moves_with_all_its_chunks
         MovedTenant("acme", 1, NUMBER * many_chunks.CHUNKS),
         IndexedPartition(1, "acme"),
     ]
-    assert await shelf.chunks("acme") == before
-    assert await shelf.shelves("acme") == [1]
-    assert (await shelf.of("acme"), await shelf.of("beta")) == (1, 0)
-    assert await shelf.chunks("beta") == others
-    assert await shelf.shelves("beta") == [0]
-    await shelf.assert_whole(1)
+    assert await partitions.chunks("acme") == before
+    assert await partitions.holding("acme") == [1]
+    assert (await partitions.of("acme"), await partitions.of("beta")) == (1, 0)
+    assert await partitions.chunks("beta") == others
+    assert await partitions.holding("beta") == [0]
+    await partitions.assert_whole(1)
     assert await tend(database) == []
 
 
 async def test_a_tenant_just_below_the_limit_stays(
-    database: Database, town: DocumentStore, shelf: Shelf
+    database: Database, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
     limits = StrategyLimits(OUTGROWN.crossover_chunks + 1)
 
     assert await tend(database, limits) == []
-    assert await shelf.shelves("acme") == [0]
+    assert await partitions.holding("acme") == [0]
 
 
-async def test_the_shared_shelf_gets_its_index_when_enough_of_it_is_public(
-    database: Database, documents: DocumentStore, shelf: Shelf
+async def test_the_shared_partition_gets_its_index_when_enough_of_it_is_public(
+    database: Database, documents: DocumentStore, partitions: ChunkPartitions
 ) -> None:
     await many_chunks.settle(documents, "acme", number=4, readers=[("public",)], seed=1)
     await many_chunks.settle(documents, "beta", number=3, readers=[("public",)], seed=2)
@@ -78,7 +78,7 @@ async def test_the_shared_shelf_gets_its_index_when_enough_of_it_is_public(
 
     assert too_few == []
     assert enough == [IndexedPartition(0, "everybody")]
-    await shelf.assert_whole(0)
+    await partitions.assert_whole(0)
     found = await searcher(database).search(ANA, QUERY)
     nearest = await searcher(database, many_chunks.NEAREST).search(ANA, QUERY)
     assert ids(nearest.hits) == ids(found.hits)
@@ -105,8 +105,8 @@ async def test_searches_find_the_same_while_chunks_move_and_are_indexed(
         assert ids(theirs.hits) == ids(expected[1].hits)
 
 
-async def test_documents_on_a_shelf_of_their_own_are_edited_shared_and_removed(
-    database: Database, town: DocumentStore, writer: Writer, shelf: Shelf
+async def test_documents_on_a_partition_of_their_own_are_edited_shared_and_removed(
+    database: Database, town: DocumentStore, writer: Writer, partitions: ChunkPartitions
 ) -> None:
     await tend(database)
     for change in CHANGES[:2]:
@@ -118,7 +118,7 @@ async def test_documents_on_a_shelf_of_their_own_are_edited_shared_and_removed(
     )
     await remove(writer)
 
-    await assert_consistent(shelf, town, "acme")
+    await assert_consistent(partitions, town, "acme")
     for limits in (many_chunks.EXACT, many_chunks.NEAREST):
         query = Query("lighthouse telescope", alpha=0.5, top_k=1000, candidates=100)
         found = await searcher(database, limits).search(ANA, query)
@@ -127,21 +127,21 @@ async def test_documents_on_a_shelf_of_their_own_are_edited_shared_and_removed(
         assert documents.isdisjoint({"acme1", "acme2"})
 
 
-async def test_a_removed_document_takes_its_chunks_from_a_shelf_of_its_own(
+async def test_a_removed_document_takes_its_chunks_from_a_partition_of_its_own(
     database: Database,
     town: DocumentStore,
-    shelf: Shelf,
+    partitions: ChunkPartitions,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
     await tend(database)
-    before = await shelf.chunks("acme")
+    before = await partitions.chunks("acme")
     stored = await town.stored("acme", "acme7")
     assert stored is not None
 
     await town.remove("acme", stored)
 
     left = [chunk for chunk in before if chunk[0] not in stored.chunk_ids]
-    assert await shelf.chunks("acme") == left
+    assert await partitions.chunks("acme") == left
     assert len(left) == len(before) - many_chunks.CHUNKS
     texts = await connection.fetchval(
         "SELECT count(*) FROM chunk_texts WHERE chunk_id = ANY ($1)", stored.chunk_ids

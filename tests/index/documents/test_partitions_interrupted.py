@@ -1,4 +1,4 @@
-"""Moves to shelves and writers that meet, and tending that ends after any statement."""
+"""Moves to partitions and writers that meet, and tending that ends after any statement."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -24,7 +24,7 @@ from tests.index.support.partitions import (
     NUMBER,
     OUTGROWN,
     QUERY,
-    Shelf,
+    ChunkPartitions,
     assert_consistent,
     ids,
     searcher,
@@ -80,7 +80,7 @@ async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     database_url: str,
     town: DocumentStore,
     writer: Writer,
-    shelf: Shelf,
+    partitions: ChunkPartitions,
     connection: "asyncpg.Connection[asyncpg.Record]",
     change: Change,
 ) -> None:
@@ -94,17 +94,17 @@ async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     await writing
 
     assert await tending != []
-    assert await shelf.of("acme") == 1
-    await assert_consistent(shelf, town, "acme")
+    assert await partitions.of("acme") == 1
+    await assert_consistent(partitions, town, "acme")
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_a_writer_waits_for_a_move_and_writes_to_the_new_shelf(
+async def test_a_writer_waits_for_a_move_and_writes_to_the_new_partition(
     database: Database,
     database_url: str,
     town: DocumentStore,
     writer: Writer,
-    shelf: Shelf,
+    partitions: ChunkPartitions,
     connection: "asyncpg.Connection[asyncpg.Record]",
     change: Change,
 ) -> None:
@@ -119,12 +119,12 @@ async def test_a_writer_waits_for_a_move_and_writes_to_the_new_shelf(
     await writing
 
     assert await tending != []
-    assert await shelf.of("acme") == 1
-    await assert_consistent(shelf, town, "acme")
+    assert await partitions.of("acme") == 1
+    await assert_consistent(partitions, town, "acme")
 
 
 async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
-    database_url: str, town: DocumentStore, shelf: Shelf
+    database_url: str, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
     async with connect(
         database_url,
@@ -141,11 +141,11 @@ async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
             assert not any(task.done() for task in writing)
         await asyncio.gather(*writing)
 
-    await assert_consistent(shelf, town, "acme")
+    await assert_consistent(partitions, town, "acme")
 
 
 async def test_writers_that_never_pause_lose_nothing_to_a_move(
-    database: Database, town: DocumentStore, writer: Writer, shelf: Shelf
+    database: Database, town: DocumentStore, writer: Writer, partitions: ChunkPartitions
 ) -> None:
     tending = asyncio.create_task(tend(database))
 
@@ -162,19 +162,19 @@ async def test_writers_that_never_pause_lose_nothing_to_a_move(
         MovedTenant("acme", 1, NUMBER * many_chunks.CHUNKS),
         IndexedPartition(1, "acme"),
     ]
-    assert len(await shelf.chunks("acme")) == NUMBER * many_chunks.CHUNKS + sum(written)
-    await assert_consistent(shelf, town, "acme")
+    assert len(await partitions.chunks("acme")) == NUMBER * many_chunks.CHUNKS + sum(written)
+    await assert_consistent(partitions, town, "acme")
 
 
-async def test_of_two_processes_at_once_one_tends_the_shelves(
-    database: Database, database_url: str, town: DocumentStore, shelf: Shelf
+async def test_of_two_processes_at_once_one_tends_the_partitions(
+    database: Database, database_url: str, town: DocumentStore, partitions: ChunkPartitions
 ) -> None:
     async with connected(database_url) as other:
         done = await asyncio.gather(tend(database), tend(other))
 
     assert sorted(map(len, done)) == [0, 2]
-    await assert_consistent(shelf, town, "acme")
-    await shelf.assert_whole(1)
+    await assert_consistent(partitions, town, "acme")
+    await partitions.assert_whole(1)
 
 
 async def test_a_process_that_finds_another_one_tending_leaves_it_alone(
@@ -236,7 +236,7 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
     database_url: str,
     documents: DocumentStore,
     tenants: TenantStore,
-    shelf: Shelf,
+    partitions: ChunkPartitions,
     *,
     kills: bool,
 ) -> None:
@@ -248,7 +248,7 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
         await many_chunks.settle(
             documents, tenant, number=2, readers=[("tenant",)], seed=statements
         )
-        before, scope = await shelf.chunks(tenant), everything(tenant, "ana", [])
+        before, scope = await partitions.chunks(tenant), everything(tenant, "ana", [])
         expected = ids((await searcher(database).search(scope, QUERY)).hits)
 
         cutter = Cutter(database_url, kills=kills)
@@ -262,15 +262,15 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
             if task.cancelled() or task.exception() is not None:
                 cut += 1
 
-            assert await shelf.chunks(tenant) == before
-            assert await shelf.shelves(tenant) == [await shelf.of(tenant)]
+            assert await partitions.chunks(tenant) == before
+            assert await partitions.holding(tenant) == [await partitions.of(tenant)]
             assert ids((await searcher(database).search(scope, QUERY)).hits) == expected
             # By another process, while the one that failed is still there.
             await tend(database, limits)
-        assert await shelf.chunks(tenant) == before
-        assert await shelf.of(tenant) > 0
-        await assert_consistent(shelf, documents, tenant)
-        await shelf.assert_whole(await shelf.of(tenant))
+        assert await partitions.chunks(tenant) == before
+        assert await partitions.of(tenant) > 0
+        await assert_consistent(partitions, documents, tenant)
+        await partitions.assert_whole(await partitions.of(tenant))
         nearest = await searcher(database, many_chunks.NEAREST).search(scope, QUERY)
         assert ids(nearest.hits) == expected
     # A kill comes a little later than asked for, so some of the last ones come too late.
@@ -296,7 +296,7 @@ async def test_an_index_that_was_left_half_built_is_dropped_and_built_again(
     database: Database,
     database_url: str,
     town: DocumentStore,
-    shelf: Shelf,
+    partitions: ChunkPartitions,
     connection: "asyncpg.Connection[asyncpg.Record]",
 ) -> None:
     async with aclosing(Partitions(database, limits=OUTGROWN).maintain()) as begun:
@@ -307,11 +307,11 @@ async def test_an_index_that_was_left_half_built_is_dropped_and_built_again(
         tending.cancel()
         await asyncio.wait([tending])
 
-    assert await shelf.indexes(1) == {"chunks_1_terms": False}
-    assert await shelf.width(1) is None
+    assert await partitions.indexes(1) == {"chunks_1_terms": False}
+    assert await partitions.width(1) is None
     before = await searcher(database, many_chunks.NEAREST).search(ANA, QUERY)
     assert await tend(database) == [IndexedPartition(1, "acme")]
-    await shelf.assert_whole(1)
+    await partitions.assert_whole(1)
     after = await searcher(database, many_chunks.NEAREST).search(ANA, QUERY)
     assert after.hits == before.hits
     assert after.as_of["acme"] == before.as_of["acme"] + 1  # a graph may find other chunks

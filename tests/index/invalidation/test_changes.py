@@ -150,7 +150,7 @@ async def test_of_what_is_public_only_other_tenants_chunks_arrive_and_all_go(
     assert {one.tenant for one in (await news(since, 0)).changed_chunks} == {"acme"}
 
 
-async def test_chunks_are_found_on_whatever_shelf_they_stand(
+async def test_chunks_are_found_on_whatever_partition_they_stand(
     database: Database,
     documents: DocumentStore,
     since: ChangeLog,
@@ -167,8 +167,8 @@ async def test_chunks_are_found_on_whatever_shelf_they_stand(
 
     told = await news(since, before, "public", "gamma")
 
-    shelves = await database.rows("embedding_migration.unpublish_index", "beta")
-    assert [row["partition_no"] for row in shelves] == [1]
+    partitions = await database.rows("embedding_migration.unpublish_index", "beta")
+    assert [row["partition_no"] for row in partitions] == [1]
     both = await ids(documents, "long") | await ids(documents, "long", "beta")
     assert {arrival.chunk_id for arrival in told.changed_chunks} == both
     assert len(both) == 8

@@ -13,7 +13,7 @@ from index.errors import PgvectorRefused
 from index.postgres import migrate, pgvector_version
 from index.postgres.pgvector_version import PgvectorVersions
 from tests.gateway.support.commands import environment_of, fails
-from tests.index.support.partitions import Shelf, tend
+from tests.index.support.partitions import ChunkPartitions, tend
 
 pytestmark = pytest.mark.anyio
 
@@ -108,7 +108,7 @@ async def test_indexes_are_built_without_parallel_workers_where_old_versions_are
     settings: Settings,
     connection: Connection,
     town: DocumentStore,
-    shelf: Shelf,
+    partitions: ChunkPartitions,
     *,
     allow_old: bool,
     workers: str,
@@ -121,7 +121,7 @@ async def test_indexes_are_built_without_parallel_workers_where_old_versions_are
         done = await tend(database)
 
     assert any(isinstance(step, IndexedPartition) for step in done)
-    await shelf.assert_whole(1)
+    await partitions.assert_whole(1)
     builds = await connection.fetch("SELECT command, parallel_workers FROM index_builds")
     assert {row["parallel_workers"] for row in builds if "_graph" in row["command"]} == {workers}
 

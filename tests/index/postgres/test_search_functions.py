@@ -60,7 +60,7 @@ class StatementRecorder:
 
 @pytest.fixture
 async def town(database: Database, documents: DocumentStore) -> None:
-    """Acme stands on a shelf of its own with indexes, and beta has something for everybody."""
+    """Acme stands in a partition of its own with indexes, and beta has something for everybody."""
     await many_chunks.settle(documents, "acme", number=NUMBER, readers=[("tenant",)], seed=1)
     await many_chunks.settle(documents, "beta", number=10, readers=[("public",)], seed=2)
     async for _ in Partitions(database, limits=OUTGROWN).maintain():
@@ -205,7 +205,7 @@ async def test_a_function_that_is_dropped_is_made_again(
 async def test_another_statement_is_another_function(
     database: Database, calls: dict[str, Call], connection: Connection
 ) -> None:
-    """As that of another version of Nearhit is, or that of another shelf."""
+    """As that of another version of Nearhit is, or that of another partition."""
     arguments, numbers = calls["search.nearest"]
     other = numbers | {"partition_no": 0}
 

@@ -27,7 +27,7 @@ _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\
 WITHOUT_A_TENANT = {
     "documents.reposition_chunks": "chunks by identifier, of a document that its writer has locked",
     "forgetting.digests": "digests of a document that its writer has locked",
-    "partitions.dimensions": "the width of the vectors on a shelf, and none of them",
+    "partitions.dimensions": "the width of the vectors in a partition, and none of them",
     "partitions.publish_index": "the same",
     "embedding_migration.tenants": "how many documents each tenant has",
 }

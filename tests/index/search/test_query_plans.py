@@ -1,7 +1,7 @@
 """How PostgreSQL carries a search out: the plans of the very statements, as they ran in functions.
 
 A plan must not depend on what the planner believes of a table. So each is looked at on a fresh
-database, on fresh shelves without statistics, and with statistics of some tables or of all.
+database, on fresh partitions without statistics, and with statistics of some tables or of all.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 Node: TypeAlias = dict[str, Any]
 
-ACME, BETA, DELTA = 400, 60, 300  # documents; acme and delta outgrow the shared shelf
+ACME, BETA, DELTA = 400, 60, 300  # documents; acme and delta outgrow the shared partition
 FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
 PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
 ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
@@ -156,7 +156,7 @@ class Town:
 
     searches: Explained
     statements: Explained
-    shelves: dict[str, int]
+    partitions: dict[str, int]
 
 
 @asynccontextmanager
@@ -176,11 +176,11 @@ async def settled(
             await many_chunks.settle(documents, "beta", number=BETA, readers=third, seed=2)
             half = [("public",), ("tenant",)]
             await many_chunks.settle(documents, "delta", number=DELTA, readers=half, seed=3)
-            shelves = {"acme": 0, "beta": 0, "delta": 0}
+            partitions = {"acme": 0, "beta": 0, "delta": 0}
             if analysed is not None:
                 async for done in Partitions(database, limits=OUTGROWN).maintain():
                     if isinstance(done, MovedTenant):
-                        shelves[done.tenant] = done.shelf
+                        partitions[done.tenant] = done.partition_no
             await run_sql(url, LEAVE_STATISTICS)
             for table in analysed or ():
                 await run_sql(url, f"ANALYZE {table}")
@@ -190,14 +190,14 @@ async def settled(
             owner.acquire() as connection,
             explained(Session(connection, unobserved), connection) as statements,
         ):
-            yield Town(searches, statements, shelves)
+            yield Town(searches, statements, partitions)
 
 
 @pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
 async def town(
     request: pytest.FixtureRequest, servers: Servers, databases: "asyncio.Queue[str]"
 ) -> AsyncIterator[Town]:
-    """Fresh, and with shelves of which there are these statistics."""
+    """Fresh, and with partitions of which there are these statistics."""
     analysed = None if request.param is None else STATISTICS[request.param]
     async with settled(servers, databases, analysed) as town:
         yield town
@@ -246,7 +246,7 @@ def rows_read(plan: Node, relation: str) -> int:
     )
 
 
-def shelves_read(plan: Node) -> set[str]:
+def partitions_read(plan: Node) -> set[str]:
     return {
         node["Relation Name"]
         for node in nodes(plan)
@@ -276,16 +276,16 @@ def own(plan: Node) -> Node:
 
 
 @pytest.mark.parametrize("fusion", get_args(FusionName))
-async def test_an_exact_pass_reads_each_visible_vector_once_and_touches_no_other_shelf(
+async def test_an_exact_pass_reads_each_visible_vector_once_and_touches_no_other_partition(
     town: Town, fusion: FusionName
 ) -> None:
     plan = await only_pass(town, ALL, many_chunks.EXACT, replace(QUERY, fusion=fusion))
 
-    shelf = f"chunks_{town.shelves['acme']}"
-    assert shelves_read(plan) == {shelf}
-    assert rows_read(plan, shelf) == ACME * many_chunks.CHUNKS
-    assert [read["Actual Loops"] for read in reads(plan, shelf)] == [1]
-    assert indexes(plan, shelf) == {f"{shelf}_document_key_partition_no_idx"}
+    partition = f"chunks_{town.partitions['acme']}"
+    assert partitions_read(plan) == {partition}
+    assert rows_read(plan, partition) == ACME * many_chunks.CHUNKS
+    assert [read["Actual Loops"] for read in reads(plan, partition)] == [1]
+    assert indexes(plan, partition) == {f"{partition}_document_key_partition_no_idx"}
 
 
 @pytest.mark.parametrize("filtered", [False, True])
@@ -295,15 +295,15 @@ async def test_an_exact_pass_goes_by_audience_to_the_documents_and_from_them_to_
     query = replace(QUERY, filter=Filter(languages=("en",))) if filtered else QUERY
     plan = await only_pass(town, FEW, many_chunks.EXACT, query)
 
-    shelf = f"chunks_{town.shelves['acme']}"
+    partition = f"chunks_{town.partitions['acme']}"
     assert indexes(part(plan, "admitted"), "audiences") == {"audiences_tokens"}
     assert rows_read(part(plan, "admitted"), "audiences") == 1
     assert indexes(own(plan), "documents") == {"documents_audience"}
     assert rows_read(own(plan), "documents") == FEW_DOCUMENTS
     assert len(reads(own(plan), "documents")) == 1, "by the index alone, or with what is wanted"
-    assert shelves_read(plan) == {shelf}
-    assert indexes(plan, shelf) == {f"{shelf}_document_key_partition_no_idx"}
-    assert rows_read(plan, shelf) == FEW_DOCUMENTS * many_chunks.CHUNKS
+    assert partitions_read(plan) == {partition}
+    assert indexes(plan, partition) == {f"{partition}_document_key_partition_no_idx"}
+    assert rows_read(plan, partition) == FEW_DOCUMENTS * many_chunks.CHUNKS
 
 
 async def test_public_documents_of_others_are_found_as_such_and_their_chunks_from_them(
@@ -316,7 +316,7 @@ async def test_public_documents_of_others_are_found_as_such_and_their_chunks_fro
     assert rows_read(others, "documents") == PUBLIC_DOCUMENTS
     assert indexes(others, "tenants") == {"tenants_pkey"}
     assert rows_read(others, "tenants") == PUBLIC_DOCUMENTS
-    beta, delta = f"chunks_{town.shelves['beta']}", f"chunks_{town.shelves['delta']}"
+    beta, delta = f"chunks_{town.partitions['beta']}", f"chunks_{town.partitions['delta']}"
     if beta != delta:
         assert indexes(plan, beta) == {f"{beta}_document_key_partition_no_idx"}
         assert indexes(plan, delta) == {f"{delta}_document_key_partition_no_idx"}
@@ -329,24 +329,24 @@ async def test_public_documents_of_others_are_found_as_such_and_their_chunks_fro
 async def test_the_nearest_are_found_by_the_graph_and_by_the_index_of_terms(town: Town) -> None:
     plan = await only_pass(town, ALL, many_chunks.NEAREST)
 
-    shelf = f"chunks_{town.shelves['acme']}"
-    assert shelves_read(plan) == {shelf}
-    assert indexes(part(plan, "nearest"), shelf) == {f"{shelf}_graph"}
-    assert indexes(part(plan, "matched"), shelf) == {f"{shelf}_terms"}
-    assert rows_read(part(plan, "nearest"), shelf) < ACME * many_chunks.CHUNKS / 2
+    partition = f"chunks_{town.partitions['acme']}"
+    assert partitions_read(plan) == {partition}
+    assert indexes(part(plan, "nearest"), partition) == {f"{partition}_graph"}
+    assert indexes(part(plan, "matched"), partition) == {f"{partition}_terms"}
+    assert rows_read(part(plan, "nearest"), partition) < ACME * many_chunks.CHUNKS / 2
 
 
 @pytest.mark.parametrize("town", STATISTICS, indirect=True)
-async def test_each_shelf_with_an_index_is_looked_through_by_it_and_the_rest_walked_to(
+async def test_each_partition_with_an_index_is_looked_through_by_it_and_the_rest_walked_to(
     town: Town,
 ) -> None:
     passes = await town.searches.search(ALL_AND_OTHERS, many_chunks.NEAREST)
 
     (first, of_delta), (second, of_acme), (third, of_others) = passes
     assert (first, second, third) == ("search.nearest", "search.nearest", "search.exact")
-    assert shelves_read(of_delta) == {f"chunks_{town.shelves['delta']}"}
-    assert shelves_read(of_acme) == {f"chunks_{town.shelves['acme']}"}
-    assert shelves_read(of_others) == {f"chunks_{town.shelves['beta']}"}
+    assert partitions_read(of_delta) == {f"chunks_{town.partitions['delta']}"}
+    assert partitions_read(of_acme) == {f"chunks_{town.partitions['acme']}"}
+    assert partitions_read(of_others) == {f"chunks_{town.partitions['beta']}"}
     assert reads(own(of_others), "documents") == []
     for _, plan in passes:
         assert_no_table_is_read_through(plan)
@@ -367,7 +367,7 @@ async def test_a_survey_reads_a_sample_and_no_chunk(town: Town) -> None:
 
     ((_, plan),) = [one for one in town.searches.plans if one[0] == "search.survey"]
     assert_no_table_is_read_through(plan)
-    assert shelves_read(plan) == set()
+    assert partitions_read(plan) == set()
     for name, index in (
         ("own_sample", "documents_sample_rank"),
         ("others_sample", "documents_public"),
@@ -391,12 +391,12 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
     assert news is not None
     assert {arrival.chunk_id for arrival in news.changed_chunks} == set(stored["chunk_ids"])
     ((_, plan),) = town.statements.plans
-    shelf = f"chunks_{town.shelves[tenant]}"
+    partition = f"chunks_{town.partitions[tenant]}"
     assert_no_table_is_read_through(plan)
     assert indexes(plan, "change_log") == {"change_log_pkey"}
     assert rows_read(plan, "change_log") == 1
-    assert shelves_read(plan) == {shelf}
-    for relation in ("chunk_texts", "documents", shelf):
+    assert partitions_read(plan) == {partition}
+    for relation in ("chunk_texts", "documents", partition):
         assert indexes(plan, relation) == {f"{relation}_pkey"}
         assert 0 < rows_read(plan, relation) <= many_chunks.CHUNKS
 

@@ -32,9 +32,9 @@ WAYS = {"exact": many_chunks.EXACT, "nearest": many_chunks.NEAREST}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where chunks stand: each tenant of so many chunks has a shelf, if everybody has so many.
+    """Where chunks stand: each tenant of so many chunks has a partition, if everybody has so many.
 
-    everything_public: so that the shared shelf holds enough for an index.
+    everything_public: so that the shared partition holds enough for an index.
     """
 
     chunks_max: int
@@ -157,7 +157,7 @@ async def test_the_dense_leg_misses_at_most_one_in_a_hundred_with_an_index(
     ],
     indirect=["laid"],
 )
-async def test_each_shelf_with_an_index_is_one_pass_and_all_the_rest_if_any_is_another(
+async def test_each_partition_with_an_index_is_one_pass_and_all_the_rest_if_any_is_another(
     laid: Laid, tenant: str, nearest: int, exact: int
 ) -> None:
     query = Query("sensor lighthouse", alpha=0.5, candidates=3)

@@ -17,9 +17,9 @@ LARGE = VisibilityEstimate(
     size=PartitionSize(tenant_chunks=100_000, public_chunks=100_000),
     own_share=1.0,
     others_share=1.0,
-    shelf=3,
+    partition_no=3,
     width=WIDTH,
-    others_shelves={0: WIDTH, 7: WIDTH},
+    others_partitions={0: WIDTH, 7: WIDTH},
     others_elsewhere=True,
     history="a1",
     revisions=(3, 2),
@@ -31,9 +31,9 @@ surveys = st.builds(
     size=st.builds(PartitionSize, st.integers(0, 100_000), st.integers(0, 100_000)),
     own_share=shares,
     others_share=shares,
-    shelf=st.integers(0, 9),
+    partition_no=st.integers(0, 9),
     width=st.sampled_from([None, WIDTH, 384]),
-    others_shelves=st.dictionaries(st.integers(0, 9), st.sampled_from([WIDTH, 384]), max_size=3),
+    others_partitions=st.dictionaries(st.integers(0, 9), st.sampled_from([WIDTH, 384]), max_size=3),
     others_elsewhere=st.booleans(),
     revisions=st.tuples(st.integers(0, 9), st.integers(0, 9)),
 )
@@ -74,8 +74,8 @@ def test_the_passes_look_once_through_everything_that_is_asked_for_and_nothing_e
     nearest = [one for one in passes if one.way == "nearest"]
     assert [one.own for one in passes].count(True) == 1
     assert len(exact) <= 1
-    by_index = [one.shelf for one in nearest if one.others]
-    is_all = set(by_index) == survey.others_shelves.keys() and not survey.others_elsewhere
+    by_index = [one.partition_no for one in nearest if one.others]
+    is_all = set(by_index) == survey.others_partitions.keys() and not survey.others_elsewhere
     rest = [one for one in exact if one.others]
     assert len(rest) == (others and not (by_index and is_all))
     assert all(list(one.left_out) == by_index for one in rest)
@@ -95,9 +95,9 @@ def test_an_index_is_looked_through_only_for_much_and_only_with_a_vector_of_its_
             assert one.visible > LIMITS.crossover_chunks
             assert one.visible == (survey.own_visible if one.own else survey.others_visible)
         if one.way == "nearest" and one.own:
-            assert (one.shelf, survey.width) == (survey.shelf, width)
+            assert (one.partition_no, survey.width) == (survey.partition_no, width)
         if one.way == "nearest" and one.others:
-            assert one.shelf in survey.others_shelves
+            assert one.partition_no in survey.others_partitions
 
 
 @given(survey=surveys, others=st.booleans())
@@ -117,12 +117,12 @@ def test_much_of_the_tenants_own_is_looked_for_in_its_index_and_the_rest_exactly
     )
     with_many_others = strategy.choose(LARGE, LIMITS, others=True, width=WIDTH)
 
-    own = SearchPass("nearest", own=True, others=False, shelf=3, visible=100_000)
+    own = SearchPass("nearest", own=True, others=False, partition_no=3, visible=100_000)
     assert alone == [own]
     assert with_few_others == [own, SearchPass("exact", own=False, others=True)]
     assert with_many_others == [
-        SearchPass("nearest", own=False, others=True, shelf=0, visible=100_000),
-        SearchPass("nearest", own=False, others=True, shelf=7, visible=100_000),
+        SearchPass("nearest", own=False, others=True, partition_no=0, visible=100_000),
+        SearchPass("nearest", own=False, others=True, partition_no=7, visible=100_000),
         own,
         SearchPass("exact", own=False, others=True, left_out=(0, 7)),
     ]
@@ -134,8 +134,8 @@ def test_many_public_chunks_of_others_do_not_change_how_the_tenants_own_are_look
     survey = replace(LARGE, size=PartitionSize(6_000, 100_000), own_share=0.1)
 
     assert strategy.choose(survey, LIMITS, others=True, width=WIDTH) == [
-        SearchPass("nearest", own=False, others=True, shelf=0, visible=100_000),
-        SearchPass("nearest", own=False, others=True, shelf=7, visible=100_000),
+        SearchPass("nearest", own=False, others=True, partition_no=0, visible=100_000),
+        SearchPass("nearest", own=False, others=True, partition_no=7, visible=100_000),
         SearchPass("exact", own=True, others=True, left_out=(0, 7)),
     ]
 

@@ -1,4 +1,4 @@
-"""A tenant that outgrows the shared shelf, and what tests look up of its shelf."""
+"""A tenant that outgrows the shared partition, and what tests look up of its partition."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ ANA = everything("acme", "ana", [])
 BEA = everything("beta", "bea", [])
 
 
-class Shelf:
+class ChunkPartitions:
     """The tables themselves."""
 
     def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -39,8 +39,8 @@ class Shelf:
         )
         return [tuple(row) for row in rows]
 
-    async def shelves(self, tenant: str) -> list[int]:
-        """The shelves that the tenant's chunks stand on."""
+    async def holding(self, tenant: str) -> list[int]:
+        """The partitions that the tenant's chunks stand on."""
         rows = await self._connection.fetch(
             "SELECT DISTINCT partition_no FROM chunks WHERE tenant = $1 ORDER BY 1", tenant
         )
@@ -53,28 +53,28 @@ class Shelf:
             )
         )
 
-    async def width(self, shelf: int) -> int | None:
+    async def width(self, partition_no: int) -> int | None:
         width: int | None = await self._connection.fetchval(
-            "SELECT dimensions FROM chunk_partitions WHERE partition_no = $1", shelf
+            "SELECT dimensions FROM chunk_partitions WHERE partition_no = $1", partition_no
         )
         return width
 
-    async def indexes(self, shelf: int) -> dict[str, bool]:
-        """The shelf's own indexes, and whether they are whole."""
+    async def indexes(self, partition_no: int) -> dict[str, bool]:
+        """The partition's own indexes, and whether they are whole."""
         rows = await self._connection.fetch(
             "SELECT indexrelid::regclass::text AS name, indisvalid FROM pg_index"
             " WHERE indrelid = to_regclass($1) AND indexrelid::regclass::text = ANY ($2)",
-            f"chunks_{shelf}",
-            [f"chunks_{shelf}_graph", f"chunks_{shelf}_terms"],
+            f"chunks_{partition_no}",
+            [f"chunks_{partition_no}_graph", f"chunks_{partition_no}_terms"],
         )
         return {row["name"]: row["indisvalid"] for row in rows}
 
-    async def assert_whole(self, shelf: int) -> None:
-        assert await self.indexes(shelf) == {
-            f"chunks_{shelf}_graph": True,
-            f"chunks_{shelf}_terms": True,
+    async def assert_whole(self, partition_no: int) -> None:
+        assert await self.indexes(partition_no) == {
+            f"chunks_{partition_no}_graph": True,
+            f"chunks_{partition_no}_terms": True,
         }
-        assert await self.width(shelf) == many_chunks.EMBEDDER.dimensions
+        assert await self.width(partition_no) == many_chunks.EMBEDDER.dimensions
 
 
 async def tend(
@@ -111,10 +111,12 @@ async def remove(writer: Writer) -> None:
 CHANGES = [add, edit, retitle, remove]
 
 
-async def assert_consistent(shelf: Shelf, documents: DocumentStore, tenant: str) -> None:
-    """Each chunk that a document says to have stands on the tenant's shelf, once."""
+async def assert_consistent(
+    partitions: ChunkPartitions, documents: DocumentStore, tenant: str
+) -> None:
+    """Each chunk that a document says to have stands in the tenant's partition, once."""
     listed = await documents.of_source(tenant, "handbook")
     stored = [await documents.stored(tenant, document_id) for document_id in listed]
     told = sorted(chunk_id for one in stored if one for chunk_id in one.chunk_ids)
-    assert [chunk[0] for chunk in await shelf.chunks(tenant)] == told
-    assert await shelf.shelves(tenant) == [await shelf.of(tenant)]
+    assert [chunk[0] for chunk in await partitions.chunks(tenant)] == told
+    assert await partitions.holding(tenant) == [await partitions.of(tenant)]

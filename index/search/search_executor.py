@@ -214,9 +214,9 @@ class SearchExecutor:
             size=stats.size,
             own_share=row["own_share"] or 0.0,
             others_share=row["others_share"] or 0.0,
-            shelf=row["partition_no"] or 0,
+            partition_no=row["partition_no"] or 0,
             width=row["dimensions"],
-            others_shelves=dict(
+            others_partitions=dict(
                 zip(row["others_partitions"], row["others_dimensions"], strict=True)
             ),
             others_elsewhere=row["others_elsewhere"],
@@ -293,7 +293,7 @@ class SearchExecutor:
             "search.nearest",
             *_arguments(prepared, search_pass, [term + 1 for term in terms]),
             _GRAPH_FACTOR * prepared.query.candidates,
-            partition_no=search_pass.shelf,
+            partition_no=search_pass.partition_no,
             dimensions=prepared.embedded_query.width,
         )
         return _to_pass_result(rows, exact=False)
