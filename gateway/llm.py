@@ -99,7 +99,7 @@ def make_preprocessor(
         return LlmPreprocessor()
     models = Models(settings, metrics)
     chunking_chat, summary_chat = (
-        models.model(operation, settings.chat_deadline_s) for operation in ("cut", "summary")
+        models.model(operation, settings.chat_deadline_s) for operation in ("chunking", "summary")
     )
     prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
     chunker = LlmChunker(chunking_chat, metrics.llm_chunking, prompt=prompt)

@@ -93,7 +93,7 @@ class IndexAudit:
 
 
 def _check(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[Flaw]]]:
-    registry.load({stored.cut for stored in page})
+    registry.load({stored.chunker for stored in page})
     return [(stored, [*_flaws(stored)]) for stored in page]
 
 
@@ -120,7 +120,7 @@ def _flaws(stored: StoredChunks) -> Iterator[Flaw]:
 def _chunk(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:
     """The chunks that the text should have."""
     spans = [(chunk.start, chunk.end) for chunk in stored.chunks]
-    return _pieces(registry.rebuild_chunks(text, stored.cut, spans))
+    return _pieces(registry.rebuild_chunks(text, stored.chunker, spans))
 
 
 def _summaries(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:

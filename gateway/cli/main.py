@@ -135,8 +135,8 @@ def ingest(
         list[str] | None,
         typer.Option(
             help="FIELD=NAME: the column of a table that holds a field, if their names differ. "
-            "Fields: id, title, text, uri, language, tags, owner, readers, cut, summaries. Repeat "
-            "for more."
+            "Fields: id, title, text, uri, language, tags, owner, readers, chunker, summaries. "
+            "Repeat for more."
         ),
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Owner of documents that set none.")] = None,
@@ -153,10 +153,10 @@ def ingest(
     language: Annotated[
         str | None, typer.Option(help="Language of documents that set none.")
     ] = None,
-    cut: Annotated[
+    chunker: Annotated[
         str | None,
         typer.Option(
-            help="How documents that set none are cut into chunks: structure, tokens:500/50, …"
+            help="How documents that set none are split into chunks: structure, tokens:500/50, …"
         ),
     ] = None,
     summaries: Annotated[
@@ -179,7 +179,7 @@ def ingest(
     Parquet) one per row; questions and answers (YAML, JSON) one per question; conversations (JSONL)
     one per line; a repository (--kind git) one per file at HEAD, per tag and per changelog entry.
 
-    A file's front matter may set title, tags, readers, owner, language, cut and summaries.
+    A file's front matter may set title, tags, readers, owner, language, chunker and summaries.
     An interrupted run can be repeated. Exits with 1 if an item was refused.
     """
     with common.errors(), common.servers(Settings()) as settings:
@@ -191,7 +191,7 @@ def ingest(
             tuple(reader or ("tenant",)),
             tuple(tag or ()),
             language or settings.language,
-            cut,
+            chunker,
             ingest_paths.summaries(summaries),
         )
         sources = ingest_paths.sources(

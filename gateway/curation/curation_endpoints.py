@@ -83,7 +83,7 @@ def _document(
         metadata={},
         owner=body.owner,
         readers=body.readers,
-        cut="whole",
+        chunker="whole",
     )
 
 

@@ -183,7 +183,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "metadata": dict(document.metadata),
         "owner": document.owner,
         "readers": document.readers,
-        "cut": document.cut,
+        "chunker": document.chunker,
         "summaries": document.summaries,
     }
 

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from gateway.schemas import Body
 from index.model.document import (
     API_SOURCE,
-    Cut,
+    ChunkerName,
     Language,
     Metadata,
     NewDocumentId,
@@ -23,7 +23,7 @@ from index.model.document import (
 
 
 class DocumentBody(Body):
-    """A document to write. Absent owner, readers, cut and summaries keep their stored values.
+    """A document to write. Absent owner, readers, chunker and summaries keep their stored values.
 
     A new document without owner and readers is private to its writer.
     """
@@ -37,9 +37,9 @@ class DocumentBody(Body):
     metadata: Metadata = Field(default_factory=dict)
     owner: Owner | None = None
     readers: Readers | None = None
-    cut: Cut | None = Field(
+    chunker: ChunkerName | None = Field(
         None,
-        description="how the text is cut into chunks: structure, characters:1000/200, "
+        description="how the text is split into chunks: structure, characters:1000/200, "
         "tokens:500/50, messages:10, whole or model; default for a new document: structure",
     )
     summaries: Summaries | None = Field(
@@ -66,7 +66,7 @@ class DocumentSummary(Body):
     metadata: dict[str, Any]
     owner: str | None
     readers: tuple[str, ...]
-    cut: str
+    chunker: str
     summaries: Summaries
 
 

@@ -45,7 +45,7 @@ def build_update(
             metadata=body.metadata,
             owner=stored.owner if stored else caller.principal.subject,
             readers=stored.readers if stored else (),
-            cut=body.cut or (stored.cut if stored else chunking_config.DEFAULT),
+            chunker=body.chunker or (stored.chunker if stored else chunking_config.DEFAULT),
             summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
         )
         return with_access(caller, document, access)

@@ -24,8 +24,8 @@ def sources(
     """columns: each FIELD=NAME. Raises `CommandError`."""
     if name is not None and len(paths) > 1:
         raise CommandError("--source names one source: give exactly one path")
-    if defaults.cut is not None:
-        _check_cut(defaults.cut)
+    if defaults.chunker is not None:
+        _check_chunker(defaults.chunker)
     names = dict(_parse_column(column) for column in columns)
     kinds = [_kind(kind) if kind else kind_of(path) for path in paths]
     if columns and not {"csv", "parquet"}.issuperset(kinds):
@@ -59,11 +59,11 @@ def _kind(name: str) -> Kind:
     raise CommandError(f"there is no kind {name!r}: choose {', '.join(KINDS)}")
 
 
-def _check_cut(name: str) -> None:
+def _check_chunker(name: str) -> None:
     try:
         chunking_config.parse(name)
     except ValueError as error:
-        raise CommandError(f"--cut {error}") from None
+        raise CommandError(f"--chunker {error}") from None
 
 
 def summaries(name: str) -> Summaries:

@@ -21,7 +21,7 @@ KEYS_MAX = 100_000  # pending counts, by tenant, day, operation and source; 40 M
 MONTH_TTL_S = 5.0  # how long a process caches the cost of a tenant's month
 _TENANTS_MAX = 10_000
 # The operations that call a language model.
-OPERATIONS = ("cut", "summary", "rewrite", "rerank", "compress", "answer")
+OPERATIONS = ("chunking", "summary", "rewrite", "rerank", "compress", "answer")
 # The operation of each kind of token: of an embedder, and read and written by a language model.
 _OPERATIONS = {
     "query": "search",

@@ -49,15 +49,15 @@ class ModelSettings(BaseSettings):
     chat_model: str | None = Field(
         None,
         description="language model of a service with OpenAI's `POST /chat/completions`; unset: "
-        "none; the cut `model` then works as `structure`, and summaries `model` as `extract`",
+        "none; the chunker `model` then works as `structure`, and summaries `model` as `extract`",
     )
     chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="API key of that service")
     chat_deadline_s: PositiveFloat = Field(60.0, description="timeout of a call to that service")
     chunking_prompt: Path | None = Field(
         None,
-        description="file with the prompt of the cut `model`, containing `{{MAX_SIZE}}`; unset: "
-        "built in",
+        description="file with the prompt of the chunker `model`, containing `{{MAX_SIZE}}`; "
+        "unset: built in",
     )
     summary_prompt: Path | None = Field(
         None,

@@ -103,7 +103,7 @@ def _source(
         readers=config.readers,
         tags=config.tags,
         language=config.language or settings.language,
-        cut=config.cut,
+        chunker=config.chunker,
         summaries=config.summaries,
     )
     columns = config.columns if isinstance(config, PathSettings) else {}

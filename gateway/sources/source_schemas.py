@@ -13,7 +13,7 @@ from gateway.schemas import Body
 from index.documents.source_store import SourceState, StoredSource
 from index.model.document import (
     NO_SUMMARIES,
-    Cut,
+    ChunkerName,
     Language,
     Line,
     Owner,
@@ -61,8 +61,8 @@ class _Documents(Body):
     readers: Readers = ("tenant",)
     tags: Tags = ()
     language: Language | None = None
-    cut: Cut | None = Field(
-        None, description="how texts are cut into chunks; absent: the default of the kind"
+    chunker: ChunkerName | None = Field(
+        None, description="how texts are split into chunks; absent: the default of the kind"
     )
     summaries: Summaries = Field(
         NO_SUMMARIES, description="how long documents are summarized: none, extract or model"

@@ -217,8 +217,8 @@ def _document_body(store: VectorStore, file: File, body: AttachBody, text: str) 
     }
     if store.readers:
         fields["readers"] = tuple(store.readers)
-    if body.cut is not None:
-        fields["cut"] = body.cut
+    if body.chunker is not None:
+        fields["chunker"] = body.chunker
     return DocumentBody.model_validate(fields)
 
 
@@ -292,7 +292,7 @@ async def _file_answer(
             error_code=None,
             error=None,
             metadata=document.metadata,
-            cut=document.cut,
+            chunker=document.chunker,
             size_bytes=len(document.text.encode()),
         )
     return StoreFileAnswer.of(store.source, attached)

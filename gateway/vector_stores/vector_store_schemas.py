@@ -57,7 +57,7 @@ class _Attaching(Body):
     chunking_strategy: Chunking | None = None
 
     @property
-    def cut(self) -> str | None:
+    def chunker(self) -> str | None:
         match self.chunking_strategy:
             case StaticChunking(static=sizes):
                 return f"tokens:{sizes.max_chunk_size_tokens}/{sizes.chunk_overlap_tokens}"
@@ -248,7 +248,7 @@ class StoreFileAnswer(Body):
             last_error=error,
             usage_bytes=file.size_bytes,
             attributes=dict(file.metadata or {}),
-            chunking_strategy=_chunking(file.cut),
+            chunking_strategy=_chunking(file.chunker),
         )
 
 

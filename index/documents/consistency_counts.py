@@ -34,7 +34,7 @@ class StoredChunks:
     key: int
     document_id: str
     text: str | None
-    cut: str
+    chunker: str
     expected_count: int
     chunks: tuple[StoredPiece, ...]
     summaries: Summaries

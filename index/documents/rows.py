@@ -19,7 +19,7 @@ def document_to_row(document: Document) -> tuple[Any, ...]:
         document.owner,
         list(document.readers),
         document.text,
-        document.cut,
+        document.chunker,
         document.summaries,
     )
 
@@ -36,6 +36,6 @@ def row_to_document(row: Row) -> Document:
         metadata=row["metadata"],
         owner=row["owner"],
         readers=tuple(row["readers"]),
-        cut=row["chunker"],
+        chunker=row["chunker"],
         summaries=row["summaries"],
     )

@@ -32,7 +32,7 @@ class VectorStore:
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A file of a source. metadata, cut: of its document, if it exists."""
+    """A file of a source. metadata, chunker: of its document, if it exists."""
 
     file_id: str
     document_id: str
@@ -41,7 +41,7 @@ class AttachedFile:
     error_code: str | None
     error: str | None
     metadata: Mapping[str, Any] | None
-    cut: str | None
+    chunker: str | None
     size_bytes: int
 
 

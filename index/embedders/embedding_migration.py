@@ -19,7 +19,7 @@ class StoredText:
     key: int
     document_id: str
     text: str
-    cut: str
+    chunker: str
     spans: tuple[tuple[int, int], ...]
     summaries: tuple[tuple[int, int, str], ...]
 

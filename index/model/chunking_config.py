@@ -19,7 +19,7 @@ Kind = Literal["structure", "characters", "tokens", "messages", "whole", "model"
 
 DEFAULT = "structure"
 MODEL = "model"
-CUT_CHARACTERS_MAX = 32
+CHUNKER_CHARACTERS_MAX = 32
 _NAME = re.compile(r"([a-z]+)(?::([0-9]{1,5})(?:/([0-9]{1,5}))?)?")
 
 

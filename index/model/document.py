@@ -132,11 +132,11 @@ def _is_scalar(value: object) -> bool:
             return False
 
 
-def _cut(name: str) -> str:
+def _chunker_name(name: str) -> str:
     try:
         chunking_config.parse(name)
     except ValueError as error:
-        raise PydanticCustomError("cut", "{reason}", {"reason": str(error)}) from None
+        raise PydanticCustomError("chunker", "{reason}", {"reason": str(error)}) from None
     return name
 
 
@@ -182,13 +182,16 @@ Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METAD
 Owner = Annotated[str, _Form(ID, "must be 1 to 128 characters without whitespace")]
 Reader = Annotated[str, _Form(READER, "must be user:ID, group:ID, tenant or public")]
 Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
-_CUT_PATTERN = "^(structure|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
-Cut = Annotated[
+_CHUNKER_PATTERN = (
+    "^(structure|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
+)
+ChunkerName = Annotated[
     str,
     Field(
-        max_length=chunking_config.CUT_CHARACTERS_MAX, json_schema_extra={"pattern": _CUT_PATTERN}
+        max_length=chunking_config.CHUNKER_CHARACTERS_MAX,
+        json_schema_extra={"pattern": _CHUNKER_PATTERN},
     ),
-    AfterValidator(_cut),
+    AfterValidator(_chunker_name),
 ]
 Summaries = Literal["none", "extract", "model"]
 
@@ -204,7 +207,7 @@ class Document:
     text: Markdown, normalised, without front matter.
     language: a tag of RFC 5646.
     owner: the subject that may always read it; None if it has no owner.
-    cut: how its text is split into chunks; see `index.model.chunking_config`.
+    chunker: how its text is split into chunks; see `index.model.chunking_config`.
     summaries: how the document and its long sections are summarized: not at all, by extracted
                sentences, or by a language model.
     """
@@ -219,5 +222,5 @@ class Document:
     metadata: Metadata
     owner: Owner | None
     readers: Readers
-    cut: Cut = chunking_config.DEFAULT
+    chunker: ChunkerName = chunking_config.DEFAULT
     summaries: Summaries = NO_SUMMARIES

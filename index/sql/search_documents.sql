@@ -26,7 +26,7 @@ ORDER BY document_id LIMIT $15;
 -- file of the previous page or null, $19 newest first, $20 limit: files attached to the source whose
 -- document the caller may see. While a file has no document, only its subject sees it.
 SELECT
-    file_id, document_id, created_at, status, error_code, error, metadata, chunker AS cut, size_bytes
+    file_id, document_id, created_at, status, error_code, error, metadata, chunker, size_bytes
 FROM (
     SELECT
         attached.file_id, attached.document_id, attached.created_at, attached.error_code,

@@ -111,7 +111,7 @@ class LlmChunker:
 
     def _fall_back(self, by_structure: list[Span], reason: str) -> list[Span]:
         self._observe("structure")
-        log.warning("cut", wanted="model", used="structure", detail=reason)
+        log.warning("chunker_replaced", wanted="model", used="structure", detail=reason)
         return by_structure
 
 

@@ -32,7 +32,7 @@ from index.model import chunking_config
 from index.model.document import (
     EVENTS_SOURCE,
     NO_SUMMARIES,
-    Cut,
+    ChunkerName,
     Document,
     DocumentId,
     Language,
@@ -59,7 +59,7 @@ class _EventBody(BaseModel):
 
 
 class EventContent(_EventBody):
-    """A document's content; without `cut` or `summaries` the stored ones stay."""
+    """A document's content; without `chunker` or `summaries` the stored ones stay."""
 
     title: Title = ""
     text: Text
@@ -68,7 +68,7 @@ class EventContent(_EventBody):
     language: Language | None = None
     tags: Tags = ()
     metadata: Metadata = Field(default_factory=dict)
-    cut: Cut | None = None
+    chunker: ChunkerName | None = None
     summaries: Summaries | None = None
 
     @field_validator("text")
@@ -156,6 +156,6 @@ def document_of(
         metadata=content.metadata,
         owner=owner,
         readers=readers,
-        cut=content.cut or (stored.cut if stored else chunking_config.DEFAULT),
+        chunker=content.chunker or (stored.chunker if stored else chunking_config.DEFAULT),
         summaries=content.summaries or (stored.summaries if stored else NO_SUMMARIES),
     )

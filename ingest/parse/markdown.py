@@ -21,7 +21,7 @@ HEADING_SOURCE_CHARACTERS_MAX = 2_000  # with its markup; not measured
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
 FIELDS = frozenset(
-    {"title", "language", "tags", "readers", "owner", "uri", "metadata", "cut", "summaries"}
+    {"title", "language", "tags", "readers", "owner", "uri", "metadata", "chunker", "summaries"}
 )
 
 FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)

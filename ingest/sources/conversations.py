@@ -12,7 +12,7 @@ from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from ingest.sources import confined
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
-CUT = "messages:10"
+CHUNKER = "messages:10"
 LINE_BYTES_MAX = 8 * 2**20  # starting values, not measured
 FILE_BYTES_MAX = 2**30
 MESSAGES_MAX = 50_000
@@ -108,7 +108,7 @@ class ConversationSource:
         first_message = conversation.messages[0].text or ""
         title = " ".join(first_message.split())[:TITLE_CHARACTERS_MAX]
         own = {"document_id": f"{self.name}/{key}", "source": self.name, "text": normalise(text)}
-        return document(self._defaults.fields(CUT) | {"title": title, "uri": ""} | fields | own)
+        return document(self._defaults.fields(CHUNKER) | {"title": title, "uri": ""} | fields | own)
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

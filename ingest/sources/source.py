@@ -10,7 +10,7 @@ from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
 
 _DOCUMENT = TypeAdapter(Document)
-_CUT = chunking_config.DEFAULT
+_CHUNKER = chunking_config.DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +42,23 @@ class Source(Protocol):
 class Defaults:
     """The defaults of a source's documents.
 
-    cut: the chunker; None for the source's own default.
+    chunker: the chunker; None for the source's own default.
     """
 
     owner: str | None = None
     readers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     language: str = "en"
-    cut: str | None = None
+    chunker: str | None = None
     summaries: Summaries = NO_SUMMARIES
 
-    def fields(self, own_cut: str = _CUT) -> dict[str, Any]:
+    def fields(self, own_chunker: str = _CHUNKER) -> dict[str, Any]:
         return {
             "owner": self.owner,
             "readers": self.readers,
             "tags": self.tags,
             "language": self.language,
-            "cut": self.cut or own_cut,
+            "chunker": self.chunker or own_chunker,
             "summaries": self.summaries,
             "metadata": {},
         }

@@ -10,7 +10,18 @@ from index.model.document import UNSTORABLE, Document, normalise
 from ingest.parse.markdown import refuse_lookalikes
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
-FIELDS = ("id", "title", "text", "uri", "language", "tags", "owner", "readers", "cut", "summaries")
+FIELDS = (
+    "id",
+    "title",
+    "text",
+    "uri",
+    "language",
+    "tags",
+    "owner",
+    "readers",
+    "chunker",
+    "summaries",
+)
 LISTS = frozenset({"tags", "readers"})
 ROWS_MAX = 1_000_000  # a starting value, not measured
 _SEPARATOR = re.compile(r"[,;|\n]")

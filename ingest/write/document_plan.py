@@ -161,7 +161,7 @@ def plan_all(
 def prepare(documents: Collection[Document]) -> None:
     """Load the analysers and chunkers that the documents need; takes up to a second."""
     lexical.load({document.language for document in documents})
-    registry.load({document.cut for document in documents})
+    registry.load({document.chunker for document in documents})
 
 
 def has_same_chunking(stored: StoredDocument | None, document: Document) -> bool:
@@ -169,7 +169,7 @@ def has_same_chunking(stored: StoredDocument | None, document: Document) -> bool
     return (
         stored is not None
         and stored.document.text == document.text
-        and stored.document.cut == document.cut
+        and stored.document.chunker == document.chunker
     )
 
 
@@ -191,8 +191,8 @@ def _chunks(
     if llm_chunks is not None:
         return llm_chunks
     if stored is not None and has_same_chunking(stored, document):
-        return rebuild_chunks(document.text, document.cut, stored.spans)
-    return chunks(document.text, document.cut)
+        return rebuild_chunks(document.text, document.chunker, stored.spans)
+    return chunks(document.text, document.chunker)
 
 
 def _summaries(document: Document, llm_summaries: Mapping[str, str]) -> Sequence[Chunk]:

@@ -50,7 +50,7 @@ class LlmPreprocessor:
                 await self._chunks(stored, document), await self._summaries(stored, document)
             )
             for stored, document in changed
-            if chunking_config.MODEL in (document.cut, document.summaries)
+            if chunking_config.MODEL in (document.chunker, document.summaries)
         }
 
     async def _chunks(
@@ -58,13 +58,13 @@ class LlmPreprocessor:
     ) -> Sequence[Chunk] | None:
         if (
             self.chunker is None
-            or document.cut != chunking_config.MODEL
+            or document.chunker != chunking_config.MODEL
             or has_same_chunking(stored, document)
         ):
             return None
         stored_chunks = (
             StoredModelChunks(stored.document.text, stored.spans)
-            if stored is not None and stored.document.cut == chunking_config.MODEL
+            if stored is not None and stored.document.chunker == chunking_config.MODEL
             else None
         )
         return await self.chunker.chunks(document.text, stored_chunks)

@@ -113,7 +113,7 @@ def _texts(page: list[StoredText]) -> dict[bytes, str]:
         chunk.digest: chunk.embedded_text
         for document in page
         for chunk in (
-            *rebuild_chunks(document.text, document.cut, document.spans),
+            *rebuild_chunks(document.text, document.chunker, document.spans),
             *summary.rebuild_summaries(document.text, document.summaries),
         )
     }

@@ -44,7 +44,7 @@ async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
         await gateway.tenant("acme")
         ana = await gateway.caller("ana", tenant="acme")
         by_structure = await ana.put("one", TEXT)
-        by_the_model = await ana.put("two", TEXT, cut="model")
+        by_the_model = await ana.put("two", TEXT, chunker="model")
 
     assert (by_structure["chunks"]["added"], by_the_model["chunks"]["added"]) == (1, 2)
     assert [asked.authorization for asked in stub.chats] == ["Bearer secret"]
@@ -62,7 +62,7 @@ async def test_a_prompt_of_ones_own_is_what_it_is_told(
     async with running(own, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana", tenant="acme")
-        await ana.put("one", TEXT, cut="model")
+        await ana.put("one", TEXT, chunker="model")
 
     (asked,) = stub.chats
     assert asked.body["messages"][0]["content"] == "Cut it into 200 words."
@@ -81,19 +81,19 @@ async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
         await gateway.tenant("acme")
         ana = await gateway.caller("ana", tenant="acme")
         admin = await gateway.caller("ada", tenant="acme", roles=["admin"])
-        by_the_model = await ana.put("one", TEXT, cut="model")
+        by_the_model = await ana.put("one", TEXT, chunker="model")
         days = (await admin.call("GET", "/v1/usage")).json()["days"]
         later = [
             await ana.call(
                 "PUT",
                 f"/v1/documents/{animal}",
-                json={"text": TEXT.replace("hale", animal), "cut": "model"},
+                json={"text": TEXT.replace("hale", animal), "chunker": "model"},
             )
             for animal in ("seal", "shark")
         ]
 
     assert by_the_model["chunks"]["added"] == 2
-    assert [each["cost"] for each in days if each["operation"] == "cut"] == [3.0]
+    assert [each["cost"] for each in days if each["operation"] == "chunking"] == [3.0]
     assert [each.headers["nearhit-budget"] for each in later] == ["exceeded", "exceeded"]
     assert len(stub.chats) == 2  # the first of these found money left
 
@@ -129,7 +129,7 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
     }
     assert b'nearhit_llm_summaries_total{outcome="model"} 1.0' in counted.exposition()
     assert [each["cost"] for each in days if each["operation"] == "summary"] == [3.0]
-    assert not [each for each in days if each["operation"] == "cut"]
+    assert not [each for each in days if each["operation"] == "chunking"]
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ documents = st.builds(
     metadata=st.dictionaries(lines.filter(bool), values | st.lists(values, max_size=3), max_size=3),
     owner=st.none() | ids,
     readers=st.lists(ids.map("user:{}".format), max_size=3).map(tuple),
-    cut=st.sampled_from(["structure", "whole", "tokens:500/50"]),
+    chunker=st.sampled_from(["structure", "whole", "tokens:500/50"]),
     summaries=st.sampled_from(["none", "extract", "model"]),
 )
 

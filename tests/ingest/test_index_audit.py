@@ -135,12 +135,12 @@ async def test_a_sound_index_has_no_flaws(database: Database, writer: Writer) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "cut", ["characters:200/50", "tokens:50/10", "messages:10", "model", "whole"]
+    "chunker", ["characters:200/50", "tokens:50/10", "messages:10", "model", "whole"]
 )
 async def test_however_a_text_is_cut_that_is_no_flaw(
-    database: Database, writer: Writer, cut: str
+    database: Database, writer: Writer, chunker: str
 ) -> None:
-    await put(writer, a_document("cut", PARTS * 5, cut=cut))
+    await put(writer, a_document("book", PARTS * 5, chunker=chunker))
 
     assert await audited(database, writer) == []
 

@@ -118,7 +118,7 @@ def test_who_sums_up_is_one_of_three(name: str) -> None:
         ({"columns": ["text"]}, "--column text: write FIELD=NAME"),
         ({"columns": ["text=body"]}, "--column applies only to CSV and Parquet tables"),
         ({"prune": True}, "--prune compares a whole folder"),
-        ({"defaults": Defaults(cut="tokens:1")}, "--cut tokens must have a size from 16"),
+        ({"defaults": Defaults(chunker="tokens:1")}, "--chunker tokens must have a size from 16"),
     ],
 )
 def test_what_makes_no_sense_is_told(
@@ -222,7 +222,7 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
     table = await command(
         environment,
         *("ingest", str(tmp_path / "leads.csv"), "--tenant", "kinds"),
-        *("--column", "id=key", "--column", "text=body", "--cut", "whole"),
+        *("--column", "id=key", "--column", "text=body", "--chunker", "whole"),
         *("--summaries", "extract"),
     )
 

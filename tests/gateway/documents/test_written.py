@@ -26,7 +26,7 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
         "metadata": {"team": "sales", "level": 3, "draft": False, "of": None, "also": ["a", 1.5]},
         "owner": "ana",
         "readers": ["group:sales", "tenant"],
-        "cut": "tokens:64/16",
+        "chunker": "tokens:64/16",
         "summaries": "extract",
     }
 
@@ -51,7 +51,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "metadata": {},
         "owner": "ana",
         "readers": [],
-        "cut": "structure",
+        "chunker": "structure",
         "summaries": "none",
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
@@ -70,14 +70,16 @@ async def test_null_readers_stay_as_they_are(ana: Caller) -> None:
 
 async def test_a_document_stays_cut_as_it_was_unless_another_cut_is_named(ana: Caller) -> None:
     text = "\n\n".join(f"Message {number}." for number in range(30))
-    await ana.put("talk", text, cut="messages:10")
+    await ana.put("talk", text, chunker="messages:10")
 
     by_the_same = await ana.put("talk", f"{text}\n\nOne more.")
-    refused = await ana.call("PUT", "/v1/documents/talk", json={"text": text, "cut": "tokens:1"})
-    whole = await ana.put("talk", text, cut="whole")
+    refused = await ana.call(
+        "PUT", "/v1/documents/talk", json={"text": text, "chunker": "tokens:1"}
+    )
+    whole = await ana.put("talk", text, chunker="whole")
 
     assert by_the_same["chunks"]["unchanged"] == 3
-    assert "cut" in problem(refused, 422)["detail"]
+    assert "chunker" in problem(refused, 422)["detail"]
     assert whole["chunks"] == {"added": 1, "unchanged": 0, "removed": 4, "embedded": 1}
 
 

@@ -64,7 +64,7 @@ def search(**fields: Any) -> tuple[str, str, dict[str, Any]]:
         (document(metadata={"a": "x" * 4_097}), "metadata.a"),
         (document(metadata={"x" * 129: 0}), f"metadata.{'x' * 129}.[key]"),
         (document(owner="x" * 129), "owner"),
-        (document(cut="x" * 33), "cut"),
+        (document(chunker="x" * 33), "chunker"),
         (("POST", "/v1/keys", {"subject": "ana", "groups": names(257)}), "groups"),
         (("POST", "/v1/tokens", {"groups": names(257)}), "groups"),
         (("POST", "/v1/tokens", {"expires_in_s": 30 * DAY_S + 1}), "expires_in_s"),

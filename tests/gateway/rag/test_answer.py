@@ -166,7 +166,7 @@ async def test_a_model_is_never_asked_without_a_document_however_little_room_the
     stub.chat_answer = lambda _: SAID
     async with served(answer_context_tokens=200) as gateway:
         ana = await gateway.caller("ana")
-        await ana.put("leave", "leave " * 1_000, cut="whole")  # one sentence, longer than that
+        await ana.put("leave", "leave " * 1_000, chunker="whole")  # one sentence, longer than that
         await ask(ana, "leave")
 
     shown = stub.chats[0].body["messages"][1]["content"]

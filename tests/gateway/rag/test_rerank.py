@@ -203,7 +203,7 @@ async def test_a_service_is_sent_the_key_and_as_much_of_each_hit_as_it_may_see(
     async with served(rerank_url=f"{stub.url}/rerank", rerank_api_key=secret) as gateway:
         ana = await gateway.caller("ana")
         for document_id, text in texts.items():
-            await ana.put(document_id, text, title=f"Of {document_id}", cut="whole")
+            await ana.put(document_id, text, title=f"Of {document_id}", chunker="whole")
         order = found(await ana.search(QUERY))
         await ana.search(QUERY, rerank=True)
 

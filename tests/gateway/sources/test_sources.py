@@ -116,7 +116,11 @@ class TestReading:
     ) -> None:
         rule = "Annual leave has 25 days. " * 100
         (root / "rules.csv").write_text(f"code,rule\nr1,{rule}\n")
-        settings = {"path": "rules.csv", "columns": {"id": "code", "text": "rule"}, "cut": "whole"}
+        settings = {
+            "path": "rules.csv",
+            "columns": {"id": "code", "text": "rule"},
+            "chunker": "whole",
+        }
         settings["summaries"] = "extract"
         await put(admin, "rules", kind="csv", settings=settings)
         asked = await ask(admin, "POST", "/v1/sources/rules/reindex")

@@ -1,6 +1,7 @@
 """Bringing an empty database, or one of another version, to the schema of this one."""
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncIterator
 
@@ -127,6 +128,37 @@ async def test_a_mended_migration_is_applied_after_it_failed(empty_url: str) -> 
 async def test_a_database_that_is_not_there_is_unavailable(empty_url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="can't be reached"):
         await migrate(named(empty_url, "nearhit_nowhere"), [FIRST])
+
+
+async def test_stored_json_says_chunker_once_migrated(
+    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    await migrate(empty_url, shipped()[:22])
+    await connection.execute("""
+        INSERT INTO tenants (tenant, name) VALUES ('acme', 'Acme');
+        INSERT INTO sources (tenant, source, settings) VALUES
+            ('acme', 'rules',
+             '{"path": "a.csv", "columns": {"id": "no", "cut": "way"}, "cut": "whole"}'),
+            ('acme', 'wiki', '{"path": "wiki"}');
+        INSERT INTO jobs (job_id, tenant, kind, target, payload, attempts_max) VALUES
+            ('cut', 'acme', 'document.write', 'a', '{"text": "Äs.", "cut": "whole"}', 3),
+            ('uncut', 'acme', 'document.write', 'b', '{"text":"A cut."}', 3),
+            ('opaque', 'acme', 'embeddings.backfill', 'c', '', 3);
+        INSERT INTO usage (tenant, day, operation, tokens) VALUES ('acme', '2026-11-22', 'cut', 7);
+    """)
+
+    await migrate(empty_url, shipped())
+
+    settings = await connection.fetch("SELECT settings FROM sources ORDER BY source")
+    payloads = await connection.fetch("SELECT payload FROM jobs ORDER BY job_id")
+    assert [json.loads(row["settings"]) for row in settings] == [
+        {"path": "a.csv", "columns": {"id": "no", "chunker": "way"}, "chunker": "whole"},
+        {"path": "wiki"},
+    ]
+    changed, opaque, same = (row["payload"].decode() for row in payloads)
+    assert json.loads(changed) == {"text": "Äs.", "chunker": "whole"}
+    assert (opaque, same) == ("", '{"text":"A cut."}')
+    assert await connection.fetchval("SELECT tokens FROM usage WHERE operation = 'chunking'") == 7
 
 
 def test_the_shipped_migrations_are_numbered_without_gaps() -> None:

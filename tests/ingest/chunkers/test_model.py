@@ -158,7 +158,7 @@ async def test_what_is_no_answer_leaves_the_cut_to_the_structure(
 
     assert found == structure.chunks(TEXT)
     assert counted[-1] == "structure"
-    assert [(line["event"], line["used"]) for line in logs] == [("cut", "structure")]
+    assert [(line["event"], line["used"]) for line in logs] == [("chunker_replaced", "structure")]
     assert "secret" not in str(logs)
 
 

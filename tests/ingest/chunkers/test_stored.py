@@ -55,21 +55,21 @@ def halving(
 async def test_another_cut_makes_other_chunks_of_the_same_text(
     writer: Writer, documents: DocumentStore
 ) -> None:
-    await put(writer, a_document("harbours", TEXT, cut="characters:500/100"))
+    await put(writer, a_document("harbours", TEXT, chunker="characters:500/100"))
 
-    written = await put(writer, a_document("harbours", TEXT, cut="whole"))
+    written = await put(writer, a_document("harbours", TEXT, chunker="whole"))
 
     stored = await documents.stored("acme", "harbours")
     assert stored is not None
-    assert (stored.document.cut, stored.spans) == ("whole", ((0, len(TEXT)),))
+    assert (stored.document.chunker, stored.spans) == ("whole", ((0, len(TEXT)),))
     assert (written.added, written.kept) == (1, 0)
 
 
 async def test_an_appended_message_embeds_the_last_window_alone(writer: Writer) -> None:
-    await put(writer, a_document("talk", TEXT, cut="messages:10"))
+    await put(writer, a_document("talk", TEXT, chunker="messages:10"))
 
     appended = f"{TEXT}\n\nAnd one more harbour."
-    written = await put(writer, a_document("talk", appended, cut="messages:10"))
+    written = await put(writer, a_document("talk", appended, chunker="messages:10"))
 
     assert (written.added, written.kept, written.embedded) == (1, 6, 1)
 
@@ -77,7 +77,7 @@ async def test_an_appended_message_embeds_the_last_window_alone(writer: Writer) 
 async def test_chunks_that_overlap_are_kept_and_found_by_their_places(
     writer: Writer, documents: DocumentStore
 ) -> None:
-    document = a_document("harbours", TEXT, cut="characters:500/100")
+    document = a_document("harbours", TEXT, chunker="characters:500/100")
     first = await put(writer, document)
 
     written = await put(writer, replace(document, title="Harbours"))
@@ -93,7 +93,7 @@ async def test_chunks_that_overlap_are_kept_and_found_by_their_places(
 async def test_a_model_is_asked_once_for_a_text_and_told_how_the_one_before_is_cut(
     halving: Writer, halves: Halves
 ) -> None:
-    document = a_document("harbours", TEXT, cut="model")
+    document = a_document("harbours", TEXT, chunker="model")
     await put(halving, document)
     await put(halving, replace(document, title="Harbours"))
 
@@ -108,7 +108,7 @@ async def test_a_model_is_asked_once_for_a_text_and_told_how_the_one_before_is_c
 async def test_without_a_model_what_it_would_cut_is_cut_by_structure(writer: Writer) -> None:
     by_structure = await put(writer, a_document("one", TEXT))
 
-    written = await put(writer, a_document("two", TEXT, cut="model"))
+    written = await put(writer, a_document("two", TEXT, chunker="model"))
 
     assert written == Written("two", 2, added=by_structure.added, embedded=0)
 
@@ -120,9 +120,16 @@ async def test_another_embedder_embeds_every_chunk_whoever_has_cut_it(
     documents: DocumentStore,
     invalidation: RecordingInvalidation,
 ) -> None:
-    cuts = ["structure", "characters:500/100", "tokens:64/16", "messages:10/2", "whole", "model"]
-    for cut in cuts:
-        await put(halving, a_document(cut, TEXT, cut=cut))
+    chunkers = [
+        "structure",
+        "characters:500/100",
+        "tokens:64/16",
+        "messages:10/2",
+        "whole",
+        "model",
+    ]
+    for chunker in chunkers:
+        await put(halving, a_document(chunker, TEXT, chunker=chunker))
     coming = RecordingEmbedder(HashingEmbedder(64))
     reembedder = Reembedder(documents, EmbeddingMigration(database), coming, invalidation)
 

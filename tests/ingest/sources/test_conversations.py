@@ -47,7 +47,7 @@ def test_a_line_becomes_a_document_of_its_messages(tmp_path: Path) -> None:
         "**ana** 2026-11-21T10:00:00+00:00: Who has\nthe key?\n\n**assistant**: Rui has.\n\nThanks."
     )
     assert (document.document_id, document.title) == ("talks/k", "Who has the key?")
-    assert (document.tags, document.readers, document.cut) == (
+    assert (document.tags, document.readers, document.chunker) == (
         ("keys",),
         ("user:ana",),
         "messages:10",
@@ -59,7 +59,7 @@ def test_its_chunks_are_windows_of_ten_messages(tmp_path: Path) -> None:
 
     (document,) = documents(read(tmp_path, talk(messages=messages)))
 
-    found = chunks(document.text, document.cut)
+    found = chunks(document.text, document.chunker)
     assert [chunk.text.count("**ana**") for chunk in found] == [10, 10, 5]
 
 

@@ -41,7 +41,7 @@ def test_a_question_becomes_a_document_that_is_one_chunk(tmp_path: Path) -> None
     assert leave.text.startswith("# How many days of leave do I get?\n\nEverybody gets 25 days.")
     assert leave.tags == ("all", "leave", "vacation", "holiday")
     assert leave.metadata == {"category": "leave", "priority": 3}
-    assert (leave.cut, len(chunks(leave.text, leave.cut))) == ("whole", 1)
+    assert (leave.chunker, len(chunks(leave.text, leave.chunker))) == ("whole", 1)
     assert isinstance(home, Document)
     assert (home.document_id, home.readers, home.language) == (
         "faqs/home",

@@ -75,7 +75,7 @@ def test_front_matter_wins_over_what_holds_for_the_folder(folder: Path) -> None:
     write(
         folder / "leave.md",
         "---\ntitle: Férias\nlanguage: pt\ntags: [rh]\nowner: rui\nreaders: ['group:rh']\n"
-        "uri: https://example.org/ferias\nlayout: wide\ncut: whole\n"
+        "uri: https://example.org/ferias\nlayout: wide\nchunker: whole\n"
         "summaries: extract\n---\n# Leave\n",
     )
 
@@ -85,7 +85,7 @@ def test_front_matter_wins_over_what_holds_for_the_folder(folder: Path) -> None:
     assert (document.title, document.language, document.tags) == ("Férias", "pt", ("rh",))
     assert (document.owner, document.readers) == ("rui", ("group:rh",))
     assert (document.uri, document.metadata) == ("https://example.org/ferias", {"layout": "wide"})
-    assert (document.cut, document.summaries) == ("whole", "extract")
+    assert (document.chunker, document.summaries) == ("whole", "extract")
     assert (document.document_id, document.text) == ("handbook/leave.md", "# Leave\n")
 
 
@@ -195,7 +195,7 @@ def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) 
         ("---\nreaders:\n---\n", "readers: "),
         ("---\nreaders: [tenant, everyone]\n---\n", "readers.1: must be user:ID, group:ID"),
         ("---\nowner: ana maria\n---\n", "owner: "),
-        ("---\ncut: finely\n---\n", "cut: must be one of structure, characters"),
+        ("---\nchunker: finely\n---\n", "chunker: must be one of structure, characters"),
         ("---\nsummaries: short\n---\n", "summaries: Input should be 'none', 'extract' or"),
         ("---\nseo: {deep: 1}\n---\n", "metadata.seo: must be text, a number"),
     ],

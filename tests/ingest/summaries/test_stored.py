@@ -160,7 +160,7 @@ async def test_a_summary_does_not_melt_into_the_text_that_it_sums_up_nor_stand_b
     writer: Writer, searcher: Searcher
 ) -> None:
     # By characters a section begins within a chunk, and its summary stands between two of them.
-    cut = replace(BOOK, cut="characters:1000")
+    cut = replace(BOOK, chunker="characters:1000")
     asked = [f"lamp number {number}" for number in range(0, 132, 6)]
     await put(writer, replace(cut, summaries="none"))
     wide = [await found(searcher, words, top_k=1, expand=True) for words in asked]
