@@ -62,10 +62,11 @@ def _section(
 
 
 def _request(operation: Mapping[str, Any]) -> str:
-    content = operation.get("requestBody", {}).get("content", {})
+    request_body = operation.get("requestBody", {"required": True, "content": {}})
+    optional = "" if request_body["required"] else ", optional"
     return "\n".join(
-        f"Body: {schema.type_name(body['schema'])}, {code(media_type)}."
-        for media_type, body in content.items()
+        f"Body: {schema.type_name(body['schema'])}, {code(media_type)}{optional}."
+        for media_type, body in request_body["content"].items()
     )
 
 

@@ -93,6 +93,7 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         needs="admin",
         summary="Replace a key by a new one; both are valid during the overlap",
         body=key_schemas.RotateBody,
+        is_body_optional=True,
         body_bytes_max=body_limit(65_536),
         answer=key_schemas.KeyAnswer,
         status=201,

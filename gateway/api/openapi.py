@@ -114,7 +114,10 @@ def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
     }
     if route.body is not None:
         media_type = route.body_type or route.media_type
-        operation["requestBody"] = {"required": True, **_content(route.body, media_type)}
+        operation["requestBody"] = {
+            "required": not route.is_body_optional,
+            **_content(route.body, media_type),
+        }
     return operation
 
 

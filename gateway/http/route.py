@@ -38,6 +38,7 @@ class Parameter:
 class ApiRoute(Generic[RoomServices]):
     """A route; `body` and `answer` are the models of the request's and the response's body, if any.
 
+    is_body_optional: a request without a body means one with all defaults.
     body_type:      the request body's media type, if it differs from the response's.
     stream_type:    the media type of the response while it is streamed.
     queued_answer:  the model of the 202 response to a request that is queued.
@@ -55,6 +56,7 @@ class ApiRoute(Generic[RoomServices]):
     needs: RequiredRole
     summary: str
     body: type[BaseModel] | None = None
+    is_body_optional: bool = False
     answer: type[BaseModel] | None = None
     queued_answer: type[BaseModel] | None = None
     status: int = 200

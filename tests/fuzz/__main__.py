@@ -3,8 +3,9 @@
     python -m tests.fuzz [--examples N]
 
 Exits with 1 if one of Schemathesis's checks fails; `schemathesis.toml` says which calls are let off
-which check, and why. The seed is fixed: a second run asks the same. Its language model is a stub
-that always answers.
+which check, and why. The seed is fixed. As many roles at once as the machine has cores ask the one
+gateway, so the order of their requests differs between runs; the reader, the writer and the admin
+each have a tenant of their own. The language model is a stub that always answers.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import httpx2
@@ -22,6 +24,7 @@ from tests.stub_openai import Mischief, Reply, Stream, chat, stub_openai
 
 _CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 _PHASES = "examples,coverage,fuzzing,stateful"
+_TENANTS = {"admin": "acme", "writer": "beta", "reader": "gamma"}  # of each role
 _UNCOUNTED = {
     "NEARHIT_KEY_REQUESTS_PER_S": "0",
     "NEARHIT_TENANT_REQUESTS_PER_S": "0",
@@ -41,10 +44,15 @@ def main() -> None:
         service.nearhit(_UNCOUNTED | _model(stub.url)) as made,
     ):
         stub.chat_answer = _said
-        for role, key in _keys(made).items():
-            print(f"as {role}", flush=True)
-            if _fuzz(made.url, key, examples):
-                failed.append(role)
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            runs = {
+                pool.submit(_fuzz, made.url, key, examples): role
+                for role, key in _keys(made).items()
+            }
+            for run in as_completed(runs):
+                print(f"as {runs[run]}\n{run.result().stdout}", flush=True)
+                if run.result().returncode:
+                    failed.append(runs[run])
     if failed:
         raise SystemExit(f"not as described: as {', '.join(failed)}")
 
@@ -61,22 +69,26 @@ def _said(asked: str) -> Reply | Mischief | Stream:
 
 
 def _keys(made: service.Service) -> dict[str, str]:
-    """A key of each role in a tenant that has a document."""
-    operator = {"Authorization": f"Bearer {made.admin_key}"}
+    """A key of each role, each in a tenant that has a document."""
     keys = {"nobody": "nh_nobodys", "operator": made.admin_key}
-    with httpx2.Client(base_url=made.url) as client:
-        client.post("/v1/tenants", json={"id": "acme"}, headers=operator).raise_for_status()
-        for role in ("reader", "writer", "admin"):
-            body = {"tenant": "acme", "subject": role, "roles": [role]}
-            answer = client.post("/v1/keys", json=body, headers=operator).raise_for_status()
-            keys[role] = answer.json()["key"]
-        writer = {"Authorization": f"Bearer {keys['writer']}"}
-        body = {"text": "Everybody gets 25 days.", "readers": ["tenant"]}
-        client.put("/v1/documents/leave", json=body, headers=writer).raise_for_status()
+    operator = {"Authorization": f"Bearer {made.admin_key}"}
+    with httpx2.Client(base_url=made.url, headers=operator, timeout=30) as client:
+        for role, tenant in _TENANTS.items():
+            client.post("/v1/tenants", json={"id": tenant}).raise_for_status()
+            keys[role] = _new_key(client, tenant, role)
+            writer = {"Authorization": f"Bearer {_new_key(client, tenant, 'writer')}"}
+            body = {"text": "Everybody gets 25 days.", "readers": ["tenant"]}
+            client.put("/v1/documents/leave", json=body, headers=writer).raise_for_status()
     return keys
 
 
-def _fuzz(url: str, key: str, examples: int) -> int:
+def _new_key(client: httpx2.Client, tenant: str, role: str) -> str:
+    body = {"tenant": tenant, "subject": role, "roles": [role]}
+    return str(client.post("/v1/keys", json=body).raise_for_status().json()["key"])
+
+
+def _fuzz(url: str, key: str, examples: int) -> subprocess.CompletedProcess[str]:
+    """The run of Schemathesis, with all that it printed as its stdout."""
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(_CONFIGURATION)),
         *("run", f"{url}/openapi.json"),
@@ -90,7 +102,15 @@ def _fuzz(url: str, key: str, examples: int) -> int:
     environment = os.environ | {"SCHEMATHESIS_HOOKS": "tests.fuzz.hooks", "PYTHONPATH": root}
     # It remembers in the working folder what has failed, and begins with that the next time.
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run(command, env=environment, cwd=folder, check=False).returncode  # noqa: S603  ours
+        return subprocess.run(  # noqa: S603  ours
+            command,
+            env=environment,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
 
 
 if __name__ == "__main__":

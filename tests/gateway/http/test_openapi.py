@@ -67,6 +67,17 @@ async def test_the_description_says_what_it_describes(description: dict[str, Any
     assert described == len(ROUTES)
 
 
+async def test_only_the_rotation_of_a_key_has_an_optional_body(description: dict[str, Any]) -> None:
+    optional = [
+        path
+        for path, methods in description["paths"].items()
+        for described in methods.values()
+        if not described.get("requestBody", {"required": True})["required"]
+    ]
+
+    assert optional == ["/v1/keys/{key_id}/rotate"]
+
+
 @pytest.mark.parametrize("call", ROUTES, ids=lambda call: f"{call.method} {call.path}")
 async def test_each_call_is_described_with_what_travels(
     description: dict[str, Any], call: ApiRoute[Any]
