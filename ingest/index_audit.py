@@ -1,6 +1,6 @@
-"""Compares the index with the stored texts; reports flaws, and repairs them on request.
+"""Compares the index with the stored texts; reports problems, and repairs them on request.
 
-Each document is read in one snapshot, so a concurrent write is not reported as a flaw.
+Each document is read in one snapshot, so a concurrent write is not reported as a problem.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ Kind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
-    """where: the document, space or source that has the flaw; empty for the tenant."""
+class IndexProblem:
+    """where: the document, space or source that has the problem; empty for the tenant."""
 
     kind: Kind
     where: str
@@ -40,45 +40,45 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class IndexAudit:
-    """spaces: those in use beside the tenant's own. repair: whether to repair the flaws."""
+    """spaces: those in use beside the tenant's own. repair: whether to repair the problems."""
 
     inventory: ConsistencyReader
     writer: Writer
     spaces: Collection[str]
     repair: bool
 
-    async def flaws(
+    async def problems(
         self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None = None
-    ) -> AsyncIterator[Flaw]:
-        """The tenant's flaws; a flaw is repaired before it is returned.
+    ) -> AsyncIterator[IndexProblem]:
+        """The tenant's problems; a problem is repaired before it is returned.
 
         on_documents: receives the number of documents checked since the last call. run: the job's.
         Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `JobLost` and `DocumentContended`.
         """
-        async for flaw in self._document_flaws(tenant, on_documents, run):
-            yield flaw
+        async for problem in self._document_problems(tenant, on_documents, run):
+            yield problem
         counts = await self.inventory.counts(tenant)
         if counts is not None and counts.recorded != counts.counted:
             detail = f"{_join(counts.recorded)} chunks are recorded, {_join(counts.counted)} exist"
             if self.repair:
                 await self.inventory.recount(tenant)
-            yield Flaw("count", "", detail, self.repair)
+            yield IndexProblem("count", "", detail, self.repair)
         for space, vectors in (await self.inventory.old_spaces(tenant, self.spaces)).items():
             if self.repair:
                 await self.inventory.forget_space(tenant, space)
-            yield Flaw("space", space, f"{vectors:,} unused vectors", self.repair)
+            yield IndexProblem("space", space, f"{vectors:,} unused vectors", self.repair)
 
-    async def _document_flaws(
+    async def _document_problems(
         self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None
-    ) -> AsyncIterator[Flaw]:
+    ) -> AsyncIterator[IndexProblem]:
         after = 0
         while page := await self.inventory.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
-            for chunks, flaws in await asyncio.to_thread(_check, page):
+            for chunks, problems in await asyncio.to_thread(_check, page):
                 is_repaired = (
-                    bool(flaws) and self.repair and await self._repair(tenant, chunks, run)
+                    bool(problems) and self.repair and await self._repair(tenant, chunks, run)
                 )
-                for flaw in flaws:
-                    yield replace(flaw, is_repaired=is_repaired)
+                for problem in problems:
+                    yield replace(problem, is_repaired=is_repaired)
             after = page[-1].key
             on_documents(len(page))
 
@@ -92,29 +92,33 @@ class IndexAudit:
         return True
 
 
-def _check(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[Flaw]]]:
+def _check(page: Sequence[StoredChunks]) -> list[tuple[StoredChunks, list[IndexProblem]]]:
     registry.load({stored.chunker for stored in page})
-    return [(stored, [*_flaws(stored)]) for stored in page]
+    return [(stored, [*_problems(stored)]) for stored in page]
 
 
-def _flaws(stored: StoredChunks) -> Iterator[Flaw]:
+def _problems(stored: StoredChunks) -> Iterator[IndexProblem]:
     if stored.text is None:
-        yield Flaw("text", stored.document_id, "its text is missing; write the document again")
+        yield IndexProblem(
+            "text", stored.document_id, "its text is missing; write the document again"
+        )
     elif stored.chunks != _chunk(stored.text, stored):
-        yield Flaw("digest", stored.document_id, "its chunks differ from those of its text")
+        yield IndexProblem("digest", stored.document_id, "its chunks differ from those of its text")
     if stored.text is not None and stored.summary_chunks != _summaries(stored.text, stored):
-        yield Flaw("summary", stored.document_id, "its summaries differ from those of its text")
+        yield IndexProblem(
+            "summary", stored.document_id, "its summaries differ from those of its text"
+        )
     if stored.strays:
-        yield Flaw(
+        yield IndexProblem(
             "orphan", stored.document_id, f"{len(stored.strays)} chunks are in only one table"
         )
     if stored.wrong_vector_count:
         detail = f"{stored.wrong_vector_count} chunks have no vector, or that of another text"
-        yield Flaw("vector", stored.document_id, detail)
+        yield IndexProblem("vector", stored.document_id, detail)
     count = len(stored.chunks) + len(stored.summary_chunks)
     if stored.expected_count != count:
         detail = f"{stored.expected_count} chunks are recorded, {count} exist"
-        yield Flaw("count", stored.document_id, detail)
+        yield IndexProblem("count", stored.document_id, detail)
 
 
 def _chunk(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:

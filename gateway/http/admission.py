@@ -91,11 +91,11 @@ class AdmissionControl:
     def counters(self, principal: Principal) -> Counters:
         """The counters of the principal's requests."""
         # All tokens of a subject share its bucket, so that more tokens give no higher rate.
-        caller = principal.key_id
-        if caller is None or principal.is_token:
-            caller = f"subject:{principal.subject}"
-        counters = self._counters.get((principal.tenant, caller))
-        return counters or self._new_counters(principal.tenant, caller)
+        name = principal.key_id
+        if name is None or principal.is_token:
+            name = f"subject:{principal.subject}"
+        counters = self._counters.get((principal.tenant, name))
+        return counters or self._new_counters(principal.tenant, name)
 
     def spend_local(self, counters: Counters) -> Counters:
         """Spend local tokens of the buckets in turn; return the counters that have none."""

@@ -22,7 +22,7 @@ class BodyLimits:
     rate_min: int
 
     def ends_s(self, begun_s: float, received: int) -> float:
-        """When a body is late of which so many bytes have arrived."""
+        """The time at which the body is too late, given the bytes that have arrived."""
         return begun_s + min(self.deadline_s, self.grace_s + received / self.rate_min)
 
 

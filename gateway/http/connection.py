@@ -32,16 +32,18 @@ _OVER = 3  # further bytes are discarded
 
 
 class Connection(HttpToolsProtocol):
+    """One client's connection: its phase, the bytes that wait, and the limits on both."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
         buffered = BufferedTransport(transport, self._end)
         super().connection_made(cast("asyncio.Transport", buffered))
         self._buffered = buffered
-        self._raw = transport
+        self._raw_transport = transport
         self._connections: Connections = self.app_state["connections"]
         self._limits = self._connections.limits
         self._phase = _HEAD
-        self._part = b""  # of an incomplete head
-        self._ahead = b""  # bytes after a request that is not answered yet
+        self._partial_head = b""  # of an incomplete head
+        self._pipelined = b""  # bytes after a request that is not answered yet
         self._body_left: int | None = 0  # bytes of the body to come; None if it is chunked
         self._body_bytes = self._framing_bytes = 0
         self._keeps_alive = True
@@ -61,7 +63,7 @@ class Connection(HttpToolsProtocol):
         self._unstall()
         super().connection_lost(exc)
 
-    def whole_body(self) -> bytes | None:
+    def buffered_body(self) -> bytes | None:
         """The body of the current request if all of it has arrived, else None.
 
         The request does not receive these bytes again.
@@ -77,11 +79,11 @@ class Connection(HttpToolsProtocol):
         self._connections.prove(self)
 
     def abort(self) -> None:
-        self._raw.abort()
+        self._raw_transport.abort()
 
     def end_late(self) -> None:
         self._is_waiting = False
-        if self._part:
+        if self._partial_head:
             self._refuse(problems.head_too_slow())
         else:
             self.transport.close()
@@ -107,7 +109,7 @@ class Connection(HttpToolsProtocol):
                 data = self._take_body(data)
             else:
                 if self._phase == _ANSWER:
-                    self._ahead += data
+                    self._pipelined += data
                     self.flow.pause_reading()
                 return
         if self._phase == _HEAD and not self._is_waiting:
@@ -115,13 +117,13 @@ class Connection(HttpToolsProtocol):
 
     def _take_head(self, data: bytes) -> bytes:
         """Parse a complete head with the body bytes after it; return what follows them."""
-        if self._part:
-            data = self._part + data
+        if self._partial_head:
+            data = self._partial_head + data
         elif data[0] in b"\r\n":  # some clients send a line break after a body
             data = data.lstrip(b"\r\n")
         end = data.find(head.END) + len(head.END)
         is_whole = end >= len(head.END)
-        self._part = b"" if is_whole else data
+        self._partial_head = b"" if is_whole else data
         check = head.check if is_whole else head.check_incomplete
         problem = check(data[:end] if is_whole else data, self._limits.head)
         if problem is not None:
@@ -210,7 +212,7 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
         if self._phase == _ANSWER and not self.transport.is_closing():
             self._phase = _HEAD
-            data, self._ahead = self._ahead, b""
+            data, self._pipelined = self._pipelined, b""
             if data:  # of the next request, in a context of its own
                 contextvars.Context().run(self.data_received, data)
 
@@ -221,7 +223,7 @@ class Connection(HttpToolsProtocol):
     def _refuse(self, problem: Problem) -> None:
         """Answer with the problem, unless an answer has begun, and close the connection."""
         self._phase = _OVER
-        self._part = b""
+        self._partial_head = b""
         self._connections.on_refusal(problem.status)
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:
@@ -240,20 +242,22 @@ class Connection(HttpToolsProtocol):
 
     def _end(self) -> None:
         """Close the connection; with unread data, after the client had time to read the answer."""
-        is_unread = bool(self._ahead) or self._phase in (_BODY, _OVER)
+        is_unread = bool(self._pipelined) or self._phase in (_BODY, _OVER)
         if is_unread and self._is_counted:
             self._phase = _OVER
             self.flow.resume_reading()
-            self._raw.write_eof()
-            self.loop.call_later(_LINGER_S, self._raw.abort)
+            self._raw_transport.write_eof()
+            self.loop.call_later(_LINGER_S, self._raw_transport.abort)
         else:
-            self._raw.close()
-            if self._raw.get_write_buffer_size():
+            self._raw_transport.close()
+            if self._raw_transport.get_write_buffer_size():
                 self._stall()
 
     def _stall(self) -> None:
         if self._stalled is None:
-            self._stalled = self.loop.call_later(self._limits.send_deadline_s, self._raw.abort)
+            self._stalled = self.loop.call_later(
+                self._limits.send_deadline_s, self._raw_transport.abort
+            )
 
     def _unstall(self) -> None:
         if self._stalled is not None:

@@ -99,12 +99,12 @@ class Endpoint:
             if credential is None:
                 raise problems.unauthorized()
             digest = digest_of(credential)
-            caller = http.authenticator.known(digest)
-            if caller is None:
-                caller = await self._find_caller(credential, digest, http)
-            if caller is not None and self._sufficient_roles.isdisjoint(caller.roles):
-                await self._refuse_insufficient(caller, http)
-            slot.tenant = "" if caller is None else caller.tenant
+            principal = http.authenticator.known(digest)
+            if principal is None:
+                principal = await self._find_principal(credential, digest, http)
+            if principal is not None and self._sufficient_roles.isdisjoint(principal.roles):
+                await self._refuse_insufficient(principal, http)
+            slot.tenant = "" if principal is None else principal.tenant
             if self._route.body is not None:
                 content.check_type(self._route.body_type or self._route.media_type, trace.headers)
             sent = self._body_at_hand(request)
@@ -119,20 +119,22 @@ class Endpoint:
                 )
                 deadline.restart(timeout_s)
             slot.begin()
-            if caller is not None:
-                _count(caller, trace, http)
-            return await self._call_handler(request, http, digest, caller, sent)
+            if principal is not None:
+                _count(principal, trace, http)
+            return await self._call_handler(request, http, digest, principal, sent)
 
     async def _call_handler(
         self,
         request: Request,
         http: HttpServices,
         digest: bytes,
-        caller: Principal | None,
+        principal: Principal | None,
         sent: bytes,
     ) -> Response:
         services = self._room(request.scope["state"]["services"])
-        context = RequestContext(self._route.needs, request, http, services, digest, caller, sent)
+        context = RequestContext(
+            self._route.needs, request, http, services, digest, principal, sent
+        )
         return await self._route.handle(context)
 
     def _body_at_hand(self, request: Request) -> bytes | None:
@@ -142,12 +144,12 @@ class Endpoint:
             not connection.is_proven
         ):  # a connection with a valid key is not closed in favour of others
             connection.prove()
-        sent = connection.whole_body()
+        sent = connection.buffered_body()
         if sent is not None and len(sent) > self._body_bytes_max:
             raise problems.too_large(self._body_bytes_max)
         return sent
 
-    async def _find_caller(
+    async def _find_principal(
         self, credential: bytes, digest: bytes, http: HttpServices
     ) -> Principal | None:
         """The caller, whom this worker does not know yet; None for the operator.

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from gateway.search.cache_audit import Verdict
-from ingest.index_audit import Flaw
+from ingest.index_audit import IndexProblem
 
 _LISTED_MAX = 20
 
@@ -42,7 +42,7 @@ class ProblemCounts:
     def __init__(self, on_change: Callable[[str], None]) -> None:
         self.kinds: Counter[str] = Counter()
         self.unrepaired = 0
-        self.listed: list[tuple[str, Flaw]] = []
+        self.listed: list[tuple[str, IndexProblem]] = []
         self._documents = 0
         self._on_change = on_change
 
@@ -50,11 +50,11 @@ class ProblemCounts:
         self._documents += documents
         self._on_change(str(self))
 
-    def add(self, tenant: str, flaw: Flaw) -> None:
-        self.kinds[flaw.kind] += 1
-        self.unrepaired += not flaw.is_repaired
+    def add(self, tenant: str, problem: IndexProblem) -> None:
+        self.kinds[problem.kind] += 1
+        self.unrepaired += not problem.is_repaired
         if len(self.listed) < _LISTED_MAX:
-            self.listed.append((tenant, flaw))
+            self.listed.append((tenant, problem))
         self._on_change(str(self))
 
     def __str__(self) -> str:
@@ -102,10 +102,10 @@ def show(console: Console, counts: AuditCounts) -> None:
 
 
 def show_problems(console: Console, counts: ProblemCounts) -> None:
-    for tenant, flaw in counts.listed:
-        state = "[green]repaired[/]" if flaw.is_repaired else "[red]problem[/]"
-        where = f"{tenant}/{flaw.where}" if flaw.where else tenant
-        console.print(f"{state} {flaw.kind} of {escape(where)}: {escape(flaw.detail)}")
+    for tenant, problem in counts.listed:
+        state = "[green]repaired[/]" if problem.is_repaired else "[red]problem[/]"
+        where = f"{tenant}/{problem.where}" if problem.where else tenant
+        console.print(f"{state} {problem.kind} of {escape(where)}: {escape(problem.detail)}")
     if counts.kinds.total() > len(counts.listed):
         console.print(f"… and {counts.kinds.total() - len(counts.listed):,} more")
     console.print(str(counts))

@@ -268,11 +268,11 @@ async def audit_index(
     """Audit the index of the named tenants, or of all."""
     async with acting_services(settings) as services:
         for tenant in await resolve_tenants(services.stores.tenants, names):
-            flaws = index_audit_job.flaws(
+            problems = index_audit_job.problems(
                 services.worker, tenant, counts.add_documents, repair=repair
             )
-            async for flaw in flaws:
-                counts.add(tenant, flaw)
+            async for problem in problems:
+                counts.add(tenant, problem)
 
 
 async def work(settings: Settings, interval_s: float) -> None:

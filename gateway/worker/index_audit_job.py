@@ -13,7 +13,7 @@ from gateway.worker.worker_services import WorkerServices
 from index.documents.consistency_counts import ConsistencyReader
 from index.jobs.job_queue import ClaimedJob, JobLease
 from ingest.errors import JobRefused
-from ingest.index_audit import Flaw, IndexAudit
+from ingest.index_audit import IndexAudit, IndexProblem
 from ingest.sources.dry_run import DryRunWriter
 from ingest.sources.source_sync import read_source
 from ingest.worker.job_progress import report_progress
@@ -23,14 +23,14 @@ _LOGGED_MAX = 20
 log = structlog.get_logger()
 
 
-async def flaws(
+async def problems(
     services: WorkerServices,
     tenant: str,
     on_documents: Callable[[int], None],
     *,
     repair: bool,
     run: JobLease | None = None,
-) -> AsyncIterator[Flaw]:
+) -> AsyncIterator[IndexProblem]:
     """Yield the tenant's index problems, after repair if requested; store the unrepaired counts.
 
     on_documents: called with the number of further documents checked. run: the job's lease.
@@ -38,19 +38,19 @@ async def flaws(
     unrepaired: Counter[str] = Counter()
     spaces = [embedder.space for embedder in services.embedders]
     audit = IndexAudit(ConsistencyReader(services.stores.database), services.writer, spaces, repair)
-    for problems in (
-        audit.flaws(tenant, on_documents, run),
+    for audited in (
+        audit.problems(tenant, on_documents, run),
         _stale_sources(services, tenant, repair=repair),
     ):
-        async for flaw in problems:
-            unrepaired[flaw.kind] += not flaw.is_repaired
-            yield flaw
+        async for problem in audited:
+            unrepaired[problem.kind] += not problem.is_repaired
+            yield problem
     await services.stores.audits.record_run(tenant, +unrepaired)
 
 
 async def _stale_sources(
     services: WorkerServices, tenant: str, *, repair: bool
-) -> AsyncIterator[Flaw]:
+) -> AsyncIterator[IndexProblem]:
     """Yield sources that have changed or can't be read; a repair queues their synchronization."""
     for source in await services.stores.sources.all(tenant):
         body = SourceBody.of(source)
@@ -70,12 +70,14 @@ async def _stale_sources(
                     on_item=lambda _: None,
                 )
         except JobRefused as refused:
-            yield Flaw("behind", source.source, str(refused))
+            yield IndexProblem("behind", source.source, str(refused))
             continue
         if dry_run.behind:
             if repair:
                 await services.stores.sources.enqueue_sync(tenant, source.source)
-            yield Flaw("behind", source.source, f"{len(dry_run.behind):,} documents", repair)
+            yield IndexProblem(
+                "behind", source.source, f"{len(dry_run.behind):,} documents", repair
+            )
 
 
 class AuditIndexJob:
@@ -94,11 +96,11 @@ class AuditIndexJob:
             documents += more
 
         async def audit() -> None:
-            audited = flaws(services, job.tenant, on_documents, repair=repair, run=job.run)
-            async for flaw in audited:
-                kinds[flaw.kind] += 1
+            audited = problems(services, job.tenant, on_documents, repair=repair, run=job.run)
+            async for problem in audited:
+                kinds[problem.kind] += 1
                 if kinds.total() <= _LOGGED_MAX:
-                    log.error("index_problem", tenant=job.tenant, **asdict(flaw))
+                    log.error("index_problem", tenant=job.tenant, **asdict(problem))
 
         def counts() -> dict[str, Any]:
             return {"documents": documents, "problems": dict(kinds)}

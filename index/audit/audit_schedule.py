@@ -39,8 +39,8 @@ class AuditSchedule:
             await job_queue.enqueue_once(session, job(tenant))
         return tenant
 
-    async def record_run(self, tenant: str, flaws: Mapping[str, int]) -> None:
-        await self._database.rows("index_audits.record", tenant, dict(flaws))
+    async def record_run(self, tenant: str, problems: Mapping[str, int]) -> None:
+        await self._database.rows("index_audits.record", tenant, dict(problems))
 
     async def last(self, tenant: str) -> AuditOutcome | None:
         row = await self._database.row("index_audits.last", tenant)

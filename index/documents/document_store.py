@@ -21,7 +21,7 @@ from index.model.write_order import (
     ACCESS,
     ALL_PARTS,
     UNKNOWN,
-    Absent,
+    MissingDocument,
     Parts,
     PartSequences,
     by_parts,
@@ -88,10 +88,12 @@ class DocumentStore:
         rows = await self._database.rows("documents.stored", tenant, document_ids)
         return {row["document_id"]: _to_stored_document(row) for row in rows}
 
-    async def absent_all(self, tenant: str, document_ids: Sequence[str]) -> dict[str, Absent]:
+    async def missing_all(
+        self, tenant: str, document_ids: Sequence[str]
+    ) -> dict[str, MissingDocument]:
         """The records of these documents, none of which exists."""
-        rows = await self._database.rows("documents.absent", tenant, document_ids)
-        return document_writes.absent_of(rows)
+        rows = await self._database.rows("documents.missing", tenant, document_ids)
+        return document_writes.missing_of(rows)
 
     async def next_sequence(self) -> int:
         """A sequence number for a write that is acknowledged now."""
@@ -178,8 +180,8 @@ class DocumentStore:
         """
         sources = document_writes.sources_of_callers(writes, cause)
         async with self._writing(tenant, sources) as (session, locked):
-            absent = await document_writes.absent_now(session, tenant, locked, writes, cause)
-            current_writes = [write for write in writes if locked.is_plan_of(write, absent)]
+            missing = await document_writes.missing_now(session, tenant, locked, writes, cause)
+            current_writes = [write for write in writes if locked.is_planned_write(write, missing)]
             reserved_writes = [
                 write for write in current_writes if write.document.document_id in locked.reserved
             ]

@@ -13,7 +13,7 @@ from index.documents.rows import document_to_row
 from index.errors import SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.scope import PUBLIC
-from index.model.write_order import ALL_PARTS, NEVER_SEEN, Absent, Parts
+from index.model.write_order import ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.database import Row, Session
 from index.text.vocabulary import Extent
 
@@ -28,7 +28,7 @@ class DocumentWrite:
     stored: the document it was planned from; None if it is new or unknown: then caches treat every
             kept chunk as changed.
     parts: those that the write sets; `document` holds the others as stored.
-    absent: the record of a missing document, if the write is an earlier one.
+    missing: the record of a missing document, if the write is an earlier one.
     """
 
     document: Document
@@ -41,7 +41,7 @@ class DocumentWrite:
     strays: Sequence[int] = ()
     stored: Document | None = None
     parts: Parts = ALL_PARTS
-    absent: Absent = NEVER_SEEN
+    missing: MissingDocument = NEVER_SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,15 @@ class LockedRows:
         row = self.rows.get(document_id)
         return 0 if row is None else row["version"]
 
-    def is_plan_of(self, write: DocumentWrite, absent: Mapping[str, Absent]) -> bool:
-        """Whether the write was planned from these rows. absent: current, by document id."""
+    def is_planned_write(
+        self, write: DocumentWrite, missing: Mapping[str, MissingDocument]
+    ) -> bool:
+        """Whether the write was planned from these rows. missing: current, by document id."""
         document_id = write.document.document_id
         spaces = {self.space, write.space} - {None}
         return (
             self.version(document_id) == write.version
-            and absent.get(document_id, write.absent) == write.absent
+            and missing.get(document_id, write.missing) == write.missing
             and len(spaces) < 2
         )
 
@@ -111,24 +113,24 @@ async def lock(session: Session, tenant: str, sources: Mapping[str, str | None])
     return LockedRows(rows[0]["embedding_space"], extent, documents, set(rows[0]["reserved"]))
 
 
-async def absent_now(
+async def missing_now(
     session: Session,
     tenant: str,
     locked: LockedRows,
     writes: Sequence[DocumentWrite],
     cause: WriteCause | None,
-) -> dict[str, Absent]:
+) -> dict[str, MissingDocument]:
     """The records of the missing documents, if the writes are earlier ones."""
     document_ids = [write.document.document_id for write in writes if not write.version]
     document_ids = [document_id for document_id in document_ids if document_id not in locked.rows]
     if sequence_of(cause) is None or not document_ids:
         return {}
-    return absent_of(await session.rows("documents.absent", tenant, document_ids))
+    return missing_of(await session.rows("documents.missing", tenant, document_ids))
 
 
-def absent_of(rows: Sequence[Row]) -> dict[str, Absent]:
+def missing_of(rows: Sequence[Row]) -> dict[str, MissingDocument]:
     return {
-        row["document_id"]: Absent(
+        row["document_id"]: MissingDocument(
             row["removed"], row["access"], row["owner"], tuple(row["readers"])
         )
         for row in rows

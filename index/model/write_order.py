@@ -32,7 +32,7 @@ UNKNOWN = PartSequences()
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class MissingDocument:
     """The record of a document that does not exist.
 
     removed: sequence number of its last removal; 0 if none is known.
@@ -45,7 +45,7 @@ class Absent:
     readers: tuple[str, ...] = ()
 
 
-NEVER_SEEN = Absent()
+NEVER_SEEN = MissingDocument()
 
 
 def remaining(parts: Parts, last: PartSequences, sequence: int | None) -> Parts:

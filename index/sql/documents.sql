@@ -50,7 +50,7 @@ CROSS JOIN LATERAL (
 -- name: exists
 SELECT true FROM documents WHERE tenant = $1 AND document_id = $2;
 
--- name: absent
+-- name: missing
 -- $1 tenant, $2 documents, none of which exists: when each was removed, and its access by events.
 SELECT
     requested.document_id, coalesce(removed.sequence, 0) AS removed,

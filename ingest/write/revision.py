@@ -7,7 +7,15 @@ from index.documents.document_store import StoredDocument
 from index.documents.event_versions import Reading, WriteCause
 from index.documents.forgetting import Forgotten
 from index.model.document import Document
-from index.model.write_order import ALL_PARTS, CONTENT, NEVER_SEEN, Absent, Parts, merge, remaining
+from index.model.write_order import (
+    ALL_PARTS,
+    CONTENT,
+    NEVER_SEEN,
+    MissingDocument,
+    Parts,
+    merge,
+    remaining,
+)
 
 Revise = Callable[[Document | None], Document]
 
@@ -52,7 +60,7 @@ class PlannedUpdate:
     stored: StoredDocument | None
     document: Document
     parts: Parts
-    absent: Absent = NEVER_SEEN
+    missing: MissingDocument = NEVER_SEEN
 
     @property
     def version(self) -> int:
@@ -92,13 +100,13 @@ def distinct(puts: Sequence[Put]) -> Iterator[dict[str, Put]]:
 
 
 def revision_of(
-    put: Put, stored: StoredDocument | None, absent: Absent, sequence: int | None
+    put: Put, stored: StoredDocument | None, missing: MissingDocument, sequence: int | None
 ) -> PlannedUpdate | Outcome:
     """The document's revision without parts that later writes have set, or the put's outcome."""
     if stored is not None:
         parts = remaining(put.parts, stored.sequences, sequence)
     else:
-        parts = ALL_PARTS if sequence is None or absent.removed <= sequence else frozenset()
+        parts = ALL_PARTS if sequence is None or missing.removed <= sequence else frozenset()
     if put.parts and not parts:
         return superseded(put.document_id, stored)
     try:
@@ -107,10 +115,10 @@ def revision_of(
         return refusal
     if stored is not None:
         return PlannedUpdate(stored, merge(stored.document, document, parts), parts)
-    if sequence is not None and absent.access > sequence:
-        document = replace(document, owner=absent.owner, readers=absent.readers)
-        return PlannedUpdate(None, document, CONTENT, absent)
-    return PlannedUpdate(None, document, put.parts, absent)
+    if sequence is not None and missing.access > sequence:
+        document = replace(document, owner=missing.owner, readers=missing.readers)
+        return PlannedUpdate(None, document, CONTENT, missing)
+    return PlannedUpdate(None, document, put.parts, missing)
 
 
 def superseded(document_id: str, stored: StoredDocument | None) -> Written:

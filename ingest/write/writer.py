@@ -21,7 +21,7 @@ from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
 from index.model.document import Document
-from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, Absent, Parts
+from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.text import spelling
 from ingest.billing_context import bill_to
 from ingest.errors import DocumentContended, DocumentTooLong
@@ -332,12 +332,12 @@ class Writer:
         stored: Mapping[str, StoredDocument | None],
     ) -> dict[str, PlannedUpdate | Outcome]:
         """By document, the revision that its put makes, or its outcome."""
-        sequence, absent = sequence_of(cause), dict[str, Absent]()
+        sequence, missing = sequence_of(cause), dict[str, MissingDocument]()
         new = [document_id for document_id, current in stored.items() if current is None]
         if sequence is not None and new:
-            absent = await self._documents.absent_all(tenant, new)
+            missing = await self._documents.missing_all(tenant, new)
         revised = {
-            name: revision_of(puts[name], current, absent.get(name, NEVER_SEEN), sequence)
+            name: revision_of(puts[name], current, missing.get(name, NEVER_SEEN), sequence)
             for name, current in stored.items()
         }
         for document_id, current in stored.items():
@@ -381,7 +381,7 @@ class Writer:
         for plan in plans:
             write = plan.with_vectors(space, vectors)
             revised = revisions[write.document.document_id]
-            writes.append(replace(write, parts=revised.parts, absent=revised.absent))
+            writes.append(replace(write, parts=revised.parts, missing=revised.missing))
         return PlannedBatch(writes, embedded)
 
     async def _commit(

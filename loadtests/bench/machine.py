@@ -28,13 +28,15 @@ def _commit() -> list[str]:
     if git is None or not (folder / ".git").exists():
         return []
 
-    def told(*arguments: str) -> str:
+    def git_output(*arguments: str) -> str:
         command = [git, "-C", str(folder), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
         return done.stdout.strip()
 
-    changed = told("diff", "--name-only", "HEAD", "--", "*.py", "*.sql")
-    return [f"commit {told('rev-parse', '--short', 'HEAD')}{' and changes' if changed else ''}"]
+    changed = git_output("diff", "--name-only", "HEAD", "--", "*.py", "*.sql")
+    return [
+        f"commit {git_output('rev-parse', '--short', 'HEAD')}{' and changes' if changed else ''}"
+    ]
 
 
 def _processor() -> str:

@@ -131,7 +131,7 @@ class Audit:
         versions = list(rights.seen_by(viewer, passage.document_id, *span))
         if any(_is_as(passage, version.text, version.readers) for version in versions):
             return
-        history = rights.told(viewer.tenant, viewer.subject, passage.document_id)
+        history = rights.history(viewer.tenant, viewer.subject, passage.document_id)
         shows = {"document": passage.document_id, "start": passage.start, "known": history}
         # The caller may read the document; it is an old text that is shown.
         self.violation("stale" if versions else "leaked", answer, shows)
@@ -148,7 +148,7 @@ class Audit:
             return
         for document_id in missing:
             if rights.must_read(answer.viewer, document_id, *span):
-                history = rights.told(answer.viewer.tenant, answer.viewer.subject, document_id)
+                history = rights.history(answer.viewer.tenant, answer.viewer.subject, document_id)
                 self.violation("lost", answer, {"document": document_id, "known": history})
 
     def _unlisted(self, answer: ObservedAnswer) -> list[str]:

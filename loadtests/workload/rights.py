@@ -242,7 +242,7 @@ class Rights:
             )
         )
 
-    def told(self, tenant: str, subject: str, document_id: str) -> list[Any]:
+    def history(self, tenant: str, subject: str, document_id: str) -> list[Any]:
         """The versions of a document without texts, and the subject's groups, for reports."""
         versions = [
             (

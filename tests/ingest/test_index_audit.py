@@ -1,4 +1,4 @@
-"""The index held against its own texts: each flaw is told and mended, and soundness is no flaw."""
+"""The audit compares the index with its texts, and reports and repairs each problem."""
 
 import asyncio
 from collections import Counter
@@ -14,7 +14,7 @@ from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
-from ingest.index_audit import Flaw, IndexAudit
+from ingest.index_audit import IndexAudit, IndexProblem
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, a_document, put
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 ANA = everything("acme", "ana", [])
 PARTS = "\n\n".join(f"# Part {number}\n\nWhat part {number} says." for number in range(4))
-# The second chunk of the document `parts`; what is done to it, and which flaws that makes.
+# The second chunk of the document `parts`; what is done to it, and which problems that makes.
 VICTIM = """
     CREATE TEMP TABLE victim AS
     SELECT chunk_id, document_key, digest FROM chunk_texts JOIN documents USING (document_key)
@@ -118,9 +118,11 @@ def jobs(database: Database) -> JobQueue:
     return JobQueue(database)
 
 
-async def audited(database: Database, writer: Writer, *, repair: bool = False) -> list[Flaw]:
+async def audited(
+    database: Database, writer: Writer, *, repair: bool = False
+) -> list[IndexProblem]:
     audit = IndexAudit(ConsistencyReader(database), writer, ["coming"], repair)
-    return [flaw async for flaw in audit.flaws("acme", lambda _: None)]
+    return [problem async for problem in audit.problems("acme", lambda _: None)]
 
 
 async def shown(searcher: Searcher) -> list[tuple[str, str, float]]:
@@ -129,7 +131,7 @@ async def shown(searcher: Searcher) -> list[tuple[str, str, float]]:
     return [(hit.document_id, hit.text, hit.score) for hit in found.hits]
 
 
-async def test_a_sound_index_has_no_flaws(database: Database, writer: Writer) -> None:
+async def test_a_sound_index_has_no_problems(database: Database, writer: Writer) -> None:
     assert await audited(database, writer) == []
 
 
@@ -137,7 +139,7 @@ async def test_a_sound_index_has_no_flaws(database: Database, writer: Writer) ->
 @pytest.mark.parametrize(
     "chunker", ["characters:200/50", "tokens:50/10", "messages:10", "model", "whole"]
 )
-async def test_however_a_text_is_cut_that_is_no_flaw(
+async def test_however_a_text_is_cut_that_is_no_problem(
     database: Database, writer: Writer, chunker: str
 ) -> None:
     await put(writer, a_document("book", PARTS * 5, chunker=chunker))
@@ -146,7 +148,7 @@ async def test_however_a_text_is_cut_that_is_no_flaw(
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-async def test_each_flaw_is_told_and_mended(
+async def test_each_problem_is_reported_and_repaired(
     database: Database,
     writer: Writer,
     searcher: Searcher,
@@ -160,12 +162,12 @@ async def test_each_flaw_is_told_and_mended(
     told = await audited(database, writer)
     mended = await audited(database, writer, repair=True)
 
-    assert {flaw.kind for flaw in told} == kinds
-    assert not any(flaw.is_repaired for flaw in told)
-    assert {flaw.kind for flaw in mended} == kinds
-    assert all(flaw.is_repaired for flaw in mended)
+    assert {problem.kind for problem in told} == kinds
+    assert not any(problem.is_repaired for problem in told)
+    assert {problem.kind for problem in mended} == kinds
+    assert all(problem.is_repaired for problem in mended)
     assert await audited(database, writer) == []
-    assert {flaw.where for flaw in told} <= {"parts", "", "old"}
+    assert {problem.where for problem in told} <= {"parts", "", "old"}
     if name != "the text is another's":
         assert await shown(searcher) == before
 
@@ -177,9 +179,9 @@ async def test_what_is_lost_is_not_mended(
         "DELETE FROM document_texts WHERE document_key = (SELECT document_key FROM victim)"
     )
 
-    (flaw,) = await audited(database, writer, repair=True)
+    (problem,) = await audited(database, writer, repair=True)
 
-    assert (flaw.kind, flaw.where, flaw.is_repaired) == ("text", "parts", False)
+    assert (problem.kind, problem.where, problem.is_repaired) == ("text", "parts", False)
 
 
 async def test_mending_is_a_change_that_caches_hear_of_and_costs_nothing(
@@ -231,7 +233,7 @@ async def test_mending_overtakes_nothing_that_is_queued(
 
 
 @pytest.mark.slow
-async def test_who_writes_meanwhile_is_taken_for_no_flaw(
+async def test_who_writes_meanwhile_is_taken_for_no_problem(
     database: Database, writer: Writer
 ) -> None:
     done = asyncio.Event()
@@ -244,7 +246,7 @@ async def test_who_writes_meanwhile_is_taken_for_no_flaw(
     async def audit() -> Counter[str]:
         found: Counter[str] = Counter()
         while not done.is_set():
-            found.update(flaw.kind for flaw in await audited(database, writer))
+            found.update(problem.kind for problem in await audited(database, writer))
         return found
 
     _, found = await asyncio.gather(write(), audit())

@@ -108,10 +108,10 @@ class TestAuditedSources:
         await audited(settings, repair=True)
         await work(services)
 
-        assert [flaw.detail for _, flaw in never_read.listed] == ["1 documents"]
+        assert [problem.detail for _, problem in never_read.listed] == ["1 documents"]
         assert sound.listed == []
-        ((tenant, flaw),) = behind.listed
-        assert (tenant, flaw.kind, flaw.where, flaw.detail) == (
+        ((tenant, problem),) = behind.listed
+        assert (tenant, problem.kind, problem.where, problem.detail) == (
             *("acme", "behind", "handbook"),
             "2 documents",
         )
@@ -124,10 +124,10 @@ class TestAuditedSources:
         await admin.call("PUT", "/v1/sources/handbook", json=HANDBOOK)
         (root / "handbook").rename(root / "elsewhere")
 
-        ((_, flaw),) = (await audited(settings, repair=True)).listed
+        ((_, problem),) = (await audited(settings, repair=True)).listed
 
-        assert (flaw.kind, flaw.is_repaired) == ("behind", False)
-        assert flaw.detail.startswith("There is no folder handbook in NEARHIT_SOURCES_DIR/acme")
+        assert (problem.kind, problem.is_repaired) == ("behind", False)
+        assert problem.detail.startswith("There is no folder handbook in NEARHIT_SOURCES_DIR/acme")
 
 
 class TestAuditSchedules:

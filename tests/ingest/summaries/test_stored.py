@@ -280,7 +280,7 @@ async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
     assert {hit.kind for hit in hits} <= set(kinds)
 
 
-FLAWS = {
+PROBLEMS = {
     "a summary that says something else": (
         "UPDATE chunk_texts SET text = 'Other.' WHERE chunk_id < 0",
         {"summary"},
@@ -307,26 +307,26 @@ FLAWS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flaw", FLAWS)
+@pytest.mark.parametrize("problem", PROBLEMS)
 async def test_an_audit_finds_and_mends_what_is_wrong_with_them(
     writer: Writer,
     documents: DocumentStore,
     database: Database,
     embedder: RecordingEmbedder,
     connection: "asyncpg.Connection[asyncpg.Record]",
-    flaw: str,
+    problem: str,
 ) -> None:
-    statement, kinds = FLAWS[flaw]
+    statement, kinds = PROBLEMS[problem]
     audit = IndexAudit(ConsistencyReader(database), writer, (), repair=True)
     await check_or_create(database, embedder)
     await put(writer, BOOK)
-    assert [each async for each in audit.flaws("acme", lambda _: None)] == []
+    assert [each async for each in audit.problems("acme", lambda _: None)] == []
 
     await connection.execute(statement)
-    flaws = [each async for each in audit.flaws("acme", lambda _: None)]
+    problems = [each async for each in audit.problems("acme", lambda _: None)]
 
-    assert {each.kind for each in flaws} == kinds
-    assert [each async for each in audit.flaws("acme", lambda _: None)] == []
+    assert {each.kind for each in problems} == kinds
+    assert [each async for each in audit.problems("acme", lambda _: None)] == []
     mended = await stored(documents)
     assert all(extracts(TEXT, mended))
     assert len(mended.summaries) == (0 if mended.document.summaries == "none" else 3)
