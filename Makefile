@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-peers bench-growth load soak real clean
+.PHONY: all docs setup demo run test quick thorough examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-peers bench-growth load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,6 +7,8 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 # Of the tests, which wait for servers for much of the time: two for each core, at most eight.
 PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
+# Of the quick ones, which wait little: each process takes as long to begin as seconds of tests.
+QUICK_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 8))')
 
 all: format lint types layers test
 
@@ -31,7 +33,11 @@ test: setup
 
 # Without those that take most of the time, and with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile quick -m "not slow"
+	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) --dist worksteal --hypothesis-profile quick -m "not slow"
+
+# With the full number of examples and the largest models of the protocol: an hour or two.
+thorough: setup
+	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile thorough
 
 # Other people's clients, as examples/clients has them, with the frameworks that they are for.
 examples: setup

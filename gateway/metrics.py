@@ -38,6 +38,11 @@ class Metrics:
             "Events of the cache: fills, drains, dropped answers, audits, Redis unavailable.",
             "event",
         )
+        shard_events = self._counter(
+            "shard_events",
+            "Events of the shards in memory, such as loaded, followed, evicted and outdated.",
+            "event",
+        )
         embedding = self._histogram(
             "embedding_duration_seconds", "Duration of an embedder call in seconds.", "kind"
         )
@@ -69,6 +74,7 @@ class Metrics:
         self._requests = cache(requests.labels)
         self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
+        self._shard_events = cache(shard_events.labels)
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
@@ -85,6 +91,10 @@ class Metrics:
     def cache_event(self, event: str, amount: int = 1) -> None:
         counter = self._lookups if event in _TIERS else self._events
         counter(event).inc(amount)
+
+    def shard_event(self, event: str) -> None:
+        """event: one of `resident_shards.Event`."""
+        self._shard_events(event).inc()
 
     def drain(self, seconds: float) -> None:
         self._drains.observe(seconds)

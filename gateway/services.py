@@ -181,6 +181,7 @@ async def _join_rooms(
             yield services
             await caches.answers.drain_background()
             await search.auditor.drain_background()
+            await search.shards.close()
 
 
 def pooler(settings: Settings) -> Pooler | None:

@@ -22,20 +22,18 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings import Settings
 from index.postgres import migrate
-from tests.sampling import EXAMPLES, QUICK_EXAMPLES
+from tests.sampling import EXAMPLES
 
 # How long an example takes says more about the machine than about the code. What CI says of a
 # commit hangs on the commit alone; whoever works gets other examples each time.
-hypothesis.settings.register_profile(
-    "nearhit",
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    max_examples=EXAMPLES,
-)
-hypothesis.settings.register_profile(
-    "quick", hypothesis.settings.get_profile("nearhit"), max_examples=QUICK_EXAMPLES
-)
+for profile, number in EXAMPLES.items():
+    hypothesis.settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize="CI" in os.environ,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+        max_examples=number,
+    )
 hypothesis.settings.load_profile("nearhit")
 
 ADMIN_KEY = "nh_operator-of-the-tests"

@@ -1,13 +1,20 @@
-"""How many examples Hypothesis tries: all of them, or a tenth with `--hypothesis-profile quick`."""
+"""How many examples Hypothesis tries: the numbers in the tests are those of `make thorough`.
+
+`make test` tries four in ten of them, and `make quick` one in ten.
+"""
 
 import hypothesis
 
-EXAMPLES = 100  # of a property that names no number; Hypothesis's own default
-QUICK_EXAMPLES = 10
+EXAMPLES = {"thorough": 100, "nearhit": 40, "quick": 10}  # of a property that names no number
 _EXAMPLES_MIN = 3
 
 
+def is_thorough() -> bool:
+    """Whether `make thorough` runs the tests, which may then take an hour."""
+    return bool(hypothesis.settings().max_examples == EXAMPLES["thorough"])
+
+
 def examples(number: int) -> int:
-    """Return the number of examples under the profile in use, of `number` under the full one."""
-    share = hypothesis.settings().max_examples / EXAMPLES
+    """The number of examples under the profile in use, of `number` under the thorough one."""
+    share = hypothesis.settings().max_examples / EXAMPLES["thorough"]
     return max(round(number * share), _EXAMPLES_MIN)

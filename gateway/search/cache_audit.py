@@ -36,7 +36,10 @@ log = structlog.get_logger()
 
 
 class CacheAuditor:
-    """share: of the cached answers, 0 to 1, to audit. count: receives audit_VERDICT."""
+    """searcher: without shards, as it also audits what they answered.
+
+    share: of the answers, 0 to 1, to audit. count: receives audit_VERDICT.
+    """
 
     def __init__(
         self, searcher: Searcher, answers: Answers, count: CountEvent, *, share: float
@@ -48,9 +51,10 @@ class CacheAuditor:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def sample(self, scope: Scope, query: Query, key: str, served: ServedAnswer) -> None:
-        """Audit an exact answer that was just served, if chance selects it."""
+        """Audit an answer to this very question that was just served, if chance selects it."""
         if (
-            served.tier in ("memory", "redis")
+            served.tier in ("memory", "redis", "miss")
+            and served.is_complete
             and random.random() < self._share  # noqa: S311  not a secret
             and len(self._tasks) < _TASKS_MAX
         ):

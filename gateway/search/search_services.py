@@ -22,6 +22,7 @@ from gateway.search.search_schemas import SearchBody
 from gateway.settings import Settings
 from gateway.stores import Stores
 from index.postgres.database import Database
+from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.principals import Principal
@@ -43,6 +44,7 @@ class SearchServices:
     postprocessors: PostprocessorNames
     database: Database
     searcher: Searcher
+    shards: ResidentShards
     answers: Answers
     similarity: QuestionSimilarity
     auditor: CacheAuditor
@@ -68,15 +70,26 @@ def build(
     rag_tools: LazyRagTools,
     read_log: ReadLog,
 ) -> SearchServices:
-    searcher = Searcher(
+    query_vector_caches = {
+        embedder.space: caches.query_vectors
+        for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
+        if name not in _FAST_EMBEDDERS
+    }
+
+    def searcher(shards: ResidentShards | None) -> Searcher:
+        return Searcher(
+            stores.database,
+            *embedders,
+            query_vector_caches=query_vector_caches,
+            score_min=settings.confidence_min,
+            shards=shards,
+        )
+
+    shards = ResidentShards(
         stores.database,
-        *embedders,
-        query_vector_caches={
-            embedder.space: caches.query_vectors
-            for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
-            if name not in _FAST_EMBEDDERS
-        },
-        score_min=settings.confidence_min,
+        bytes_max=settings.shard_bytes_max,
+        chunks_max=settings.shard_chunks_max,
+        on_event=metrics.shard_event,
     )
     share = settings.cache_audit_per_mille / 1000
     return SearchServices(
@@ -85,10 +98,11 @@ def build(
         edition=f"{metadata.version('nearhit')} {index_name} {settings.confidence_min}",
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
-        searcher=searcher,
+        searcher=searcher(shards if settings.shard_bytes_max else None),
+        shards=shards,
         answers=caches.answers,
         similarity=caches.similarity,
-        auditor=CacheAuditor(searcher, caches.answers, metrics.cache_event, share=share),
+        auditor=CacheAuditor(searcher(None), caches.answers, metrics.cache_event, share=share),
         rag_tools=rag_tools,
         query_gates=stores.query_gates,
         read_log=read_log,

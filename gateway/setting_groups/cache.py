@@ -13,6 +13,14 @@ class CacheSettings(BaseSettings):
     local_cache_bytes_max: PositiveInt = Field(
         67_108_864, description="size of a worker's local answer cache"
     )
+    shard_bytes_max: NonNegativeInt = Field(
+        268_435_456,
+        description="memory of a worker for the vectors and terms of tenants that are searched "
+        "often, about 1,500 bytes a chunk; 0: every new question is searched in PostgreSQL",
+    )
+    shard_chunks_max: PositiveInt = Field(
+        200_000, description="maximum chunks of a tenant that is held in memory"
+    )
     redis_entries_max: PositiveInt = Field(
         10_000,
         description="maximum answers of a tenant in Redis; the least recently used are evicted",

@@ -70,6 +70,12 @@ class Session:
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)
 
+    async def batches(self, name: str, *arguments: Any, size: int) -> AsyncIterator[Sequence[Row]]:
+        """The rows of a statement, at most `size` at a time; only in a transaction."""
+        cursor = await self.connection.cursor(_STATEMENTS[name], *arguments)
+        while rows := await cursor.fetch(size):
+            yield cast("Sequence[Row]", rows)
+
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
         return rows[0] if rows else None

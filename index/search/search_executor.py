@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+import numpy as np
 from cachetools import LRUCache
 from pgvector import SparseVector
 
@@ -19,6 +20,9 @@ from index.model.chunk_kind import Kind
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database, Row
+from index.resident import shard
+from index.resident.resident_shards import ResidentShards
+from index.resident.shard import Shard, ShardQuestion
 from index.search import strategy
 from index.search.fusion import Candidate, ScoredChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
@@ -32,6 +36,10 @@ _PREPARATIONS_MAX = 20  # a repetition needs a commit of certain kinds meanwhile
 # A graph is asked for this many times a leg's candidates, so that they include the best by both
 # scores: of the first ten of 200,000 chunks, ten of each text, 1 found 0.98 and 4 found all.
 _GRAPH_FACTOR = 4
+_FOLLOWS_MAX = 3  # of one search, whose shards another commit may overtake
+_PROPOSED_MAX = (
+    256  # chunks; with more, PostgreSQL scans as quickly; a starting value, not measured
+)
 _SPLIT_ATTEMPTS_MAX = 3  # at passes of one revision; after them one exact pass runs
 
 
@@ -119,10 +127,18 @@ class _PassResult:
 
 
 class SearchExecutor:
+    """Searches in PostgreSQL; with shards, PostgreSQL compares only what they propose."""
+
     def __init__(
-        self, database: Database, query_embedder: QueryEmbedder, *, limits: StrategyLimits
+        self,
+        database: Database,
+        query_embedder: QueryEmbedder,
+        *,
+        limits: StrategyLimits,
+        shards: ResidentShards | None = None,
     ) -> None:
         self._database = database.searching
+        self._shards = shards
         self._query_embedder = query_embedder
         self._limits = limits
         self._vocabulary = Vocabulary(database)
@@ -145,17 +161,24 @@ class SearchExecutor:
         Raises `DatabaseUnavailable`.
         """
         stats = self._stats.get(scope.partitions)
+        shards = self._resident_shards(scope, query)
         for attempt in range(_PREPARATIONS_MAX):
             estimate = None
-            if stats is None or not stats.size.is_small(self._limits, others=scope.public):
+            if stats is None or not (
+                shards or stats.size.is_small(self._limits, others=scope.public)
+            ):
                 estimate, stats = await self._estimate_and_store(scope, query)
             space = stats.space or self._query_embedder.default_space
             if embedded_query is None or embedded_query.space != space:
                 embedded_query = await self._query_embedder.embed(scope, query, space)
             prepared = await self._prepare(scope, query, rows_max, embedded_query, stats)
-            # Summaries alone are too few for a graph of all chunks to lead to.
-            may_part = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
-            results = await self._run_passes(prepared, estimate if may_part else None)
+            if shards:
+                results = await self._run_proposed(prepared, shards)
+                shards = shards if results else None
+            else:
+                # Summaries alone are too few for a graph of all chunks to lead to.
+                may_part = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
+                results = await self._run_passes(prepared, estimate if may_part else None)
             if results is None:
                 continue
             stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
@@ -224,6 +247,43 @@ class SearchExecutor:
             revisions=(row["tenant_revision"] or 0, row["public_revision"]),
         )
         return estimate, stats
+
+    def _resident_shards(self, scope: Scope, query: Query) -> Sequence[Shard] | None:
+        if self._shards is None or not shard.can_answer(query):
+            return None
+        return self._shards.of(scope)
+
+    async def _run_proposed(
+        self, prepared: _PreparedSearch, shards: Sequence[Shard]
+    ) -> Sequence[_PassResult] | None:
+        """One pass over what the shards propose; None if they can't follow, or disagree with it.
+
+        The statement returns the revisions of its snapshot. At the revisions of the shards no other
+        chunk could be among the best.
+        """
+        assert self._shards is not None, "they are the shards' own"
+        exact_pass = strategy.exact(others=prepared.scope.public)
+        for _ in range(_FOLLOWS_MAX):
+            proposed = shard.propose(shards, _to_shard_question(prepared), _PROPOSED_MAX)
+            if proposed is None:
+                return None
+            arguments = _arguments(prepared, exact_pass, proposed)
+            rows = await self._database.rows("search.proposed", *arguments)
+            result = _to_pass_result(rows, exact=True)
+            revisions = dict(zip((prepared.scope.tenant, PUBLIC), result.revisions, strict=True))
+            if all(
+                (each.history, each.revision) == (result.history, revisions[each.partition])
+                for each in shards
+            ):
+                if result.head["confirmed"] == len(proposed):
+                    return [result]
+                self._shards.drop(shards)
+                return None
+            followed = await self._shards.follow(shards, result.history, revisions)
+            if followed is None:
+                return None
+            shards = followed
+        return None
 
     async def _run_passes(
         self, prepared: _PreparedSearch, estimate: VisibilityEstimate | None
@@ -297,6 +357,20 @@ class SearchExecutor:
             dimensions=prepared.embedded_query.width,
         )
         return _to_pass_result(rows, exact=False)
+
+
+def _to_shard_question(prepared: _PreparedSearch) -> ShardQuestion:
+    embedded_query = prepared.embedded_query
+    vector = None if embedded_query.dense is None else embedded_query.dense.to_numpy()
+    return ShardQuestion(
+        scope=prepared.scope,
+        filter=prepared.query.filter,
+        vector=None if vector is None else vector.astype(np.float16),
+        space=embedded_query.space,
+        weights=prepared.terms.weights,
+        alpha=embedded_query.alpha,
+        count=prepared.rows_max,
+    )
 
 
 def _arguments(

@@ -12,6 +12,7 @@ from index.invalidation.answer_dependencies import AnswerDependencies
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
+from index.resident.resident_shards import ResidentShards
 from index.search import confidence, fusion, hits, strategy
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
@@ -48,6 +49,7 @@ class Searcher:
     embedders: those of this process; the first one embeds for an index that has no space yet.
     query_vector_caches: by space, for embedders that are slower than a cache.
     score_min: the score a confident answer needs, for tenants that set none.
+    shards: partitions in memory; None to search in PostgreSQL alone.
     """
 
     def __init__(
@@ -57,11 +59,12 @@ class Searcher:
         limits: StrategyLimits = strategy.MEASURED,
         query_vector_caches: Mapping[str, QueryVectorCache] | None = None,
         score_min: float | None = None,
+        shards: ResidentShards | None = None,
     ) -> None:
         self._score_min = score_min
         self._database = database
         query_embedder = QueryEmbedder(*embedders, vector_caches=query_vector_caches)
-        self._executor = SearchExecutor(database, query_embedder, limits=limits)
+        self._executor = SearchExecutor(database, query_embedder, limits=limits, shards=shards)
 
     async def search(
         self, scope: Scope, query: Query, *, history: str | None = None

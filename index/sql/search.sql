@@ -261,6 +261,38 @@ chosen AS (:best),
 head AS (:head)
 :answer;
 
+-- name: proposed
+-- `exact` over the chunks $19, which shards propose (index/resident). It confirms each: a chunk that the
+-- caller may not see is not confirmed, and the gateway then searches with `exact`.
+WITH visible AS MATERIALIZED (
+    SELECT :compared
+    FROM unnest($19::bigint[]) AS proposed (proposed_id)
+    CROSS JOIN LATERAL (
+        SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = proposed_id OFFSET 0
+    ) AS chunk_texts
+    CROSS JOIN LATERAL (
+        SELECT tenant FROM documents
+        WHERE documents.document_key = chunk_texts.document_key
+          AND (($13 AND tenant = $1 AND :is_admitted)
+               OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
+          AND :passes_filter
+        OFFSET 0
+    ) AS documents
+    CROSS JOIN LATERAL (
+        SELECT partition_no, CASE WHEN :embedding_space = $21 THEN $15::halfvec END AS asked FROM tenants
+        WHERE tenants.tenant = documents.tenant AND (tenant = $1 OR NOT is_being_deleted)
+        OFFSET 0
+    ) AS tenants
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, dense, lexical FROM chunks
+        WHERE chunks.partition_no = tenants.partition_no AND chunks.chunk_id = proposed_id AND :is_of_kind
+        OFFSET 0
+    ) AS chunks
+),
+chosen AS (:best),
+head AS (SELECT whole.*, (SELECT count(*) FROM visible) AS confirmed FROM (:head) AS whole)
+:answer;
+
 -- name: exact_legs
 WITH :seen,
 :legs,

@@ -1,10 +1,9 @@
 """No interleaving of the cache protocol serves a stale answer, and no part of it is to spare.
 
 Every world within the bounds of a scene is visited, counted scene by scene below.
-NEARHIT_MODEL=large adds scenes that take minutes.
+`make thorough` adds scenes that take minutes.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ import pytest
 from cache import protocol
 from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 from tests.cache.support.protocol_model import Fault, Rules, Scene, search
+from tests.sampling import is_thorough
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ LARGE_SCENES = {
         0,
     ),
 }
-if os.environ.get("NEARHIT_MODEL") == "large":
+if is_thorough():
     SCENES |= LARGE_SCENES
 
 

@@ -4,11 +4,10 @@ A state machine of writes, edits, shares, revocations, changes of groups, search
 on two gateways, one PostgreSQL and one Redis. Every answer is compared, byte for byte, with a fresh
 search at its revision, and with a plain model of who may read what.
 
-NEARHIT_STATES=large plays for minutes, and something else each time.
+With `make thorough` it runs for minutes, with other steps each time.
 """
 
 import asyncio
-import os
 import secrets
 import time
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
@@ -36,12 +35,13 @@ from tests.gateway.support.gateways import Caller
 from tests.gateway.support.searches import Question, asker, assert_allowed, questions
 from tests.gateway.support.two_gateways import GatewayStage, Mishap, StagedAnswer, staged
 from tests.gateway.support.world_changes import Membership, Move, Remove, Write, possible
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
 T = TypeVar("T")
 
-LARGE = os.environ.get("NEARHIT_STATES") == "large"
+LARGE = is_thorough()
 WORKERS = 2
 QUESTIONS_MAX = 5  # that are asked again and again
 BASE_SECTIONS = 60  # more than a leg's candidates, so that a leg has a last one

@@ -3,12 +3,11 @@
 The model is the list of acknowledged writes: a document is what they make of it, one after the
 other, whenever the worker ran them.
 
-NEARHIT_STATES=large plays for minutes, and something else each time.
+With `make thorough` it runs for minutes, with other steps each time.
 """
 
 import asyncio
 import itertools
-import os
 import secrets
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,12 +34,13 @@ from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 T = TypeVar("T")
 
-LARGE = os.environ.get("NEARHIT_STATES") == "large"
+LARGE = is_thorough()
 SIZE = hypothesis_settings(
     max_examples=300 if LARGE else 25,
     stateful_step_count=50 if LARGE else 30,

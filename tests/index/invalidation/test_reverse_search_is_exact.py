@@ -6,9 +6,8 @@ every way. After each news every answer that is left is computed anew.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -16,35 +15,25 @@ import pytest
 
 from gateway.embedded.embedded_servers import Servers
 from gateway.search.response_body import encode
-from index.documents.document_store import DocumentStore
 from index.embedders import index_version
-from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.invalidation.changes import ChangeLog
 from index.invalidation.reverse_search import ReverseIndex
-from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.search.query_embedder import Embedder
-from index.search.searcher import Searcher, SearchResult
-from index.tenants.tenant_store import TenantStore
-from ingest.write.reembed import Reembedder
-from ingest.write.revision import Put
-from ingest.write.writer import Writer
+from index.search.searcher import SearchResult
 from tests.conftest import fresh_settings
 from tests.index.conftest import connected
-from tests.index.support import worlds
-from tests.index.support.random_changes import Story
-from tests.index.support.samples import RecordingInvalidation
+from tests.index.support.changing_index import ChangingIndex
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
 ANSWERS = 60  # kept of each of the two
-DOCUMENTS = 12  # a tenant has at most
 STEPS = 60
 
 
@@ -80,32 +69,17 @@ def body_of(found: SearchResult, query: Query) -> bytes:
     return orjson.dumps([hits, found.corrections if query.explain else None])
 
 
-def as_put(document: Document) -> Put:
-    return Put(document.document_id, lambda _stored: document)
+class ReverseWorld(ChangingIndex):
+    """A changing index, and answers that are kept as long as their dependencies allow."""
 
-
-class ReverseWorld:
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
-        hashing = HashingEmbedder(32)
-        self.database = database
-        self.documents = DocumentStore(database)
-        self.tenants = TenantStore(database)
+        super().__init__(database, static, seed)
         self.changes = ChangeLog(database)
-        self.searcher = Searcher(database, static, hashing)
-        self.writer = Writer(self.documents, static, RecordingInvalidation(), hashing)
-        self.embedders: Sequence[Embedder] = (static, hashing)
-        self.story = Story(seed)
-        self.stored: dict[tuple[str, str], Document] = {}
         self.counts: Counter[str] = Counter()
         self._number = 0
 
-    async def begin(self) -> list[RecordedAnswers]:
-        for tenant in worlds.TENANTS:
-            await self.tenants.create(tenant, tenant)
-        await self._go_on()
-        for tenant in worlds.TENANTS:
-            for number in range(DOCUMENTS - 4):
-                await self._put(tenant, f"d{number}")
+    async def begin_answers(self) -> list[RecordedAnswers]:
+        await self.begin()
         _, revisions = await self.tenants.all_revisions()
         kept = [
             RecordedAnswers(home, {name: revisions[name] for name in (home, "public")})
@@ -130,57 +104,6 @@ class ReverseWorld:
         kept.answers[key] = RecordedAnswer(scope, recorded.query, body_of(found, query))
         kept.reverse.add(key, found.dependence.encode())
 
-    async def happen(self) -> None:
-        """One commit of one of the tenants."""
-        await self._go_on()
-        tenant = self.story.random.choice(worlds.TENANTS)
-        document_id = f"d{self.story.random.randrange(DOCUMENTS)}"
-        stored = self.stored.get((tenant, document_id))
-        if self.story.chance(0.03):
-            await self._move(tenant)
-        elif stored is None or self.story.chance(0.1):
-            await self._put(tenant, document_id)
-        elif self.story.chance(0.12):
-            del self.stored[tenant, document_id]
-            await self.writer.remove(tenant, document_id, lambda document: document)
-        elif self.story.chance(0.2):
-            document = self.story.re_permitted(stored)
-            self.stored[tenant, document_id] = document
-            await self.writer.put_access(tenant, document_id, lambda _stored: document)
-        elif self.story.chance(0.1):
-            await self._put_all(tenant)
-        else:
-            await self._put(tenant, document_id)
-
-    async def _move(self, tenant: str) -> None:
-        space = await self.documents.space(tenant)
-        (coming,) = [embedder for embedder in self.embedders if embedder.space != space]
-        spaces = EmbeddingMigration(self.database)
-        reembedder = Reembedder(self.documents, spaces, coming, RecordingInvalidation())
-        await reembedder.run(tenant, coming.dimensions, lambda _progress: None)
-
-    async def _put(self, tenant: str, document_id: str) -> None:
-        document = self._next(tenant, document_id)
-        await self.writer.put(tenant, document_id, lambda _stored: document)
-
-    async def _put_all(self, tenant: str) -> None:
-        every = [self._next(tenant, f"d{number}") for number in range(4)]
-        await self.writer.put_all(tenant, [as_put(document) for document in every])
-
-    def _next(self, tenant: str, document_id: str) -> Document:
-        stored = self.stored.get((tenant, document_id))
-        if stored is None or self.story.chance(0.1):
-            document = self.story.document(document_id)
-        else:
-            document = self.story.edited(stored)
-        self.stored[tenant, document_id] = document
-        return document
-
-    async def _go_on(self) -> None:
-        async with self.database.session() as session:
-            now: datetime = await session.connection.fetchval("SELECT now()")
-        self.story.go_on(now)
-
     async def take_in(self, kept: RecordedAnswers, *, checked: bool) -> None:
         """The news of both partitions; afterwards what is left must be what would be found."""
         doomed: set[str] = set()
@@ -203,7 +126,7 @@ class ReverseWorld:
         await self.fill(kept)
 
 
-@pytest.fixture(params=range(4))
+@pytest.fixture(params=range(4 if is_thorough() else 2))
 async def world(
     request: pytest.FixtureRequest,
     servers: Servers,
@@ -220,7 +143,7 @@ async def world(
 async def test_whatever_happens_no_answer_is_left_that_a_search_would_give_otherwise(
     world: ReverseWorld, record_property: Any
 ) -> None:
-    tenants = await world.begin()
+    tenants = await world.begin_answers()
     for _ in range(STEPS):
         for _ in range(world.story.random.choice([1, 1, 1, 3])):
             await world.happen()

@@ -19,6 +19,7 @@ from index.model.scope import everything
 from index.postgres import security_definer_functions
 from index.postgres.database import Database, Row, connect
 from index.postgres.search_role import Connection
+from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from tests.index.conftest import connected
@@ -76,6 +77,14 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         searcher = Searcher(recorded, many_chunks.EMBEDDER, limits=limits)
         for query in (QUERY, replace(QUERY, fusion="rrf"), replace(QUERY, text="lighthuose")):
             await searcher.search(ANA, query)
+    shards = ResidentShards(
+        database, bytes_max=1 << 30, chunks_max=10_000, on_event=lambda _event: None
+    )
+    async with asyncio.timeout(10):
+        while shards.of(ANA) is None:
+            await asyncio.sleep(0.01)
+    await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
+    await shards.close()
     documents = DocumentStore(recorded)
     await documents.read(ANA, Filter(), "acme1")
     await documents.read_own_or_public(ANA, Filter(), "acme1")

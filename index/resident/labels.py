@@ -1,0 +1,71 @@
+"""Small numbers for what chunks have in common: audiences, sources, tags and the like.
+
+A shard compares numbers, and asks each distinct value once, not for every chunk.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from typing import Generic, TypeAlias, TypeVar
+
+import numpy as np
+from cachetools import LRUCache
+from numpy.typing import NDArray
+
+from index.model.scope import Scope
+
+Value = TypeVar("Value", bound=Hashable)
+Codes: TypeAlias = NDArray[np.int32]
+
+_SCOPES_MAX = 256  # remembered admissions of a shard; a starting value, not measured
+
+
+class Labels(Generic[Value]):
+    """Numbers distinct values in the order of their first use; a number never changes."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Value, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def code(self, value: Value) -> int:
+        return self._codes.setdefault(value, len(self._codes))
+
+    def codes(self, values: Iterable[Value]) -> Codes:
+        """The codes of the values that occur; others have none."""
+        return np.array([self._codes[value] for value in values if value in self._codes], np.int32)
+
+    def where(self, condition: Callable[[Value], bool]) -> NDArray[np.bool_]:
+        """For each code, whether its value meets the condition."""
+        return np.fromiter(map(condition, self._codes), np.bool_, len(self._codes))
+
+
+class Audiences(Labels[tuple[str, ...]]):
+    """The sets of tokens that admit a document: its owner's and its readers'."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_token: defaultdict[str, list[int]] = defaultdict(list)
+        self._admitted: LRUCache[bytes, NDArray[np.bool_]] = LRUCache(_SCOPES_MAX)
+
+    def code(self, value: tuple[str, ...]) -> int:
+        before = len(self)
+        code = super().code(value)
+        if len(self) > before:
+            for token in value:
+                self._by_token[token].append(code)
+        return code
+
+    def admitted(self, scope: Scope) -> NDArray[np.bool_]:
+        """For each code, whether the scope admits it: `is_admitted` of `visibility.sql`."""
+        admitted = self._admitted.get(scope.fingerprint)
+        if admitted is None or len(admitted) < len(self):
+            shared = self._having(scope.shared) & ~self._having((scope.owner,))
+            admitted = self._admitted[scope.fingerprint] = self._having(scope.grants) | shared
+        return admitted
+
+    def _having(self, tokens: Iterable[str]) -> NDArray[np.bool_]:
+        having = np.zeros(len(self), np.bool_)
+        for token in tokens:
+            having[self._by_token.get(token, [])] = True
+        return having

@@ -1,0 +1,183 @@
+"""Builds shards: from all of a partition's chunks in one snapshot, or from a change."""
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.invalidation.changes import ChangedChunk
+from index.model.scope import PUBLIC
+from index.postgres.database import Database, Row
+from index.resident import segment, term_postings
+from index.resident.labels import Audiences, Labels
+from index.resident.segment import ShardSegment
+from index.resident.shard import ChunkLabels, Shard
+
+_PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
+_SPARSE_HEADER_BYTES = 12  # dimensions, count and an unused word, each of 4 bytes
+_HALF_HEADER_BYTES = 4  # dimensions and an unused half word
+
+
+class Unsuitable(Exception):
+    """The partition can't be a shard: its vectors have several spaces, or one has no direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The terms of chunks, one after the other. counts: how many each chunk has."""
+
+    counts: NDArray[np.int64]
+    terms: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
+def new_labels() -> ChunkLabels:
+    return ChunkLabels(Audiences(), Labels(), Labels(), Labels(), Labels(), Labels())
+
+
+async def load(database: Database, partition: str, chunks_max: int) -> Shard | None:
+    """The partition as it is now; None if it has more chunks or is gone.
+
+    Raises `DatabaseUnavailable` and `Unsuitable`.
+    """
+    labels, segments, spaces = new_labels(), list[ShardSegment](), set[str | None]()
+    statement = "public" if partition == PUBLIC else "tenant"
+    arguments = () if partition == PUBLIC else (partition,)
+    async with database.snapshot() as session:
+        head = await session.row("resident.partition", partition)
+        if head is None or head["chunks"] > chunks_max:
+            return None
+        pages = session.batches(f"resident.{statement}_documents", *arguments, size=_PAGE_DOCUMENTS)
+        async for documents in pages:
+            partitions = list({row["partition_no"] for row in documents})
+            keys = [row["document_key"] for row in documents]
+            chunks = await session.row("resident.chunks", partitions, keys)
+            assert chunks is not None, "an aggregate always has a row"
+            if chunks["chunks"]:
+                spaces |= {row["embedding_space"] for row in documents}
+                segments.append(await asyncio.to_thread(_from_rows, labels, documents, chunks))
+    if len(spaces) > 1:
+        raise Unsuitable(f"{partition} has vectors of {len(spaces)} embedding spaces")
+    live = [np.ones(len(each), np.bool_) for each in segments]
+    merged = await asyncio.to_thread(segment.merge, segments, live) if segments else None
+    return Shard(
+        partition=partition,
+        history=head["history"],
+        revision=head["revision"],
+        space=next(iter(spaces), None),
+        labels=labels,
+        segments=() if merged is None else (merged,),
+        live=() if merged is None else (np.ones(len(merged), np.bool_),),
+    )
+
+
+def from_changed(labels: ChunkLabels, chunks: Sequence[ChangedChunk]) -> ShardSegment:
+    """A segment of these chunks, in their current state. Raises `Unsuitable`."""
+    ordered = sorted(chunks, key=lambda chunk: chunk.chunk_id)
+    codes = [
+        _codes(
+            labels,
+            (chunk.owner, chunk.readers),
+            (chunk.source, chunk.language, chunk.tags),
+            (chunk.document_id, chunk.tenant),
+        )
+        for chunk in ordered
+    ]
+    return _segment(
+        ids=np.array([chunk.chunk_id for chunk in ordered], np.int64),
+        dense=np.stack([chunk.dense for chunk in ordered]).astype(np.float16),
+        terms=_Terms(
+            np.array([len(chunk.lexical) for chunk in ordered], np.int64),
+            np.array([term for chunk in ordered for term in chunk.lexical], np.int32),
+            np.array([value for chunk in ordered for value in chunk.lexical.values()], np.float32),
+        ),
+        codes=np.array(codes, np.int32),
+    )
+
+
+def _from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> ShardSegment:
+    """A segment of the chunks of a page of documents."""
+    codes = np.array([[*_document_codes(labels, row)] for row in documents], np.int32)
+    keys = np.array([row["document_key"] for row in documents], np.int64)
+    by_key = np.argsort(keys)
+    chunk_keys = np.frombuffer(chunks["document_keys"], ">i8").astype(np.int64)
+    of_document = by_key[np.searchsorted(keys, chunk_keys, sorter=by_key)]
+    return _segment(
+        ids=np.frombuffer(chunks["ids"], ">i8").astype(np.int64),
+        dense=_halves(chunks["dense"], chunks["chunks"]),
+        terms=_terms(chunks["lexical"], chunks["lexical_lengths"]),
+        codes=codes[of_document],
+    )
+
+
+def _document_codes(labels: ChunkLabels, row: Row) -> Iterator[int]:
+    yield from _codes(
+        labels,
+        (row["owner"], row["readers"]),
+        (row["source"], row["language"], row["tags"]),
+        (row["document_id"], row["tenant"]),
+    )
+
+
+def _codes(
+    labels: ChunkLabels,
+    access: tuple[str | None, Collection[str]],
+    described: tuple[str, str, Collection[str]],
+    named: tuple[str, str],
+) -> tuple[int, ...]:
+    """The codes of a document, in the order of `ShardSegment.labels`."""
+    (owner, readers), (source, language, tags), (document_id, tenant) = access, described, named
+    tokens = {*readers} if owner is None else {*readers, f"owner:{owner}"}
+    return (
+        labels.audiences.code(tuple(sorted(tokens))),
+        labels.sources.code(source),
+        labels.languages.code(language),
+        labels.tags.code(tuple(sorted(tags))),
+        labels.documents.code(document_id),
+        labels.tenants.code(tenant),
+    )
+
+
+def _segment(
+    *,
+    ids: NDArray[np.int64],
+    dense: NDArray[np.float16],
+    terms: _Terms,
+    codes: NDArray[np.int32],
+) -> ShardSegment:
+    norms = np.sqrt(np.square(dense.astype(np.float32)).sum(axis=1))
+    if not (np.isfinite(norms).all() and norms.all()):
+        raise Unsuitable("a vector has no direction")
+    rows = np.repeat(np.arange(len(ids), dtype=np.int32), terms.counts)
+    return ShardSegment(
+        ids=ids,
+        dense=dense,
+        inverse_norms=(1 / norms).astype(np.float32),
+        postings=term_postings.build(terms.terms, rows, terms.values, len(ids)),
+        labels=np.ascontiguousarray(codes.T),
+    )
+
+
+def _halves(sent: bytes, count: int) -> NDArray[np.float16]:
+    """The vectors of `halfvec_send`, one after the other. Raises `Unsuitable`."""
+    if len(sent) % count:
+        raise Unsuitable("vectors have several dimensions")
+    rows = np.frombuffer(sent, np.uint8).reshape(count, -1)
+    widths = rows[:, :_HALF_HEADER_BYTES]
+    if (widths != widths[0]).any():
+        raise Unsuitable("vectors have several dimensions")
+    return np.ascontiguousarray(rows[:, _HALF_HEADER_BYTES:]).view(">f2").astype(np.float16)
+
+
+def _terms(sent: bytes, lengths: bytes) -> _Terms:
+    """The vectors of `sparsevec_send`, one after the other: a header, the terms, the values."""
+    sizes = np.frombuffer(lengths, ">i4").astype(np.int64)
+    counts = (sizes - _SPARSE_HEADER_BYTES) // 8
+    words = np.frombuffer(sent, ">i4")
+    first = (np.cumsum(sizes) - sizes + _SPARSE_HEADER_BYTES) // 4
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.repeat(first, counts) + within
+    values = words[places + np.repeat(counts, counts)].astype(np.int32).view(np.float32)
+    return _Terms(counts, words[places].astype(np.int32), values)

@@ -1,0 +1,84 @@
+"""An immutable run of a shard's chunks, as columns.
+
+Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.resident import term_postings
+from index.resident.term_postings import TermPostings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardSegment:
+    """One row a chunk, ascending by chunk id.
+
+    ids:       chunk ids; below zero for summaries.
+    dense:     vectors as PostgreSQL stores them, in half precision; shape (rows, dimensions).
+    inverse_norms: 1 / the length of each vector.
+    postings:  the chunks' terms.
+    labels:    codes of each chunk's audience, source, language, tags, document and tenant, in the
+               order of `ChunkLabels`; shape (6, rows).
+    """
+
+    ids: NDArray[np.int64]
+    dense: NDArray[np.float16]
+    inverse_norms: NDArray[np.float32]
+    postings: TermPostings
+    labels: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def size_bytes(self) -> int:
+        columns = (self.ids, self.dense, self.inverse_norms, self.labels)
+        return self.postings.size_bytes + sum(column.nbytes for column in columns)
+
+    def rows_of(self, ids: NDArray[np.int64]) -> NDArray[np.intp]:
+        """The rows of those chunks that the segment has."""
+        ids = ids[(ids >= self.ids[0]) & (ids <= self.ids[-1])] if len(self.ids) else ids[:0]
+        rows = np.asarray(np.searchsorted(self.ids, ids))
+        found: NDArray[np.intp] = rows[self.ids[rows] == ids]
+        return found
+
+
+def merge(segments: Sequence[ShardSegment], live: Sequence[NDArray[np.bool_]]) -> ShardSegment:
+    """One segment of the live rows of all."""
+    kept = [np.flatnonzero(rows) for rows in live]
+    ids = np.concatenate([each.ids[rows] for each, rows in zip(segments, kept, strict=True)])
+    order = np.argsort(ids)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+
+    terms, rows, values, first = [], [], [], 0
+    for each, kept_rows in zip(segments, kept, strict=True):
+        row_after = np.full(len(each), -1, np.int32)
+        row_after[kept_rows] = place[first : first + len(kept_rows)]
+        first += len(kept_rows)
+        of_terms, of_rows, of_values = each.postings.triples()
+        is_kept = row_after[of_rows] >= 0
+        terms.append(of_terms[is_kept])
+        rows.append(row_after[of_rows[is_kept]])
+        values.append(of_values[is_kept])
+
+    def column(name: str, axis: int = 0) -> NDArray[np.generic]:
+        parts = [
+            np.take(getattr(each, name), kept_rows, axis)
+            for each, kept_rows in zip(segments, kept, strict=True)
+        ]
+        return np.take(np.concatenate(parts, axis), order, axis)
+
+    return ShardSegment(
+        ids=ids[order],
+        dense=column("dense").astype(np.float16, copy=False),
+        inverse_norms=column("inverse_norms").astype(np.float32, copy=False),
+        postings=term_postings.build(
+            np.concatenate(terms), np.concatenate(rows), np.concatenate(values), len(ids)
+        ),
+        labels=column("labels", 1).astype(np.int32, copy=False),
+    )

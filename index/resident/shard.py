@@ -1,0 +1,250 @@
+"""The chunks of one partition at one revision, and which of them may be the best for a question.
+
+A shard proposes: it returns every chunk that could be among the best, by a proven bound on the
+error of its scores. PostgreSQL scores the proposed chunks, checks their permissions and orders
+them. So the answer is the one of a scan, to the last bit, on every machine.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numkong
+import numpy as np
+from numpy.typing import NDArray
+
+from index.model.query import Filter, Query
+from index.model.scope import PUBLIC, Scope
+from index.resident import segment as segments_of
+from index.resident.labels import Audiences, Labels
+from index.resident.segment import ShardSegment
+
+_HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single precision
+_SPARSE_SHARE = 4  # below one visible row in this many, the visible vectors are copied first
+_BLOCK = 64  # rows whose best scores bound the score of the best chunks from below
+
+
+@dataclass(frozen=True, slots=True)
+class ShardQuestion:
+    """A query as a shard compares it.
+
+    vector:  in half precision, as PostgreSQL receives it; None if no vector counts.
+    space:   of the vector.
+    weights: of the query's terms. alpha: the share of the dense score.
+    count:   the number of best chunks wanted.
+    """
+
+    scope: Scope
+    filter: Filter
+    vector: NDArray[np.float16] | None
+    space: str
+    weights: Mapping[int, float]
+    alpha: float
+    count: int
+
+    @property
+    def error_max(self) -> float:
+        """The bound on the difference between a shard's score and PostgreSQL's.
+
+        Both sum products of halves, which single precision holds exactly, in some order: a sum of n
+        terms errs by at most n roundings of the sum of their magnitudes, here at most 1. Both
+        divide by two such lengths. Lexical scores are sums of as many products as the query has
+        terms, each rounded too.
+
+        Source: Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1.
+        """
+        dense = 0 if self.vector is None else 4 * (len(self.vector) + 8)
+        lexical = 4 * (len(self.weights) + 4)
+        return _HALF_ULP * (self.alpha * dense + (1 - self.alpha) * lexical)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkLabels:
+    """What the codes in `ShardSegment.labels` stand for; grows with the shard."""
+
+    audiences: Audiences
+    sources: Labels[str]
+    languages: Labels[str]
+    tags: Labels[tuple[str, ...]]
+    documents: Labels[str]
+    tenants: Labels[str]
+
+
+_AUDIENCE, _SOURCE, _LANGUAGE, _TAGS, _DOCUMENT, _TENANT = range(6)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shard:
+    """An immutable version; each change makes another that shares what has not changed.
+
+    partition: a tenant, or `public`: then the public chunks of all tenants.
+    space:     of all vectors; None without chunks.
+    segments:  the oldest and largest first. live: for each, which rows still exist.
+    """
+
+    partition: str
+    history: str
+    revision: int
+    space: str | None
+    labels: ChunkLabels
+    segments: tuple[ShardSegment, ...]
+    live: tuple[NDArray[np.bool_], ...]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self.segments)
+
+    @property
+    def rows(self) -> int:
+        return sum(len(segment) for segment in self.segments)
+
+    @property
+    def live_rows(self) -> int:
+        return sum(int(np.count_nonzero(live)) for live in self.live)
+
+    def scores(
+        self, question: ShardQuestion
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """The ids and the scores of visible chunks, by segment; all that may score above 0."""
+        admitted = self._admitted(question.scope)
+        conditions = [*self._conditions(question.filter)]
+        for segment, live in zip(self.segments, self.live, strict=True):
+            visible = live & admitted(segment)
+            for condition in conditions:
+                visible &= condition(segment)
+            yield _scores(segment, visible, question)
+
+    def without(self, removed: NDArray[np.int64]) -> "Shard":
+        """The shard without those chunks."""
+        live = list(self.live)
+        for number, segment in enumerate(self.segments):
+            rows = segment.rows_of(removed)
+            if len(rows):
+                live[number] = live[number].copy()
+                live[number][rows] = False
+        return replace(self, live=tuple(live))
+
+    def with_segment(self, segment: ShardSegment) -> "Shard":
+        """The shard with more chunks; small segments are merged, so that there are few."""
+        segments, live = [*self.segments, segment], [*self.live, np.ones(len(segment), np.bool_)]
+        while len(segments) > 2 and len(segments[-2]) < 2 * len(segments[-1]):
+            merged = segments_of.merge(segments[-2:], live[-2:])
+            segments[-2:], live[-2:] = [merged], [np.ones(len(merged), np.bool_)]
+        return replace(self, segments=tuple(segments), live=tuple(live))
+
+    def at(self, revision: int, space: str | None) -> "Shard":
+        """The shard, which now holds all changes up to the revision."""
+        return replace(self, revision=revision, space=space)
+
+    def compacted(self) -> "Shard":
+        """The same chunks in one segment."""
+        if not self.segments:
+            return self
+        merged = segments_of.merge(self.segments, self.live)
+        return replace(self, segments=(merged,), live=(np.ones(len(merged), np.bool_),))
+
+    def _admitted(self, scope: Scope) -> Callable[[ShardSegment], NDArray[np.bool_]]:
+        """Which rows the scope admits; asked before any vector is compared."""
+        if self.partition == PUBLIC:
+            own = self.labels.tenants.where(lambda tenant: tenant == scope.tenant)
+            others = ~own if PUBLIC in scope.grants else np.zeros_like(own)
+            return lambda segment: others[segment.labels[_TENANT]]
+        audiences = self.labels.audiences.admitted(scope)
+        return lambda segment: audiences[segment.labels[_AUDIENCE]]
+
+    def _conditions(
+        self, document_filter: Filter
+    ) -> Iterator[Callable[[ShardSegment], NDArray[np.bool_]]]:
+        """The conditions of the filter, each for the rows of a segment."""
+        labels, wanted = self.labels, document_filter
+        if len(wanted.kinds) == 1:
+            is_summary = "text" not in wanted.kinds
+            yield lambda segment: (segment.ids < 0) == is_summary
+        if (sources := wanted.sources) is not None:
+            of_source = labels.sources.where(lambda source: source in sources)
+            yield lambda segment: of_source[segment.labels[_SOURCE]]
+        if (languages := wanted.languages) is not None:
+            of_language = labels.languages.where(lambda language: language in languages)
+            yield lambda segment: of_language[segment.labels[_LANGUAGE]]
+        if (tags_any := wanted.tags_any) is not None:
+            having_one = labels.tags.where(lambda tags: not set(tags_any).isdisjoint(tags))
+            yield lambda segment: having_one[segment.labels[_TAGS]]
+        if (tags_all := wanted.tags_all) is not None:
+            having_all = labels.tags.where(lambda tags: set(tags_all) <= set(tags))
+            yield lambda segment: having_all[segment.labels[_TAGS]]
+        if (excluded := wanted.exclude_documents) is not None:
+            codes = labels.documents.codes(excluded)
+            yield lambda segment: np.isin(segment.labels[_DOCUMENT], codes, invert=True)
+
+
+def can_answer(query: Query) -> bool:
+    """Whether a shard can propose for the query.
+
+    The others need legs, metadata, or the time of the document's last edit, which also changes for
+    chunks that the change log does not name.
+    """
+    wanted = query.filter
+    needs = (wanted.metadata, wanted.attributes, wanted.updated_after, wanted.updated_before)
+    return not query.by_legs and all(condition is None for condition in needs)
+
+
+def propose(
+    shards: Sequence[Shard], question: ShardQuestion, proposed_max: int
+) -> list[int] | None:
+    """The chunks among which the best of all shards are; None if they are too many.
+
+    None also if the vector can't be compared with all chunks.
+    """
+    spaces = {shard.space for shard in shards} - {None, question.space}
+    if question.vector is not None and (spaces or not question.vector.any()):
+        return None
+    scored = [part for shard in shards for part in shard.scores(question)]
+    if not scored:
+        return []
+    ids = np.concatenate([ids for ids, _ in scored])
+    scores = np.concatenate([scores for _, scores in scored])
+    tolerance = 2 * question.error_max
+    for floor in (_low_floor, _floor):
+        if len(scores) > question.count:
+            kept = np.flatnonzero(scores >= floor(scores, question.count) - tolerance)
+            ids, scores = ids[kept], scores[kept]
+    return ids.tolist() if len(ids) <= proposed_max else None
+
+
+def _floor(scores: NDArray[np.float32], count: int) -> float:
+    """The score of the last of the best."""
+    return float(np.partition(scores, len(scores) - count)[-count])
+
+
+def _low_floor(scores: NDArray[np.float32], count: int) -> float:
+    """A score that the last of the best reaches, found in less time: the best are in few blocks."""
+    blocks = len(scores) // _BLOCK
+    if blocks <= 2 * count:
+        return _floor(scores, count)
+    return _floor(scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1), count)
+
+
+def _scores(
+    segment: ShardSegment, visible: NDArray[np.bool_], question: ShardQuestion
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    lexical = segment.postings.scores(question.weights)
+    if question.vector is None or not question.alpha:
+        rows = np.flatnonzero(visible & (lexical > 0))
+        return segment.ids[rows], lexical[rows]
+    rows = np.flatnonzero(visible)
+    if not len(rows):
+        return segment.ids[rows], lexical[rows]
+    if len(rows) * _SPARSE_SHARE < len(segment):
+        cosines = _cosines(segment.dense[rows], question.vector) * segment.inverse_norms[rows]
+    else:
+        cosines = (_cosines(segment.dense, question.vector) * segment.inverse_norms)[rows]
+    norm = np.sqrt(np.square(question.vector.astype(np.float64)).sum())
+    scores = cosines * np.float32(question.alpha / norm)
+    scores += lexical[rows] * np.float32(1 - question.alpha)
+    above = np.flatnonzero(scores > -question.error_max)
+    return segment.ids[rows[above]], scores[above]
+
+
+def _cosines(dense: NDArray[np.float16], vector: NDArray[np.float16]) -> NDArray[np.float32]:
+    """The inner product of each row with the vector; it sums in at least single precision."""
+    products = np.asarray(numkong.cdist(vector[np.newaxis], dense, "dot"))
+    return products.reshape(-1).astype(np.float32)

@@ -1,0 +1,58 @@
+"""The terms of chunks as compressed columns: for each term the rows that hold it.
+
+Pure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermPostings:
+    """The postings of `rows_max` rows, by term.
+
+    terms:  the distinct terms, ascending; shape (terms,).
+    starts: where the postings of each term begin, and the end of the last; shape (terms + 1,).
+    rows:   of the chunks that hold a term; shape (postings,).
+    values: what the lexical vectors hold there, as PostgreSQL stores it; shape (postings,).
+    """
+
+    rows_max: int
+    terms: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    @property
+    def size_bytes(self) -> int:
+        arrays = (self.terms, self.starts, self.rows, self.values)
+        return sum(array.nbytes for array in arrays)
+
+    def scores(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
+        """The lexical score of each row, by the weights of the query's terms."""
+        scores = np.zeros(self.rows_max, np.float32)
+        wanted = np.fromiter(weights, np.int32, len(weights))
+        places = np.searchsorted(self.terms, wanted)
+        for term, place in zip(wanted.tolist(), places.tolist(), strict=True):
+            if place < len(self.terms) and self.terms[place] == term:
+                found = slice(self.starts[place], self.starts[place + 1])
+                scores[self.rows[found]] += self.values[found] * np.float32(weights[term])
+        return scores
+
+    def triples(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+        """The term, the row and the value of each posting."""
+        return np.repeat(self.terms, np.diff(self.starts)), self.rows, self.values
+
+
+def build(
+    terms: NDArray[np.int32], rows: NDArray[np.int32], values: NDArray[np.float32], rows_max: int
+) -> TermPostings:
+    """The postings of these triples; a row holds a term at most once."""
+    order = np.argsort(terms, kind="stable")
+    distinct, starts = np.unique(terms[order], return_index=True)
+    return TermPostings(
+        rows_max, distinct, np.append(starts, len(terms)), rows[order], values[order]
+    )

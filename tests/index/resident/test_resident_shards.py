@@ -1,0 +1,195 @@
+"""Which partitions are loaded, followed, compacted and evicted."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from index.documents.document_store import DocumentStore
+from index.model.document import Document
+from index.model.query import Query
+from index.model.scope import Scope, everything, resolve
+from index.postgres.database import Database
+from index.resident.resident_shards import ResidentShards
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher
+from index.tenants.tenant_store import TenantStore
+from ingest.write.writer import Writer
+from tests.index.support.samples import PLAIN, RecordingEmbedder, a_document
+from tests.index.support.samples import put as put_document
+
+pytestmark = pytest.mark.anyio
+
+WAIT_S_MAX = 10.0
+ANA = resolve("acme", "ana", [], ["private", "shared", "tenant"])
+BEN = resolve("beta", "ben", [], ["private", "shared", "tenant"])
+"""Scopes of one partition each: they leave out public documents."""
+
+
+async def put(writer: Writer, tenant: str, document_id: str, text: str, **fields: Any) -> None:
+    await put_document(writer, a_document(document_id, text, **fields), tenant)
+
+
+@dataclass(slots=True)
+class Residence:
+    """Shards, a searcher that uses them, and one that does not."""
+
+    shards: ResidentShards
+    searcher: Searcher
+    plain: Searcher
+    events: Counter[str] = field(default_factory=Counter)
+
+    async def load(self, scope: Scope) -> None:
+        await self.until(lambda: self.shards.of(scope) is not None)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(WAIT_S_MAX):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def found(self, scope: Scope, text: str) -> list[str]:
+        """The documents of the hits, which are those of a search without shards."""
+        result = await self.searcher.search(scope, Query(text))
+        assert result == await self.plain.search(scope, Query(text))
+        return [hit.document_id for hit in result.hits]
+
+
+@asynccontextmanager
+async def residence(
+    database: Database, embedder: Embedder, bytes_max: int = 1 << 30, chunks_max: int = 10_000
+) -> AsyncIterator[Residence]:
+    events: Counter[str] = Counter()
+    shards = ResidentShards(
+        database,
+        bytes_max=bytes_max,
+        chunks_max=chunks_max,
+        on_event=lambda event: events.update([event]),
+    )
+    searcher = Searcher(database, embedder, shards=shards)
+    yield Residence(shards, searcher, Searcher(database, embedder), events)
+    await shards.close()
+
+
+@pytest.fixture
+async def resident(
+    database: Database, tenants: TenantStore, embedder: RecordingEmbedder
+) -> AsyncIterator[Residence]:
+    async with residence(database, embedder) as opened:
+        yield opened
+
+
+async def test_a_partition_is_loaded_once_it_is_searched_three_times(
+    resident: Residence, writer: Writer
+) -> None:
+    await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
+    for _ in range(2):
+        assert resident.shards.of(ANA) is None
+    await asyncio.sleep(0.1)
+    assert not resident.events
+
+    await resident.load(ANA)
+    assert resident.events == {"loaded": 1}
+    assert await resident.found(ANA, "days of leave") == ["leave"]
+
+
+async def test_a_partition_with_more_chunks_is_not_loaded(
+    database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    async with residence(database, embedder, chunks_max=1) as resident:
+        await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
+        await put(writer, "acme", "travel", "Trains first.")
+        for _ in range(5):
+            assert resident.shards.of(ANA) is None
+        await resident.until(lambda: resident.events["unsuitable"] == 1)
+
+        assert await resident.found(ANA, "days of leave") == ["leave", "travel"]
+        assert resident.shards.of(ANA) is None
+
+
+async def test_the_shard_that_was_searched_longest_ago_is_evicted(
+    database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    text = "Everybody has 25 days of leave."
+    for tenant in ("acme", "beta"):
+        await put(writer, tenant, "leave", text)
+    async with residence(database, embedder) as measured:
+        await measured.load(ANA)
+        size_bytes = measured.shards.size_bytes
+    assert size_bytes > 500
+
+    async with residence(database, embedder, bytes_max=size_bytes * 3 // 2) as resident:
+        await resident.load(ANA)
+        await resident.load(BEN)
+        assert resident.events == {"loaded": 2, "evicted": 1}
+        assert resident.shards.of(ANA) is None
+        assert resident.shards.of(BEN) is not None
+        assert resident.shards.size_bytes <= size_bytes * 3 // 2
+        for scope in (ANA, BEN):
+            assert await resident.found(scope, "days of leave") == ["leave"]
+
+
+async def test_every_change_is_followed_and_small_segments_become_one(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("index.resident.resident_shards._COMPACTED_ROWS", 20)
+    monkeypatch.setattr("index.resident.resident_shards._COMPACTED_SHARE", 4)
+    await put(writer, "acme", "d0", "Item zero of the list.")
+    await resident.load(ANA)
+    for number in range(1, 60):
+        await put(writer, "acme", f"d{number}", f"Item {number} of the list.")
+        if number % 3 == 0:
+            await writer.remove("acme", f"d{number - 1}", lambda document: document)
+        found = await resident.found(ANA, f"item {number} of the list")
+        assert found[0] == f"d{number}"
+    await resident.until(lambda: resident.events["compacted"] > 0)
+
+    (shard,) = resident.shards.of(ANA) or []
+    assert len(shard.segments) <= 7
+    assert shard.live_rows == 60 - 19
+    assert resident.events["outdated"] == 0
+
+
+async def test_a_document_that_is_shared_or_hidden_is_so_in_the_next_search(
+    resident: Residence, writer: Writer
+) -> None:
+    ben = resolve("acme", "ben", [], ["private", "shared", "tenant"])
+    await put(writer, "acme", "pay", "Salaries of everybody.", owner="ana", readers=())
+    await resident.load(ben)
+    assert await resident.found(ben, "salaries") == []
+    assert await resident.found(ANA, "salaries") == ["pay"]
+
+    def with_readers(*readers: str) -> Callable[[Document | None], Document]:
+        return lambda stored: replace(stored or PLAIN, readers=readers)
+
+    await writer.put_access("acme", "pay", with_readers("user:ben"))
+    assert await resident.found(ben, "salaries") == ["pay"]
+    await writer.put_access("acme", "pay", with_readers())
+    assert await resident.found(ben, "salaries") == []
+    assert resident.events == {"loaded": 1, "followed": 2}
+
+
+async def test_public_documents_of_other_tenants_come_from_a_shard_of_their_own(
+    resident: Residence, writer: Writer
+) -> None:
+    scope = everything("acme", "ana", [])
+    await put(writer, "beta", "leave", "Everybody has 25 days of leave.", readers=("public",))
+    await put(writer, "acme", "leave", "Nobody has leave on Sundays.", readers=("public",))
+    await resident.load(scope)
+    assert sorted(await resident.found(scope, "leave")) == ["leave", "leave"]
+    await writer.remove("beta", "leave", lambda document: document)
+    assert await resident.found(scope, "leave") == ["leave"]
+
+
+async def test_a_history_that_ended_ends_its_shards(
+    resident: Residence, writer: Writer, tenants: TenantStore
+) -> None:
+    await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
+    await resident.load(ANA)
+    await tenants.begin_history()
+    assert await resident.found(ANA, "leave") == ["leave"]
+    assert resident.events["outdated"] == 1
+    assert resident.shards.of(ANA) is None

@@ -1,0 +1,98 @@
+"""An index of three tenants whose documents change in every way, by a seed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from index.documents.document_store import DocumentStore
+from index.embedders.embedding_migration import EmbeddingMigration
+from index.embedders.hashing_embedder import HashingEmbedder
+from index.embedders.static_embedder import StaticEmbedder
+from index.model.document import Document
+from index.postgres.database import Database
+from index.search.query_embedder import Embedder
+from index.search.searcher import Searcher
+from index.tenants.tenant_store import TenantStore
+from ingest.write.reembed import Reembedder
+from ingest.write.revision import Put
+from ingest.write.writer import Writer
+from tests.index.support import worlds
+from tests.index.support.random_changes import Story
+from tests.index.support.samples import RecordingInvalidation
+
+DOCUMENTS = 12  # a tenant has at most
+
+
+def as_put(document: Document) -> Put:
+    return Put(document.document_id, lambda _stored: document)
+
+
+class ChangingIndex:
+    def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
+        hashing = HashingEmbedder(32)
+        self.database = database
+        self.documents = DocumentStore(database)
+        self.tenants = TenantStore(database)
+        self.searcher = Searcher(database, static, hashing)
+        self.writer = Writer(self.documents, static, RecordingInvalidation(), hashing)
+        self.embedders: Sequence[Embedder] = (static, hashing)
+        self.story = Story(seed)
+        self.stored: dict[tuple[str, str], Document] = {}
+
+    async def begin(self) -> None:
+        for tenant in worlds.TENANTS:
+            await self.tenants.create(tenant, tenant)
+        await self._go_on()
+        for tenant in worlds.TENANTS:
+            for number in range(DOCUMENTS - 4):
+                await self._put(tenant, f"d{number}")
+
+    async def happen(self) -> None:
+        """One commit of one of the tenants."""
+        await self._go_on()
+        tenant = self.story.random.choice(worlds.TENANTS)
+        document_id = f"d{self.story.random.randrange(DOCUMENTS)}"
+        stored = self.stored.get((tenant, document_id))
+        if self.story.chance(0.03):
+            await self._move(tenant)
+        elif stored is None or self.story.chance(0.1):
+            await self._put(tenant, document_id)
+        elif self.story.chance(0.12):
+            del self.stored[tenant, document_id]
+            await self.writer.remove(tenant, document_id, lambda document: document)
+        elif self.story.chance(0.2):
+            document = self.story.re_permitted(stored)
+            self.stored[tenant, document_id] = document
+            await self.writer.put_access(tenant, document_id, lambda _stored: document)
+        elif self.story.chance(0.1):
+            await self._put_all(tenant)
+        else:
+            await self._put(tenant, document_id)
+
+    async def _move(self, tenant: str) -> None:
+        space = await self.documents.space(tenant)
+        (coming,) = [embedder for embedder in self.embedders if embedder.space != space]
+        spaces = EmbeddingMigration(self.database)
+        reembedder = Reembedder(self.documents, spaces, coming, RecordingInvalidation())
+        await reembedder.run(tenant, coming.dimensions, lambda _progress: None)
+
+    async def _put(self, tenant: str, document_id: str) -> None:
+        document = self._next(tenant, document_id)
+        await self.writer.put(tenant, document_id, lambda _stored: document)
+
+    async def _put_all(self, tenant: str) -> None:
+        every = [self._next(tenant, f"d{number}") for number in range(4)]
+        await self.writer.put_all(tenant, [as_put(document) for document in every])
+
+    def _next(self, tenant: str, document_id: str) -> Document:
+        stored = self.stored.get((tenant, document_id))
+        if stored is None or self.story.chance(0.1):
+            document = self.story.document(document_id)
+        else:
+            document = self.story.edited(stored)
+        self.stored[tenant, document_id] = document
+        return document
+
+    async def _go_on(self) -> None:
+        async with self.database.session() as session:
+            now: datetime = await session.connection.fetchval("SELECT now()")
+        self.story.go_on(now)
