@@ -30,11 +30,14 @@ class CacheLookup:
     """The key of one answer in the cache of the tenant `tenant`.
 
     question: allows the answer of a similar question, and lets this answer serve similar ones.
+    is_shared: whether Redis holds the answer for other processes too. An answer that takes less
+        time to compute than to look up and store there stays in this process.
     """
 
     tenant: str
     key: str
     question: CachedQuestion | None = None
+    is_shared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,8 @@ class Answers:
 
         The fill lock is acquired only after no similar question's answer can be served.
         """
+        if not lookup.is_shared:
+            return await self._compute_and_fill(lookup, revisions, None, compute, "")
         similar = None
         if lookup.question is not None:
             snapshot = await self._snapshot(lookup, revisions, "")

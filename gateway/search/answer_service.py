@@ -15,11 +15,17 @@ async def get_or_compute(
 
     Raises `DatabaseUnavailable`.
     """
+    lookup = await _cache_lookup(services, search)
     return await services.answers.get_or_compute(
-        await _cache_lookup(services, search),
+        lookup,
         revisions,
         lambda: compute_answer(
-            services.searcher, search.scope, search.query, services.rag_tools, revisions.history
+            services.searcher,
+            search.scope,
+            search.query,
+            services.rag_tools,
+            revisions.history,
+            is_recorded=lookup.is_shared,
         ),
     )
 
@@ -36,4 +42,6 @@ async def _cache_lookup(services: SearchServices, search: SearchRequest) -> Cach
     question = None
     if search.question_group:
         question = await services.similarity.question(search.question_group, search.query.text)
-    return CacheLookup(search.scope.tenant, search.key, question)
+    is_cheap = question is None and search.query.postprocessing is None
+    is_shared = not (is_cheap and services.searcher.answers_from_memory(search.scope, search.query))
+    return CacheLookup(search.scope.tenant, search.key, question, is_shared)

@@ -19,18 +19,30 @@ if TYPE_CHECKING:
 
 
 async def compute_answer(
-    searcher: Searcher, scope: Scope, query: Query, rag_tools: LazyRagTools, history: str
+    searcher: Searcher,
+    scope: Scope,
+    query: Query,
+    rag_tools: LazyRagTools,
+    history: str,
+    *,
+    is_recorded: bool = True,
 ) -> ComputedAnswer:
     """Incomplete if the embedder or a postprocessor failed.
 
-    history: of the database that the scope was read from. Raises `DatabaseUnavailable`.
+    history: of the database that the scope was read from. is_recorded: whether Redis may hold the
+    answer, which needs its dependencies. Raises `DatabaseUnavailable`.
     """
     result = await search_index(searcher, scope, query, history)
-    return await build_answer(result, scope, query, rag_tools)
+    return await build_answer(result, scope, query, rag_tools, is_recorded=is_recorded)
 
 
 async def build_answer(
-    result: SearchResult, scope: Scope, query: Query, rag_tools: LazyRagTools
+    result: SearchResult,
+    scope: Scope,
+    query: Query,
+    rag_tools: LazyRagTools,
+    *,
+    is_recorded: bool = True,
 ) -> ComputedAnswer:
     """The answer that the search result makes; services and models postprocess it if asked to."""
     llm_output = None
@@ -42,7 +54,7 @@ async def build_answer(
     return ComputedAnswer(
         encode(result, query, llm_output),
         Revisions(result.history, result.as_of),
-        result.dependence.encode(),
+        result.dependence.encode() if is_recorded else b"",
         is_complete=not missing_parts,
         missing_parts=missing_parts or None,
     )

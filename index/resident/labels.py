@@ -8,15 +8,12 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from index.model.scope import Scope
 
 Value = TypeVar("Value", bound=Hashable)
 Codes: TypeAlias = NDArray[np.int32]
-
-_SCOPES_MAX = 256  # remembered admissions of a shard; a starting value, not measured
 
 
 class Labels(Generic[Value]):
@@ -46,7 +43,6 @@ class Audiences(Labels[tuple[str, ...]]):
     def __init__(self) -> None:
         super().__init__()
         self._by_token: defaultdict[str, list[int]] = defaultdict(list)
-        self._admitted: LRUCache[bytes, NDArray[np.bool_]] = LRUCache(_SCOPES_MAX)
 
     def code(self, value: tuple[str, ...]) -> int:
         before = len(self)
@@ -58,11 +54,8 @@ class Audiences(Labels[tuple[str, ...]]):
 
     def admitted(self, scope: Scope) -> NDArray[np.bool_]:
         """For each code, whether the scope admits it: `is_admitted` of `visibility.sql`."""
-        admitted = self._admitted.get(scope.fingerprint)
-        if admitted is None or len(admitted) < len(self):
-            shared = self._having(scope.shared) & ~self._having((scope.owner,))
-            admitted = self._admitted[scope.fingerprint] = self._having(scope.grants) | shared
-        return admitted
+        shared = self._having(scope.shared) & ~self._having((scope.owner,))
+        return self._having(scope.grants) | shared
 
     def _having(self, tokens: Iterable[str]) -> NDArray[np.bool_]:
         having = np.zeros(len(self), np.bool_)

@@ -89,14 +89,12 @@ class ResidentShards:
         history: of the database, to which the revisions belong.
         Raises `DatabaseUnavailable`.
         """
-        outdated = [
-            shard
-            for shard in shards
-            if shard.history != history or shard.revision > revisions[shard.partition]
-        ]
-        if outdated:
-            self.drop(outdated)
+        replaced = [shard for shard in shards if shard.history != history]
+        if replaced:
+            self.drop(replaced)
             return None
+        if any(shard.revision > revisions[shard.partition] for shard in shards):
+            return None  # the search reads an older snapshot
         followed = [
             shard if shard.revision == revisions[shard.partition] else await self._follow(shard)
             for shard in shards

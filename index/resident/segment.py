@@ -4,13 +4,16 @@ Pure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from index.resident import term_postings
 from index.resident.term_postings import TermPostings
+
+_SCOPES_MAX = 64  # a byte a row each; a starting value, not measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +26,7 @@ class ShardSegment:
     postings:  the chunks' terms.
     labels:    codes of each chunk's audience, source, language, tags, document and tenant, in the
                order of `ChunkLabels`; shape (6, rows).
+    admitted:  which rows a scope admits, by the scope's fingerprint; shape (rows,).
     """
 
     ids: NDArray[np.int64]
@@ -30,6 +34,9 @@ class ShardSegment:
     inverse_norms: NDArray[np.float32]
     postings: TermPostings
     labels: NDArray[np.int32]
+    admitted: LRUCache[bytes, NDArray[np.bool_]] = field(
+        default_factory=lambda: LRUCache(_SCOPES_MAX)
+    )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -37,7 +44,12 @@ class ShardSegment:
     @property
     def size_bytes(self) -> int:
         columns = (self.ids, self.dense, self.inverse_norms, self.labels)
-        return self.postings.size_bytes + sum(column.nbytes for column in columns)
+        masks = len(self.admitted) * len(self.ids)
+        return masks + self.postings.size_bytes + sum(column.nbytes for column in columns)
+
+    @property
+    def has_summaries(self) -> bool:
+        return bool(len(self.ids)) and bool(self.ids[0] < 0)
 
     def rows_of(self, ids: NDArray[np.int64]) -> NDArray[np.intp]:
         """The rows of those chunks that the segment has."""

@@ -104,11 +104,13 @@ class Shard:
     def scores(
         self, question: ShardQuestion
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """The ids and the scores of visible chunks, by segment; all that may score above 0."""
-        admitted = self._admitted(question.scope)
+        """By segment, the ids and the scores of chunks; of those that are not visible -infinity.
+
+        Chunks that are certain not to score above 0 may be left out.
+        """
         conditions = [*self._conditions(question.filter)]
         for segment, live in zip(self.segments, self.live, strict=True):
-            visible = live & admitted(segment)
+            visible = live & self._admitted(segment, question.scope)
             for condition in conditions:
                 visible &= condition(segment)
             yield _scores(segment, visible, question)
@@ -142,23 +144,33 @@ class Shard:
         merged = segments_of.merge(self.segments, self.live)
         return replace(self, segments=(merged,), live=(np.ones(len(merged), np.bool_),))
 
-    def _admitted(self, scope: Scope) -> Callable[[ShardSegment], NDArray[np.bool_]]:
+    def _admitted(self, segment: ShardSegment, scope: Scope) -> NDArray[np.bool_]:
         """Which rows the scope admits; asked before any vector is compared."""
-        if self.partition == PUBLIC:
-            own = self.labels.tenants.where(lambda tenant: tenant == scope.tenant)
-            others = ~own if PUBLIC in scope.grants else np.zeros_like(own)
-            return lambda segment: others[segment.labels[_TENANT]]
-        audiences = self.labels.audiences.admitted(scope)
-        return lambda segment: audiences[segment.labels[_AUDIENCE]]
+        fingerprint = scope.fingerprint
+        admitted = segment.admitted.get(fingerprint)
+        if admitted is None:
+            if self.partition != PUBLIC:
+                codes, column = self.labels.audiences.admitted(scope), _AUDIENCE
+            elif PUBLIC in scope.grants:
+                codes = self.labels.tenants.where(lambda tenant: tenant != scope.tenant)
+                column = _TENANT
+            else:
+                codes, column = np.zeros(len(self.labels.tenants), np.bool_), _TENANT
+            admitted = segment.admitted[fingerprint] = codes[segment.labels[column]]
+        return admitted
 
     def _conditions(
         self, document_filter: Filter
-    ) -> Iterator[Callable[[ShardSegment], NDArray[np.bool_]]]:
+    ) -> Iterator[Callable[[ShardSegment], NDArray[np.bool_] | bool]]:
         """The conditions of the filter, each for the rows of a segment."""
         labels, wanted = self.labels, document_filter
         if len(wanted.kinds) == 1:
             is_summary = "text" not in wanted.kinds
-            yield lambda segment: (segment.ids < 0) == is_summary
+            yield (
+                lambda segment: (
+                    (segment.ids < 0) == is_summary if segment.has_summaries else not is_summary
+                )
+            )
         if (sources := wanted.sources) is not None:
             of_source = labels.sources.where(lambda source: source in sources)
             yield lambda segment: of_source[segment.labels[_SOURCE]]
@@ -200,14 +212,14 @@ def propose(
     scored = [part for shard in shards for part in shard.scores(question)]
     if not scored:
         return []
-    ids = np.concatenate([ids for ids, _ in scored])
-    scores = np.concatenate([scores for _, scores in scored])
+    ids, scores = scored[0] if len(scored) == 1 else map(np.concatenate, zip(*scored, strict=True))
     tolerance = 2 * question.error_max
     for floor in (_low_floor, _floor):
-        if len(scores) > question.count:
-            kept = np.flatnonzero(scores >= floor(scores, question.count) - tolerance)
-            ids, scores = ids[kept], scores[kept]
-    return ids.tolist() if len(ids) <= proposed_max else None
+        lowest = floor(scores, question.count) if len(scores) > question.count else -np.inf
+        kept = np.flatnonzero(scores >= max(lowest - tolerance, -question.error_max))
+        ids, scores = ids[kept], scores[kept]
+    proposed: list[int] = ids.tolist()
+    return proposed if len(proposed) <= proposed_max else None
 
 
 def _floor(scores: NDArray[np.float32], count: int) -> float:
@@ -233,18 +245,23 @@ def _scores(
     rows = np.flatnonzero(visible)
     if not len(rows):
         return segment.ids[rows], lexical[rows]
-    if len(rows) * _SPARSE_SHARE < len(segment):
-        cosines = _cosines(segment.dense[rows], question.vector) * segment.inverse_norms[rows]
-    else:
-        cosines = (_cosines(segment.dense, question.vector) * segment.inverse_norms)[rows]
     norm = np.sqrt(np.square(question.vector.astype(np.float64)).sum())
-    scores = cosines * np.float32(question.alpha / norm)
-    scores += lexical[rows] * np.float32(1 - question.alpha)
-    above = np.flatnonzero(scores > -question.error_max)
-    return segment.ids[rows[above]], scores[above]
+    share = np.float32(question.alpha / norm)
+    lexical *= np.float32(1 - question.alpha)
+    if len(rows) * _SPARSE_SHARE < len(segment):
+        scores = _products(segment.dense[rows], question.vector)
+        scores *= segment.inverse_norms[rows] * share
+        scores += lexical[rows]
+        return segment.ids[rows], scores
+    scores = _products(segment.dense, question.vector)
+    scores *= segment.inverse_norms
+    scores *= share
+    scores += lexical
+    scores[~visible] = -np.inf
+    return segment.ids, scores
 
 
-def _cosines(dense: NDArray[np.float16], vector: NDArray[np.float16]) -> NDArray[np.float32]:
+def _products(dense: NDArray[np.float16], vector: NDArray[np.float16]) -> NDArray[np.float32]:
     """The inner product of each row with the vector; it sums in at least single precision."""
     products = np.asarray(numkong.cdist(vector[np.newaxis], dense, "dot"))
     return products.reshape(-1).astype(np.float32)

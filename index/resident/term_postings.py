@@ -33,14 +33,18 @@ class TermPostings:
 
     def scores(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         """The lexical score of each row, by the weights of the query's terms."""
-        scores = np.zeros(self.rows_max, np.float32)
         wanted = np.fromiter(weights, np.int32, len(weights))
         places = np.searchsorted(self.terms, wanted)
-        for term, place in zip(wanted.tolist(), places.tolist(), strict=True):
-            if place < len(self.terms) and self.terms[place] == term:
-                found = slice(self.starts[place], self.starts[place + 1])
-                scores[self.rows[found]] += self.values[found] * np.float32(weights[term])
-        return scores
+        found = [
+            (slice(self.starts[place], self.starts[place + 1]), np.float32(weights[term]))
+            for term, place in zip(wanted.tolist(), places.tolist(), strict=True)
+            if place < len(self.terms) and self.terms[place] == term
+        ]
+        if not found:
+            return np.zeros(self.rows_max, np.float32)
+        rows = np.concatenate([self.rows[postings] for postings, _ in found])
+        parts = np.concatenate([self.values[postings] * weight for postings, weight in found])
+        return np.bincount(rows, parts, self.rows_max).astype(np.float32)
 
     def triples(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
         """The term, the row and the value of each posting."""

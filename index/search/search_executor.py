@@ -191,6 +191,10 @@ class SearchExecutor:
             # Since the last search a language, a word or another space was added: search again.
         raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
 
+    def has_shards(self, scope: Scope, query: Query) -> bool:
+        """Whether shards would propose for the query now."""
+        return self._resident_shards(scope, query) is not None
+
     async def _prepare(
         self,
         scope: Scope,

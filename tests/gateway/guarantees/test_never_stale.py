@@ -349,13 +349,16 @@ class StalenessPlay(RuleBasedStateMachine):
 
 # Hypothesis looks for who holds its generator, and sees nobody while another thread collects.
 @pytest.mark.filterwarnings("ignore:It looks like `register_random`")
+@pytest.mark.parametrize("shard_bytes_max", [0, 1 << 28], ids=["tables", "shards"])
 async def test_no_answer_is_stale_and_none_shows_too_much_whatever_happens(
-    settings: Settings, embedder: Embedder
+    settings: Settings, embedder: Embedder, shard_bytes_max: int
 ) -> None:
-    async with staged(settings, embedder) as stage:
+    async with staged(settings, embedder, shard_bytes_max=shard_bytes_max) as stage:
         StalenessPlay.stage, StalenessPlay.loop = stage, asyncio.get_running_loop()
 
         await asyncio.to_thread(run_state_machine_as_test, StalenessPlay, settings=SIZE)
 
         for tier in ("detail=memory", "detail=redis", "stored"):  # else caches had no part in it
             assert stage.tiers.get(tier, 0) > 0
+        followed = await stage.gateways[1].counted("nearhit_shard_events_total", event="followed")
+        assert (followed > 0) is (shard_bytes_max > 0)

@@ -171,8 +171,8 @@ class GatewayStage:
                     await asyncio.sleep(0.02)
 
     async def _is_left_alone(self, who: WorldPrincipal, worker: int) -> bool:
-        """Whether what nobody has asked before is not stored."""
-        body = b'{"query": "%d"}' % time.monotonic_ns()
+        """Whether what nobody has asked before is not stored; shards answer no `rrf` alone."""
+        body = b'{"query": "%d", "fusion": "rrf"}' % time.monotonic_ns()
         answer = await self.ask(who, Question(who.tenant, who.subject, body), worker)
         return answer.tier == "fwd=miss"
 
@@ -212,8 +212,13 @@ def _stored(document: WorldDocument) -> Stored:
 
 
 @asynccontextmanager
-async def staged(settings: Settings, embedder: Embedder) -> AsyncIterator[GatewayStage]:
-    """Two gateways, the first of which may be held up on its way to Redis."""
+async def staged(
+    settings: Settings, embedder: Embedder, *, shard_bytes_max: int = 0
+) -> AsyncIterator[GatewayStage]:
+    """Two gateways, the first of which may be held up on its way to Redis.
+
+    shard_bytes_max: of the second.
+    """
     assert settings.database_url is not None
     async with (
         own_redis() as redis,
@@ -226,9 +231,13 @@ async def staged(settings: Settings, embedder: Embedder) -> AsyncIterator[Gatewa
                     "redis_url": SecretStr(url),
                     "redis_timeout_s": budget_s,
                     "cache_audit_per_mille": 0.0,  # it would mend what the play has to find
+                    "shard_bytes_max": bytes_max,
                 }
             )
-            for url, budget_s in ((wire.url, HELD_BUDGET_S), (redis.url, BUDGET_S))
+            for url, budget_s, bytes_max in (
+                (wire.url, HELD_BUDGET_S, 0),
+                (redis.url, BUDGET_S, shard_bytes_max),
+            )
         ]
         stage = GatewayStage(each, embedder, redis, wire, truth)
         try:
