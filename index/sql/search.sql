@@ -290,7 +290,7 @@ WITH visible AS MATERIALIZED (
     ) AS chunks
 ),
 chosen AS (:best),
-head AS (SELECT whole.*, (SELECT count(*) FROM visible) AS confirmed FROM (:head) AS whole)
+head AS (SELECT whole.*, (SELECT count(DISTINCT chunk_id) FROM visible) AS confirmed FROM (:head) AS whole)
 :answer;
 
 -- name: exact_legs

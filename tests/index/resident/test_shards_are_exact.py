@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
@@ -14,6 +15,7 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import Scope
 from index.resident.resident_shards import ResidentShards
+from index.resident.shard import Shard, ShardQuestion
 from index.search.searcher import Searcher, SearchResult
 from tests.conftest import fresh_settings
 from tests.index.conftest import connected
@@ -95,3 +97,61 @@ async def test_shards_answer_as_the_tables_do_after_every_change(shards: Shards)
     assert hits > STEPS * SEARCHES
     assert shards.events["followed"] > STEPS / 2
     assert shards.events["outdated"] < STEPS / 4
+
+
+# What PostgreSQL refuses to confirm: shards that propose what a scope may not see, or what is gone.
+CONFIRMED = {
+    "a mask that admits everybody": (
+        "_admitted",
+        lambda _shard, segment, _scope: np.ones(len(segment), np.bool_),
+    ),
+    "a deletion that is forgotten": ("without", lambda shard, _removed: shard),
+}
+# What only a comparison shows: shards that leave out what should be found.
+COMPARED = {
+    "a mask that admits nobody": (
+        "_admitted",
+        lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_),
+    ),
+    "a change that is not applied": ("with_segment", lambda shard, _segment: shard),
+}
+
+
+@pytest.mark.parametrize("defect", CONFIRMED)
+async def test_a_shard_that_proposes_too_much_shows_nothing_of_it(
+    shards: Shards, monkeypatch: pytest.MonkeyPatch, defect: str
+) -> None:
+    name, wrong = CONFIRMED[defect]
+    monkeypatch.setattr(Shard, name, wrong)
+    await shards.load(shards.index.story.scope("acme"))
+    await ask_amid_changes(shards)
+    assert shards.events["outdated"] > 0
+
+
+@pytest.mark.parametrize("defect", COMPARED)
+async def test_a_shard_that_proposes_too_little_differs_from_the_tables(
+    shards: Shards, monkeypatch: pytest.MonkeyPatch, defect: str
+) -> None:
+    name, wrong = COMPARED[defect]
+    monkeypatch.setattr(Shard, name, wrong)
+    await shards.load(shards.index.story.scope("acme"))
+    with pytest.raises(AssertionError):
+        await ask_amid_changes(shards)
+
+
+async def test_an_error_bound_that_is_too_narrow_differs_from_the_tables(
+    shards: Shards, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ShardQuestion, "error_max", -0.05)
+    await shards.load(shards.index.story.scope("acme"))
+    with pytest.raises(AssertionError):
+        await ask_amid_changes(shards)
+
+
+async def ask_amid_changes(shards: Shards) -> None:
+    story = shards.index.story
+    for _ in range(20):
+        await shards.index.happen()
+        for _ in range(SEARCHES):
+            query = replace(story.query(), fusion="absolute", explain=False)
+            await shards.assert_same(story.scope("acme"), query)
