@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from redis.asyncio import Redis
 
@@ -12,6 +13,7 @@ from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.search.cache_audit import Verdict
 from gateway.settings import Settings
+from index.resident.shard import Shard
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
 
@@ -106,3 +108,27 @@ async def test_what_is_served_is_audited_behind_it(
                 await asyncio.sleep(0.01)
 
         assert "25 days" in (await auditing.as_(ana).search("annual leave")).text
+
+
+async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
+    settings: Settings, ana: Caller, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ana.put("leave", LEAVE)
+    always = settings.model_copy(update={"cache_audit_per_mille": 1000, "shard_bytes_max": 1 << 26})
+    async with running(always, embedder) as auditing:
+        asking = auditing.as_(ana)
+        async with asyncio.timeout(10):
+            number = 0
+            while not await auditing.counted("nearhit_shard_events_total", event="loaded"):
+                number += 1
+                assert await asking.found(f"annual leave {number}") == ["leave"]
+
+        monkeypatch.setattr(
+            Shard, "_admitted", lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_)
+        )
+        assert await asking.found("days of leave") == []
+        async with asyncio.timeout(10):
+            while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
+                await asyncio.sleep(0.01)
+        monkeypatch.undo()
+        assert await asking.found("days of leave") == ["leave"]
