@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from index.invalidation.changes import ChangedChunk
 from index.model.scope import PUBLIC
-from index.postgres.database import Database, Row
+from index.postgres.database import Database, Row, Session
 from index.resident import segment, term_postings
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
+from index.text.vocabulary import Extent, ResidentWords
 
 _PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
+_PAGE_WORDS = 5_000
 _SPARSE_HEADER_BYTES = 12  # dimensions, count and an unused word, each of 4 bytes
 _HALF_HEADER_BYTES = 4  # dimensions and an unused half word
 
@@ -58,6 +60,7 @@ async def load(database: Database, partition: str, chunks_max: int) -> Shard | N
             if chunks["chunks"]:
                 spaces |= {row["embedding_space"] for row in documents}
                 segments.append(await asyncio.to_thread(_from_rows, labels, documents, chunks))
+        words = None if partition == PUBLIC else await _load_words(session, partition, head)
     if len(spaces) > 1:
         raise Unsuitable(f"{partition} has vectors of {len(spaces)} embedding spaces")
     live = [np.ones(len(each), np.bool_) for each in segments]
@@ -68,9 +71,17 @@ async def load(database: Database, partition: str, chunks_max: int) -> Shard | N
         revision=head["revision"],
         space=next(iter(spaces), None),
         labels=labels,
+        words=words,
         segments=() if merged is None else (merged,),
         live=() if merged is None else (np.ones(len(merged), np.bool_),),
     )
+
+
+async def _load_words(session: Session, tenant: str, head: Row) -> ResidentWords:
+    words: list[str] = []
+    async for rows in session.batches("vocabulary.words", tenant, size=_PAGE_WORDS):
+        words += [row["word"] for row in rows]
+    return ResidentWords.of(Extent(head["history"], head["vocabulary_size"]), words)
 
 
 def from_changed(labels: ChunkLabels, chunks: Sequence[ChangedChunk]) -> ShardSegment:

@@ -17,6 +17,7 @@ from index.model.scope import PUBLIC, Scope
 from index.resident import segment as segments_of
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
+from index.text.vocabulary import ResidentWords
 
 _HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single precision
 _SPARSE_SHARE = 4  # below one visible row in this many, the visible vectors are copied first
@@ -78,6 +79,7 @@ class Shard:
 
     partition: a tenant, or `public`: then the public chunks of all tenants.
     space:     of all vectors; None without chunks.
+    words:     of the tenant's vocabulary when it was loaded; None for `public`.
     segments:  the oldest and largest first. live: for each, which rows still exist.
     """
 
@@ -86,12 +88,14 @@ class Shard:
     revision: int
     space: str | None
     labels: ChunkLabels
+    words: ResidentWords | None
     segments: tuple[ShardSegment, ...]
     live: tuple[NDArray[np.bool_], ...]
 
     @property
     def size_bytes(self) -> int:
-        return sum(segment.size_bytes for segment in self.segments)
+        words = 0 if self.words is None else self.words.hashes.nbytes
+        return words + sum(segment.size_bytes for segment in self.segments)
 
     @property
     def rows(self) -> int:

@@ -171,7 +171,7 @@ class SearchExecutor:
             space = stats.space or self._query_embedder.default_space
             if embedded_query is None or embedded_query.space != space:
                 embedded_query = await self._query_embedder.embed(scope, query, space)
-            prepared = await self._prepare(scope, query, rows_max, embedded_query, stats)
+            prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
             if shards:
                 results = await self._run_proposed(prepared, shards)
                 shards = shards if results else None
@@ -202,6 +202,7 @@ class SearchExecutor:
         rows_max: int,
         embedded_query: EmbeddedQuery,
         stats: _ScopeStats,
+        shards: Sequence[Shard] | None,
     ) -> _PreparedSearch:
         languages = stats.languages if query.language is None else frozenset({query.language})
         # Only where needed: a thread costs as much as analysing ten queries.
@@ -209,7 +210,11 @@ class SearchExecutor:
             await asyncio.to_thread(lexical.load, languages)
             self._loaded_languages |= languages
         spelling = await self._vocabulary.spelling(
-            scope, query.text, languages, extent=stats.vocabulary
+            scope,
+            query.text,
+            languages,
+            extent=stats.vocabulary,
+            resident=next((each.words for each in shards or () if each.words), None),
         )
         return _PreparedSearch(
             scope=scope,

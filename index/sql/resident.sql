@@ -7,7 +7,7 @@ coalesce(embedding_space, (SELECT embedding_space FROM index_meta))
 -- name: partition
 -- $1 partition: what a shard of it starts from.
 SELECT
-    revision, (SELECT history FROM histories) AS history, chunks
+    revision, (SELECT history FROM histories) AS history, chunks, vocabulary_size
 FROM tenants WHERE tenant = $1;
 
 -- name: tenant_documents

@@ -47,7 +47,7 @@ CROSS JOIN LATERAL (
 ) AS near
 ORDER BY requested.position;
 
--- name: prune_words
+-- name: words
 -- $1 tenant, here and below
 SELECT word FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text];
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
+import numpy as np
 from cachetools import LRUCache
+from numpy.typing import NDArray
 
 from index.model.scope import Scope
 from index.postgres.database import Database, Row, Session
@@ -100,6 +102,32 @@ class SeenWords:
         self._words[tenant, era].update(words)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidentWords:
+    """A tenant's words in memory, which stay known in their era.
+
+    hashes: of the words, ascending; of this process alone, as Python salts them. Two words of a
+        million have the same hash with a chance of 1 in 10 million; then a typo is not corrected.
+    """
+
+    era: Era
+    hashes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, extent: Extent, words: Iterable[str]) -> "ResidentWords":
+        return cls(extent.era, np.unique(np.fromiter(map(hash, words), np.int64)))
+
+    def without_known(self, words: Sequence[str]) -> list[str]:
+        """Those of the words that may be unknown: newer ones may have been learned since."""
+        hashes = np.array([hash(word) for word in words], np.int64)
+        places = np.searchsorted(self.hashes, hashes)
+        return [
+            word
+            for word, value, place in zip(words, hashes.tolist(), places.tolist(), strict=True)
+            if place == len(self.hashes) or self.hashes[place] != value
+        ]
+
+
 class Vocabulary:
     """Caches known words by era, and corrections by extent, in this process.
 
@@ -112,11 +140,18 @@ class Vocabulary:
         self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
 
     async def spelling(
-        self, scope: Scope, text: str, languages: frozenset[str], *, extent: Extent
+        self,
+        scope: Scope,
+        text: str,
+        languages: frozenset[str],
+        *,
+        extent: Extent,
+        resident: ResidentWords | None = None,
     ) -> Spelling:
         """The corrections of the query's words, from the cache of this extent or from the database.
 
-        extent: the latest known extent of the vocabulary.
+        extent: the latest known extent of the vocabulary. resident: its words, if they are in
+        memory.
 
         Raises `DatabaseUnavailable`.
         """
@@ -125,6 +160,8 @@ class Vocabulary:
             return CERTAIN
         era, fingerprint = extent.era, scope.fingerprint
         doubtful = [word for word in unlisted if (fingerprint, era, word) not in self._known_words]
+        if resident is not None and resident.era == era:
+            doubtful = resident.without_known(doubtful)
         if not doubtful:
             return Spelling(_NONE, None, era)
         cached = self._from_cache(fingerprint, doubtful, languages, extent)

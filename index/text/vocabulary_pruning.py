@@ -28,7 +28,7 @@ class VocabularyPruning:
         """Prune the vocabulary; return the number of removed words."""
         async with self._database.transaction() as session:
             await session.rows("partitions.lock_tenant", tenant)
-            unused = {row["word"] for row in await session.rows("vocabulary.prune_words", tenant)}
+            unused = {row["word"] for row in await session.rows("vocabulary.words", tenant)}
             version = await session.value("vocabulary.prune_version", tenant)
         after = 0
         while unused:

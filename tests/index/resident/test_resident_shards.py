@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +18,7 @@ from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
+from index.text.vocabulary import Spelling, Vocabulary
 from ingest.write.writer import Writer
 from tests.index.support.samples import PLAIN, RecordingEmbedder, a_document
 from tests.index.support.samples import put as put_document
@@ -193,3 +194,26 @@ async def test_a_history_that_ended_ends_its_shards(
     assert await resident.found(ANA, "leave") == ["leave"]
     assert resident.events["outdated"] == 1
     assert resident.shards.of(ANA) is None
+
+
+async def test_words_of_the_tenant_are_looked_up_in_memory(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[Sequence[str]] = []
+    look_up = Vocabulary._look_up  # noqa: SLF001  what is counted
+
+    async def counted(self: Vocabulary, *arguments: Any) -> Spelling:
+        looked_up.append(arguments[2])
+        return await look_up(self, *arguments)
+
+    monkeypatch.setattr(Vocabulary, "_look_up", counted)
+    await put(writer, "acme", "engine", "The turboencabulator needs a marzelvane.")
+    await resident.load(ANA)
+    await resident.searcher.search(ANA, Query("turboencabulator marzelvane"))
+    assert looked_up == []
+
+    corrected = await resident.searcher.search(ANA, Query("turboencabulatr", explain=True))
+    assert corrected.corrections == {"turboencabulatr": ("turboencabulator",)}
+    await put(writer, "acme", "valve", "The dingle arm of a lotus-o-delta.")
+    await resident.searcher.search(ANA, Query("dingleberry turboencabulator"))
+    assert looked_up == [["turboencabulatr"], ["dingleberry"]]
