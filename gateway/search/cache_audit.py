@@ -22,6 +22,7 @@ from index.invalidation.answer_dependencies import AnswerDependencies
 from index.invalidation.changes import ChangeSet
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
+from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 
@@ -42,9 +43,16 @@ class CacheAuditor:
     """
 
     def __init__(
-        self, searcher: Searcher, answers: Answers, count: CountEvent, *, share: float
+        self,
+        searcher: Searcher,
+        answers: Answers,
+        shards: ResidentShards,
+        count: CountEvent,
+        *,
+        share: float,
     ) -> None:
         self._searcher = searcher
+        self._shards = shards
         self._answers = answers
         self._count = count
         self._share = share
@@ -86,6 +94,7 @@ class CacheAuditor:
             detail="a cached answer differs from a new search and is dropped; please report it",
         )
         await self._answers.drop(scope.tenant, key)
+        self._shards.refuse(scope.partitions)  # one of them may have left a chunk out
         return "other"
 
     async def drain_background(self) -> None:

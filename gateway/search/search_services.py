@@ -102,7 +102,9 @@ def build(
         shards=shards,
         answers=caches.answers,
         similarity=caches.similarity,
-        auditor=CacheAuditor(searcher(None), caches.answers, metrics.cache_event, share=share),
+        auditor=CacheAuditor(
+            searcher(None), caches.answers, shards, metrics.cache_event, share=share
+        ),
         rag_tools=rag_tools,
         query_gates=stores.query_gates,
         read_log=read_log,

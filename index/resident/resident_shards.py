@@ -1,56 +1,36 @@
-"""Which partitions live in memory, and how their shards keep in step with PostgreSQL."""
+"""Which partitions live in the memory of this process."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-import numpy as np
 import structlog
 from cachetools import TTLCache
 
 from index.errors import DatabaseUnavailable
-from index.invalidation.changes import ChangeLog, ChangeSet
+from index.invalidation.changes import ChangeLog
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.resident import loading
+from index.resident import loading, shard
 from index.resident.loading import Unsuitable
+from index.resident.resident_partition import Event, OnEvent, ResidentPartition
 from index.resident.shard import Shard
 
 # Starting values, not measured.
 _SEARCHES_MIN = 3  # before a partition is loaded, each within `_WINDOW_S` of the one before
 _WINDOW_S = 60.0
+_REFUSED_S = 30.0  # after a partition could not be loaded, or disagreed with PostgreSQL
 _COUNTED_MAX = 10_000  # partitions
-_RETRY_S = 30.0  # after a partition could not be loaded
-_COMPACTED_ROWS = 1_024  # changed rows that a shard holds beside its oldest segment, at least
-_COMPACTED_SHARE = 4  # and at least one row in this many
-
-Event: TypeAlias = Literal["loaded", "followed", "compacted", "evicted", "outdated", "unsuitable"]
-OnEvent: TypeAlias = Callable[[Event], None]
 
 log = structlog.get_logger()
-
-
-@dataclass(slots=True, eq=False)
-class _Resident:
-    """A partition's shard; None while it loads.
-
-    task: loads or compacts it. following: applies the changes that a search waits for.
-    uncompacted: the changes since the last compaction began.
-    """
-
-    shard: Shard | None = None
-    task: asyncio.Task[None] | None = None
-    following: asyncio.Task[Shard | None] | None = None
-    uncompacted: list[ChangeSet] = field(default_factory=list)
 
 
 class ResidentShards:
     """The shards of this process.
 
-    bytes_max: what all may take together; the least recently searched are evicted.
+    bytes_max:  what all may take together; the least recently searched are evicted.
     chunks_max: of a partition that is loaded; a larger one is searched in PostgreSQL.
-    on_event: called at each event, for metrics.
+    on_event:   called at each event, for metrics.
     """
 
     def __init__(
@@ -58,28 +38,34 @@ class ResidentShards:
     ) -> None:
         self._database = database
         self._changes = ChangeLog(database)
-        self._bytes_max = bytes_max
+        self._bytes_max = bytes_max if shard.products_are_precise() else 0
         self._chunks_max = chunks_max
         self._on_event = on_event
-        self._residents: dict[str, _Resident] = {}  # the least recently searched first
-        self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
-        self._refused: TTLCache[str, None] = TTLCache(_COUNTED_MAX, _RETRY_S)
+        self._residents: dict[str, ResidentPartition] = {}  # the least recently searched first
+        self._sizes_bytes: dict[str, int] = {}
+        self._loads: dict[str, asyncio.Task[None]] = {}
         self._loading = asyncio.Lock()
+        self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
+        self._refused: TTLCache[str, bool] = TTLCache(_COUNTED_MAX, _REFUSED_S)
 
     @property
     def size_bytes(self) -> int:
-        return sum(
-            resident.shard.size_bytes for resident in self._residents.values() if resident.shard
-        )
+        return sum(self._sizes_bytes.values())
 
-    def of(self, scope: Scope) -> list[Shard] | None:
-        """The shards of all partitions of the scope; None until they are loaded.
+    def holds(self, scope: Scope) -> bool:
+        """Whether the partitions of the scope are in memory."""
+        return all(partition in self._residents for partition in scope.partitions)
+
+    def use(self, scope: Scope) -> list[Shard] | None:
+        """The shards of the scope's partitions, for a search; None until all are loaded.
 
         A partition that is searched often begins to load.
         """
-        shards = [self._touch(partition) for partition in scope.partitions]
-        resident = [shard for shard in shards if shard is not None]
-        return resident if len(resident) == len(shards) else None
+        if not self._bytes_max:
+            return None
+        shards = [self._use(partition) for partition in scope.partitions]
+        loaded = [each for each in shards if each is not None]
+        return loaded if len(loaded) == len(shards) else None
 
     async def follow(
         self, shards: Sequence[Shard], history: str, revisions: Mapping[str, int]
@@ -89,151 +75,79 @@ class ResidentShards:
         history: of the database, to which the revisions belong.
         Raises `DatabaseUnavailable`.
         """
-        replaced = [shard for shard in shards if shard.history != history]
-        if replaced:
-            self.drop(replaced)
-            return None
-        if any(shard.revision > revisions[shard.partition] for shard in shards):
-            return None  # the search reads an older snapshot
-        followed = [
-            shard if shard.revision == revisions[shard.partition] else await self._follow(shard)
-            for shard in shards
-        ]
-        current = [shard for shard in followed if shard is not None]
-        return current if len(current) == len(shards) else None
+        if any(each.revision > revisions[each.partition] for each in shards):
+            return None  # the search reads an older snapshot, or another history
+        followed: list[Shard] = []
+        for each in shards:
+            resident = self._residents.get(each.partition)
+            current = None if resident is None else await resident.follow(revisions[each.partition])
+            if current is None or current.history != history:
+                self._drop(each.partition)
+                return None
+            followed.append(current)
+        return followed
 
-    def drop(self, shards: Sequence[Shard]) -> None:
-        """Forget shards that did not agree with PostgreSQL; they are loaded again."""
-        for shard in shards:
-            self._drop(shard.partition, "outdated")
+    def refuse(self, partitions: Sequence[str]) -> None:
+        """Drop shards that disagreed with PostgreSQL; they are not loaded again for some time."""
+        for partition in partitions:
+            self._refused[partition] = True
+            self._drop(partition)
 
     async def close(self) -> None:
-        """End all loading."""
-        tasks = [
-            task
-            for resident in self._residents.values()
-            for task in (resident.task, resident.following)
-            if task is not None
-        ]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """End the work in the background, and drop all shards."""
+        loads, residents = [*self._loads.values()], [*self._residents.values()]
         self._residents.clear()
+        self._sizes_bytes.clear()
+        for task in loads:
+            task.cancel()
+        await asyncio.gather(*loads, return_exceptions=True)
+        for resident in residents:
+            await resident.close()
 
-    def _touch(self, partition: str) -> Shard | None:
+    def _use(self, partition: str) -> Shard | None:
         resident = self._residents.pop(partition, None)
-        if resident is None:
-            self._count(partition)
-            return None
-        self._residents[partition] = resident  # the most recently searched last
-        return resident.shard
-
-    def _count(self, partition: str) -> None:
-        """Count a search; load the partition if it is searched often."""
+        if resident is not None:
+            self._residents[partition] = resident  # the most recently searched last
+            return resident.shard
         self._searches[partition] = searches = self._searches.get(partition, 0) + 1
-        if searches >= _SEARCHES_MIN and partition not in self._refused:
-            resident = self._residents[partition] = _Resident()
-            self._start(resident, self._load(partition, resident))
+        if (
+            searches >= _SEARCHES_MIN
+            and partition not in self._loads
+            and partition not in self._refused
+        ):
+            self._loads[partition] = asyncio.create_task(self._load(partition))
+        return None
 
-    def _start(self, resident: _Resident, work: Coroutine[Any, Any, None]) -> None:
-        resident.task = asyncio.create_task(work)
-
-    async def _load(self, partition: str, resident: _Resident) -> None:
-        shard = None
+    async def _load(self, partition: str) -> None:
+        loaded = None
         try:
             async with self._loading:  # one at a time, so that loading slows searches little
-                shard = await loading.load(self._database, partition, self._chunks_max)
+                loaded = await loading.load(self._database, partition, self._chunks_max)
         except Unsuitable as unsuitable:
             log.info("shard_unsuitable", partition=partition, reason=str(unsuitable))
         except DatabaseUnavailable:
-            log.info("shard_unavailable", partition=partition)
+            self._on_event("unavailable")
         finally:
-            resident.task = None
-        if shard is None or shard.size_bytes > self._bytes_max:
-            del self._residents[partition]
-            self._refused[partition] = None
+            del self._loads[partition]
+            self._refused[partition] = True
+        if loaded is None or loaded.size_bytes > self._bytes_max:
             self._on_event("unsuitable")
             return
-        resident.shard = shard
-        self._on_event("loaded")
-        self._evict()
+        self._refused.pop(partition, None)
+        on_event = partial(self._on_partition_event, partition)
+        self._residents[partition] = ResidentPartition(loaded, self._changes, on_event)
+        on_event("loaded")
 
-    def _evict(self) -> None:
-        size_bytes = self.size_bytes
-        for partition, resident in list(self._residents.items()):
-            if size_bytes <= self._bytes_max:
-                break
-            if resident.shard is not None:
-                size_bytes -= resident.shard.size_bytes
-                self._drop(partition, "evicted")
-
-    def _drop(self, partition: str, event: Event) -> None:
+    def _on_partition_event(self, partition: str, event: Event) -> None:
+        self._on_event(event)
         resident = self._residents.get(partition)
-        if resident is not None and resident.shard is not None:
-            del self._residents[partition]
+        if resident is None:
+            return
+        self._sizes_bytes[partition] = resident.shard.size_bytes
+        while self.size_bytes > self._bytes_max:
+            self._drop(next(iter(self._residents)), "evicted")
+
+    def _drop(self, partition: str, event: Event = "outdated") -> None:
+        if self._residents.pop(partition, None) is not None:
+            del self._sizes_bytes[partition]
             self._on_event(event)
-
-    async def _follow(self, shard: Shard) -> Shard | None:
-        """The partition's shard as it is now; searches that wait for it share one reading."""
-        resident = self._residents.get(shard.partition)
-        if resident is None or resident.shard is None:
-            return None
-        if resident.shard is not shard:  # another search has followed meanwhile
-            return resident.shard
-        if resident.following is None:
-            resident.following = asyncio.create_task(self._read_changes(shard, resident))
-        return await asyncio.shield(resident.following)
-
-    async def _read_changes(self, shard: Shard, resident: _Resident) -> Shard | None:
-        try:
-            changes = await self._changes.changes_after("", shard.partition, shard.revision)
-            if resident.shard is not shard:  # evicted or compacted meanwhile
-                return resident.shard
-            try:
-                followed = None if changes is None else _applied(shard, changes)
-            except Unsuitable:
-                followed = None
-            if followed is None or changes is None:
-                self._drop(shard.partition, "outdated")
-                return None
-            resident.shard = followed
-            resident.uncompacted.append(changes)
-            self._on_event("followed")
-            if _is_scattered(followed) and resident.task is None:
-                resident.uncompacted = []
-                self._start(resident, self._compact(followed, resident))
-            return followed
-        finally:
-            resident.following = None
-
-    async def _compact(self, shard: Shard, resident: _Resident) -> None:
-        try:
-            compacted = await asyncio.to_thread(shard.compacted)
-        finally:
-            resident.task = None
-        for changes in resident.uncompacted:
-            compacted = _applied(compacted, changes) or compacted
-        resident.shard = compacted
-        self._on_event("compacted")
-        self._evict()
-
-
-def _applied(shard: Shard, changes: ChangeSet) -> Shard | None:
-    """The shard after the changes; None if they make it another one. Raises `Unsuitable`."""
-    spaces = {chunk.space for chunk in changes.changed_chunks} | {shard.space} - {None}
-    if changes.history != shard.history or len(spaces) > 1:
-        return None
-    changed = [chunk.chunk_id for chunk in changes.changed_chunks]
-    followed = shard.without(np.array([*changes.removed, *changed], np.int64))
-    if changed:
-        segment = loading.from_changed(shard.labels, changes.changed_chunks)
-        followed = followed.with_segment(segment)
-    return followed.at(changes.revision, next(iter(spaces), None))
-
-
-def _is_scattered(shard: Shard) -> bool:
-    """Whether so many rows have changed that one segment would be searched faster."""
-    if not shard.segments:
-        return False
-    changed = shard.rows - int(np.count_nonzero(shard.live[0]))
-    return changed > max(_COMPACTED_ROWS, shard.rows // _COMPACTED_SHARE)

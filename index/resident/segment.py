@@ -44,7 +44,7 @@ class ShardSegment:
     @property
     def size_bytes(self) -> int:
         columns = (self.ids, self.dense, self.inverse_norms, self.labels)
-        masks = len(self.admitted) * len(self.ids)
+        masks = (_SCOPES_MAX + 1) * len(self.ids)  # as many as there can be, and the live rows
         return masks + self.postings.size_bytes + sum(column.nbytes for column in columns)
 
     @property

@@ -7,6 +7,7 @@ them. So the answer is the one of a scan, to the last bit, on every machine.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numkong
 import numpy as np
@@ -20,7 +21,9 @@ from index.resident.segment import ShardSegment
 from index.text.vocabulary import ResidentWords
 
 _HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single precision
+_LABEL_BYTES = 160  # a string of 20 characters, its number, and its place in a dictionary
 _SPARSE_SHARE = 4  # below one visible row in this many, the visible vectors are copied first
+_PROBED_DIMENSIONS = 1_536
 _BLOCK = 64  # rows whose best scores bound the score of the best chunks from below
 
 
@@ -69,6 +72,12 @@ class ChunkLabels:
     documents: Labels[str]
     tenants: Labels[str]
 
+    @property
+    def size_bytes(self) -> int:
+        """An estimate: short strings, which are what most labels are."""
+        parts: tuple[Labels[Any], ...] = (self.audiences, self.tags, self.documents)
+        return _LABEL_BYTES * sum(len(part) for part in parts)
+
 
 _AUDIENCE, _SOURCE, _LANGUAGE, _TAGS, _DOCUMENT, _TENANT = range(6)
 
@@ -95,15 +104,11 @@ class Shard:
     @property
     def size_bytes(self) -> int:
         words = 0 if self.words is None else self.words.hashes.nbytes
-        return words + sum(segment.size_bytes for segment in self.segments)
+        return words + self.labels.size_bytes + sum(each.size_bytes for each in self.segments)
 
     @property
     def rows(self) -> int:
         return sum(len(segment) for segment in self.segments)
-
-    @property
-    def live_rows(self) -> int:
-        return sum(int(np.count_nonzero(live)) for live in self.live)
 
     def scores(
         self, question: ShardQuestion
@@ -137,14 +142,12 @@ class Shard:
             segments[-2:], live[-2:] = [merged], [np.ones(len(merged), np.bool_)]
         return replace(self, segments=tuple(segments), live=tuple(live))
 
-    def at(self, revision: int, space: str | None) -> "Shard":
+    def at_revision(self, revision: int, space: str | None) -> "Shard":
         """The shard, which now holds all changes up to the revision."""
         return replace(self, revision=revision, space=space)
 
     def compacted(self) -> "Shard":
         """The same chunks in one segment."""
-        if not self.segments:
-            return self
         merged = segments_of.merge(self.segments, self.live)
         return replace(self, segments=(merged,), live=(np.ones(len(merged), np.bool_),))
 
@@ -195,8 +198,8 @@ class Shard:
 def can_answer(query: Query) -> bool:
     """Whether a shard can propose for the query.
 
-    The others need legs, metadata, or the time of the document's last edit, which also changes for
-    chunks that the change log does not name.
+    It can't for queries that need legs or metadata, or the time of the document's last edit, which
+    also changes for chunks that the change log does not name.
     """
     wanted = query.filter
     needs = (wanted.metadata, wanted.attributes, wanted.updated_after, wanted.updated_before)
@@ -218,25 +221,25 @@ def propose(
         return []
     ids, scores = scored[0] if len(scored) == 1 else map(np.concatenate, zip(*scored, strict=True))
     tolerance = 2 * question.error_max
-    for floor in (_low_floor, _floor):
-        lowest = floor(scores, question.count) if len(scores) > question.count else -np.inf
+    for bound in (_kth_best_lower_bound, _kth_best):
+        lowest = bound(scores, question.count) if len(scores) > question.count else -np.inf
         kept = np.flatnonzero(scores >= max(lowest - tolerance, -question.error_max))
         ids, scores = ids[kept], scores[kept]
     proposed: list[int] = ids.tolist()
     return proposed if len(proposed) <= proposed_max else None
 
 
-def _floor(scores: NDArray[np.float32], count: int) -> float:
+def _kth_best(scores: NDArray[np.float32], count: int) -> float:
     """The score of the last of the best."""
     return float(np.partition(scores, len(scores) - count)[-count])
 
 
-def _low_floor(scores: NDArray[np.float32], count: int) -> float:
+def _kth_best_lower_bound(scores: NDArray[np.float32], count: int) -> float:
     """A score that the last of the best reaches, found in less time: the best are in few blocks."""
     blocks = len(scores) // _BLOCK
     if blocks <= 2 * count:
-        return _floor(scores, count)
-    return _floor(scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1), count)
+        return _kth_best(scores, count)
+    return _kth_best(scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1), count)
 
 
 def _scores(
@@ -263,6 +266,19 @@ def _scores(
     scores += lexical
     scores[~visible] = -np.inf
     return segment.ids, scores
+
+
+def products_are_precise() -> bool:
+    """Whether this processor sums products of halves at least in single precision.
+
+    The bound on a score's error holds only then. Compares random vectors with double precision.
+    """
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((64, _PROBED_DIMENSIONS)).astype(np.float16)
+    wide = rows.astype(np.float64)
+    magnitudes = np.abs(wide) @ np.abs(wide[0])
+    errors = np.abs(_products(rows, rows[0]) - wide @ wide[0])
+    return bool((errors <= _HALF_ULP * _PROBED_DIMENSIONS * magnitudes).all())
 
 
 def _products(dense: NDArray[np.float16], vector: NDArray[np.float16]) -> NDArray[np.float32]:

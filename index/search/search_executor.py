@@ -32,11 +32,11 @@ from index.text import lexical
 from index.text.vocabulary import Extent, Spelling, Vocabulary
 
 _STATS_MAX = 10_000  # sets of partitions whose statistics are stored
-_PREPARATIONS_MAX = 20  # a repetition needs a commit of certain kinds meanwhile
+_PREPARATIONS_MAX = 20  # repeats only after a commit that changed languages, words or the space
 # A graph is asked for this many times a leg's candidates, so that they include the best by both
 # scores: of the first ten of 200,000 chunks, ten of each text, 1 found 0.98 and 4 found all.
 _GRAPH_FACTOR = 4
-_FOLLOWS_MAX = 3  # of one search, whose shards another commit may overtake
+_FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits
 _PROPOSED_MAX = (
     256  # chunks; with more, PostgreSQL scans as quickly; a starting value, not measured
 )
@@ -173,12 +173,12 @@ class SearchExecutor:
                 embedded_query = await self._query_embedder.embed(scope, query, space)
             prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
             if shards:
-                results = await self._run_proposed(prepared, shards)
+                results = await self._run_shard_pass(prepared, shards)
                 shards = shards if results else None
             else:
                 # Summaries alone are too few for a graph of all chunks to lead to.
-                may_part = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
-                results = await self._run_passes(prepared, estimate if may_part else None)
+                may_use_graph = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
+                results = await self._run_passes(prepared, estimate if may_use_graph else None)
             if results is None:
                 continue
             stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
@@ -193,7 +193,7 @@ class SearchExecutor:
 
     def has_shards(self, scope: Scope, query: Query) -> bool:
         """Whether shards would propose for the query now."""
-        return self._resident_shards(scope, query) is not None
+        return self._shards is not None and _is_for_shards(query) and self._shards.holds(scope)
 
     async def _prepare(
         self,
@@ -258,11 +258,11 @@ class SearchExecutor:
         return estimate, stats
 
     def _resident_shards(self, scope: Scope, query: Query) -> Sequence[Shard] | None:
-        if self._shards is None or not shard.can_answer(query):
+        if self._shards is None or not _is_for_shards(query):
             return None
-        return self._shards.of(scope)
+        return self._shards.use(scope)
 
-    async def _run_proposed(
+    async def _run_shard_pass(
         self, prepared: _PreparedSearch, shards: Sequence[Shard]
     ) -> Sequence[_PassResult] | None:
         """One pass over what the shards propose; None if they can't follow, or disagree with it.
@@ -270,7 +270,7 @@ class SearchExecutor:
         The statement returns the revisions of its snapshot. At the revisions of the shards no other
         chunk could be among the best.
         """
-        assert self._shards is not None, "they are the shards' own"
+        assert self._shards is not None, "the shards come from it"
         exact_pass = strategy.exact(others=prepared.scope.public)
         for _ in range(_FOLLOWS_MAX):
             proposed = shard.propose(shards, _to_shard_question(prepared), _PROPOSED_MAX)
@@ -286,7 +286,7 @@ class SearchExecutor:
             ):
                 if result.head["confirmed"] == len(proposed):
                     return [result]
-                self._shards.drop(shards)
+                self._shards.refuse([each.partition for each in shards])
                 return None
             followed = await self._shards.follow(shards, result.history, revisions)
             if followed is None:
@@ -310,7 +310,7 @@ class SearchExecutor:
                 estimate, self._limits, others=others, width=prepared.embedded_query.width
             )
         )
-        results = [await self._run_pass(prepared, result) for result in passes]
+        results = [await self._run_pass(prepared, search_pass) for search_pass in passes]
         complete = [result for result in results if result is not None]
         if len(complete) < len(results):  # an index found too few chunks
             return [await self._exact(prepared, exact_pass)]
@@ -366,6 +366,10 @@ class SearchExecutor:
             dimensions=prepared.embedded_query.width,
         )
         return _to_pass_result(rows, exact=False)
+
+
+def _is_for_shards(query: Query) -> bool:
+    return shard.can_answer(query) and query.depth <= _PROPOSED_MAX
 
 
 def _to_shard_question(prepared: _PreparedSearch) -> ShardQuestion:

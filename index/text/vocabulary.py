@@ -21,7 +21,7 @@ SIMILARITY_MIN = 0.2
 NEAR_MAX = 50  # near words to rank: with 100 the figure is the same, with 20 a little less
 UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
-_ERA_BITS = 40  # the lower bits count the added words, the upper ones prunings: sql/unlearning.sql
+_ERA_BITS = 40  # the lower bits count the added words, the upper ones prunings: sql/vocabulary.sql
 
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB

@@ -81,7 +81,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         database, bytes_max=1 << 30, chunks_max=10_000, on_event=lambda _event: None
     )
     async with asyncio.timeout(10):
-        while shards.of(ANA) is None:
+        while shards.use(ANA) is None:
             await asyncio.sleep(0.01)
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()

@@ -45,7 +45,7 @@ class Residence:
     events: Counter[str] = field(default_factory=Counter)
 
     async def load(self, scope: Scope) -> None:
-        await self.until(lambda: self.shards.of(scope) is not None)
+        await self.until(lambda: self.shards.use(scope) is not None)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(WAIT_S_MAX):
@@ -88,7 +88,7 @@ async def test_a_partition_is_loaded_once_it_is_searched_three_times(
 ) -> None:
     await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
     for _ in range(2):
-        assert resident.shards.of(ANA) is None
+        assert resident.shards.use(ANA) is None
     await asyncio.sleep(0.1)
     assert not resident.events
 
@@ -104,11 +104,11 @@ async def test_a_partition_with_more_chunks_is_not_loaded(
         await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
         await put(writer, "acme", "travel", "Trains first.")
         for _ in range(5):
-            assert resident.shards.of(ANA) is None
+            assert resident.shards.use(ANA) is None
         await resident.until(lambda: resident.events["unsuitable"] == 1)
 
         assert await resident.found(ANA, "days of leave") == ["leave", "travel"]
-        assert resident.shards.of(ANA) is None
+        assert resident.shards.use(ANA) is None
 
 
 async def test_the_shard_that_was_searched_longest_ago_is_evicted(
@@ -126,8 +126,8 @@ async def test_the_shard_that_was_searched_longest_ago_is_evicted(
         await resident.load(ANA)
         await resident.load(BEN)
         assert resident.events == {"loaded": 2, "evicted": 1}
-        assert resident.shards.of(ANA) is None
-        assert resident.shards.of(BEN) is not None
+        assert resident.shards.use(ANA) is None
+        assert resident.shards.use(BEN) is not None
         assert resident.shards.size_bytes <= size_bytes * 3 // 2
         for scope in (ANA, BEN):
             assert await resident.found(scope, "days of leave") == ["leave"]
@@ -136,8 +136,8 @@ async def test_the_shard_that_was_searched_longest_ago_is_evicted(
 async def test_every_change_is_followed_and_small_segments_become_one(
     resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("index.resident.resident_shards._COMPACTED_ROWS", 20)
-    monkeypatch.setattr("index.resident.resident_shards._COMPACTED_SHARE", 4)
+    monkeypatch.setattr("index.resident.resident_partition._CHANGED_ROWS_MAX", 20)
+    monkeypatch.setattr("index.resident.resident_partition._CHANGED_SHARE", 4)
     await put(writer, "acme", "d0", "Item zero of the list.")
     await resident.load(ANA)
     for number in range(1, 60):
@@ -148,9 +148,9 @@ async def test_every_change_is_followed_and_small_segments_become_one(
         assert found[0] == f"d{number}"
     await resident.until(lambda: resident.events["compacted"] > 0)
 
-    (shard,) = resident.shards.of(ANA) or []
+    (shard,) = resident.shards.use(ANA) or []
     assert len(shard.segments) <= 7
-    assert shard.live_rows == 60 - 19
+    assert sum(int(live.sum()) for live in shard.live) == 60 - 19
     assert resident.events["outdated"] == 0
 
 
@@ -193,7 +193,7 @@ async def test_a_history_that_ended_ends_its_shards(
     await tenants.begin_history()
     assert await resident.found(ANA, "leave") == ["leave"]
     assert resident.events["outdated"] == 1
-    assert resident.shards.of(ANA) is None
+    assert resident.shards.use(ANA) is None
 
 
 async def test_words_of_the_tenant_are_looked_up_in_memory(

@@ -41,7 +41,7 @@ class Shards:
 
     async def load(self, scope: Scope) -> None:
         async with asyncio.timeout(WAIT_S_MAX):
-            while self.shards.of(scope) is None:
+            while self.shards.use(scope) is None:
                 await asyncio.sleep(0.005)
 
     async def assert_same(self, scope: Scope, query: Query) -> SearchResult:

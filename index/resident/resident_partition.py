@@ -1,0 +1,116 @@
+"""One partition in memory: its shard, and how the shard keeps in step with PostgreSQL."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from index.invalidation.changes import ChangeLog, ChangeSet
+from index.resident import loading
+from index.resident.loading import Unsuitable
+from index.resident.shard import Shard
+
+# unsuitable: too large, or with vectors that a shard can't hold. outdated: it disagreed with
+# PostgreSQL, or the change log no longer reaches back to it.
+Event: TypeAlias = Literal[
+    "loaded", "followed", "compacted", "evicted", "outdated", "unsuitable", "unavailable"
+]
+OnEvent: TypeAlias = Callable[[Event], None]
+
+# Starting values, not measured.
+_READINGS_MAX = 3  # of the change log, for one search
+_CHANGED_ROWS_MAX = 1_024  # beside the oldest segment, before all segments are merged
+_CHANGED_SHARE = 32  # or one row in this many, if that is more
+
+
+class ResidentPartition:
+    """A loaded shard, and the changes that are applied to it.
+
+    Each version of the shard is immutable, so a search keeps the version that it began with.
+    """
+
+    def __init__(self, shard: Shard, changes: ChangeLog, on_event: OnEvent) -> None:
+        self.shard = shard
+        self._changes = changes
+        self._on_event = on_event
+        self._reading: asyncio.Task[bool] | None = None
+        self._compaction: asyncio.Task[None] | None = None
+        self._since_compaction: list[ChangeSet] = []  # only while one runs
+
+    async def follow(self, revision: int) -> Shard | None:
+        """The shard at the revision or a later one; None if it can't get there.
+
+        Searches share a reading of the change log, which may have begun before the revision.
+        Raises `DatabaseUnavailable`.
+        """
+        for _ in range(_READINGS_MAX):
+            if self.shard.revision >= revision:
+                return self.shard
+            if self._reading is None:
+                self._reading = asyncio.create_task(self._read_changes())
+            if not await asyncio.shield(self._reading):
+                return None
+        return self.shard if self.shard.revision >= revision else None
+
+    async def close(self) -> None:
+        """End the work in the background."""
+        tasks = [task for task in (self._reading, self._compaction) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read_changes(self) -> bool:
+        """Apply the changes up to now; False if they can't be applied."""
+        try:
+            before = self.shard
+            changes = await self._changes.changes_after("", before.partition, before.revision)
+            if self.shard is not before:
+                return True  # compacted meanwhile: the next reading applies the changes
+            followed = None if changes is None else _apply(before, changes)
+            if followed is None or changes is None:
+                return False
+            self.shard = followed
+            self._on_event("followed")
+            if self._compaction is not None:
+                self._since_compaction.append(changes)
+            elif _needs_compaction(followed):
+                self._compaction = asyncio.create_task(self._compact())
+            return True
+        finally:
+            self._reading = None
+
+    async def _compact(self) -> None:
+        try:
+            compacted: Shard | None = await asyncio.to_thread(self.shard.compacted)
+            for changes in self._since_compaction:
+                compacted = compacted and _apply(compacted, changes)
+            if compacted is not None:
+                self.shard = compacted
+                self._on_event("compacted")
+        finally:
+            self._compaction, self._since_compaction = None, []
+
+
+def _apply(shard: Shard, changes: ChangeSet) -> Shard | None:
+    """The shard after the changes; None if it has to be loaded again."""
+    spaces = ({chunk.space for chunk in changes.changed_chunks} | {shard.space}) - {None}
+    if changes.history != shard.history or len(spaces) > 1:
+        return None
+    changed = [chunk.chunk_id for chunk in changes.changed_chunks]
+    applied = shard.without(np.array([*changes.removed, *changed], np.int64))
+    if changed:
+        try:
+            segment = loading.from_changed(shard.labels, changes.changed_chunks)
+        except Unsuitable:
+            return None
+        applied = applied.with_segment(segment)
+    return applied.at_revision(changes.revision, next(iter(spaces), None))
+
+
+def _needs_compaction(shard: Shard) -> bool:
+    """Whether so many rows have changed that one segment would be searched faster."""
+    if not shard.segments:
+        return False
+    changed = shard.rows - int(np.count_nonzero(shard.live[0]))
+    return changed > max(_CHANGED_ROWS_MAX, shard.rows // _CHANGED_SHARE)

@@ -1,0 +1,239 @@
+"""Whatever is interleaved with whatever, a shard holds the chunks of its revision.
+
+Commits, searches, loading, following, compaction, eviction and a restored database happen in random
+order; each step of the work in the background waits until it is drawn. PostgreSQL is a dictionary
+here, because the order of its answers is what is drawn.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index.errors import DatabaseUnavailable
+from index.invalidation.changes import ChangedChunk, ChangeSet
+from index.model.scope import resolve
+from index.resident import loading, resident_partition, resident_shards
+from index.resident.resident_shards import ResidentShards
+from index.resident.shard import Shard
+
+pytestmark = pytest.mark.anyio
+
+ANA = resolve("acme", "ana", [], ["tenant"])
+STEPS = 150
+CHUNKS = 12
+
+
+@dataclass(slots=True)
+class Commit:
+    written: frozenset[int]
+    removed: frozenset[int]
+
+
+@dataclass(slots=True)
+class Model:
+    """The database, and the steps in the background that wait to be drawn."""
+
+    random: Random
+    history: str = "first"
+    chunks: dict[int, int] = field(default_factory=dict)  # the value of each chunk
+    commits: list[Commit] = field(default_factory=list)
+    contents: list[dict[int, int]] = field(default_factory=lambda: [{}])  # by revision
+    waiting: list[asyncio.Event] = field(default_factory=list)
+
+    @property
+    def revision(self) -> int:
+        return len(self.commits)
+
+    def commit(self) -> None:
+        ids = range(1, CHUNKS + 1)
+        written = frozenset(self.random.sample(ids, self.random.randint(0, 3)))
+        removed = frozenset(self.random.sample(ids, self.random.randint(0, 2))) - written
+        self.chunks = {name: value for name, value in self.chunks.items() if name not in removed}
+        self.commits.append(Commit(written, removed))
+        self.chunks |= dict.fromkeys(written, self.revision)
+        self.contents.append(dict(self.chunks))
+
+    def restore(self) -> None:
+        """To an earlier revision, as a new history."""
+        revision = self.random.randint(0, self.revision)
+        self.history += "+"
+        del self.commits[revision:], self.contents[revision + 1 :]
+        self.chunks = dict(self.contents[revision])
+
+    async def wait(self) -> None:
+        event = asyncio.Event()
+        self.waiting.append(event)
+        await event.wait()
+
+    def changed(self, names: list[int]) -> list[ChangedChunk]:
+        return [
+            ChangedChunk(
+                chunk_id=name,
+                document_key=name,
+                tenant="acme",
+                document_id=str(name),
+                source="api",
+                language="en",
+                tags=(),
+                metadata={},
+                owner=None,
+                readers=("tenant",),
+                updated_at=datetime(2026, 1, 1, tzinfo=UTC),
+                space="space",
+                dense=np.array([1.0, self.chunks[name]], np.float32),
+                lexical={name: 1.0},
+            )
+            for name in names
+        ]
+
+    async def load(self, _database: object, partition: str, _chunks_max: int) -> Shard | None:
+        await self.wait()
+        if self.random.random() < 0.1:
+            raise DatabaseUnavailable("drawn")
+        labels = loading.new_labels()
+        empty = Shard(partition, self.history, self.revision, None, labels, None, (), ())
+        if self.chunks:
+            segment = loading.from_changed(labels, self.changed([*self.chunks]))
+            empty = empty.with_segment(segment).at_revision(self.revision, "space")
+        await self.wait()
+        return empty
+
+    async def changes_after(self, _home: str, partition: str, revision: int) -> ChangeSet | None:
+        await self.wait()
+        if self.random.random() < 0.1 or revision > self.revision:
+            return None
+        since = self.commits[revision:]
+        named = {name for commit in since for name in commit.written | commit.removed}
+        changes = ChangeSet(
+            history=self.history,
+            partition=partition,
+            revision=self.revision,
+            removed=frozenset(named - self.chunks.keys()),
+            repositioned=frozenset(),
+            documents=frozenset(),
+            changed_chunks=self.changed(sorted(named & self.chunks.keys())),
+            languages=frozenset({"en"}),
+            vocabulary_size=0,
+            space="space",
+        )
+        await self.wait()
+        return changes
+
+    async def in_thread(self, work: Callable[[], Any]) -> Any:
+        await self.wait()
+        done = work()
+        await self.wait()
+        return done
+
+
+def held(shard: Shard) -> dict[int, int]:
+    """The value of each chunk of a shard; each is there once."""
+    rows = [
+        (int(segment.ids[row]), round(float(segment.dense[row, 1])))
+        for segment, live in zip(shard.segments, shard.live, strict=True)
+        for row in np.flatnonzero(live)
+    ]
+    assert len(dict(rows)) == len(rows)
+    return dict(rows)
+
+
+@dataclass(slots=True)
+class Interleaving:
+    model: Model
+    shards: ResidentShards
+    searches: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def begin_search(self) -> None:
+        self.searches.add(asyncio.create_task(self._search()))
+
+    async def _search(self) -> None:
+        found = self.shards.use(ANA)
+        if found is None:
+            return
+        history, revision = self.model.history, self.model.revision
+        followed = await self.shards.follow(found, history, {"acme": revision})
+        for shard in followed or ():
+            if shard.history == history:
+                assert shard.revision >= revision
+            if shard.history == self.model.history:
+                assert held(shard) == self.model.contents[shard.revision]
+
+    def step(self) -> None:
+        model = self.model
+        match model.random.choice(["commit", "search", "search", "step", "step", "step", "rare"]):
+            case "commit":
+                model.commit()
+            case "search":
+                self.begin_search()
+            case "step" if model.waiting:
+                model.waiting.pop(model.random.randrange(len(model.waiting))).set()
+            case "rare" if model.random.random() < 0.1:
+                model.restore()
+
+    async def end(self) -> None:
+        await self.shards.close()
+        async with asyncio.timeout(10):
+            while not all(search.done() for search in self.searches):
+                for event in self.model.waiting:
+                    event.set()
+                await asyncio.sleep(0)
+        for outcome in await asyncio.gather(*self.searches, return_exceptions=True):
+            if isinstance(outcome, AssertionError):
+                raise outcome
+
+
+async def played(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """The events of one interleaving."""
+    model = Model(Random(seed))  # noqa: S311  no secret
+    monkeypatch.setattr(loading, "load", model.load)
+    monkeypatch.setattr(resident_partition, "_CHANGED_ROWS_MAX", 4)
+    monkeypatch.setattr(asyncio, "to_thread", model.in_thread)
+    monkeypatch.setattr(resident_shards, "_REFUSED_S", 0.0)  # loaded again at once
+    events: Counter[str] = Counter()
+    shards = ResidentShards(
+        None,  # type: ignore[arg-type]  # the model answers
+        bytes_max=1 << 20 if seed % 3 else 2_500,
+        chunks_max=1_000,
+        on_event=lambda event: events.update([event]),
+    )
+    monkeypatch.setattr(shards, "_changes", model)
+    interleaving = Interleaving(model, shards)
+    for _ in range(STEPS):
+        interleaving.step()
+        await asyncio.sleep(0)
+    await interleaving.end()
+    return events
+
+
+@pytest.mark.parametrize("seeds", [range(start, start + 30) for start in (0, 30, 60)])
+async def test_a_shard_holds_the_chunks_of_its_revision(
+    seeds: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: Counter[str] = Counter()
+    for seed in seeds:
+        with monkeypatch.context() as context:
+            events += await played(seed, context)
+    assert events.keys() >= {"loaded", "followed", "compacted", "evicted", "outdated"}
+
+
+async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forgetful(shard: Shard, changes: ChangeSet) -> Shard:
+        return shard.at_revision(changes.revision, shard.space)
+
+    monkeypatch.setattr(resident_partition, "_apply", forgetful)
+
+    async def play_all() -> None:
+        for seed in range(30):
+            await played(seed, monkeypatch)
+
+    with pytest.raises(AssertionError):
+        await play_all()
