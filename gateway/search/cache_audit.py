@@ -78,7 +78,7 @@ class CacheAuditor:
         Raises `DatabaseUnavailable`.
         """
         result = await search_index(self._searcher, scope, query)
-        if result.degraded or not result.dependence.exact:
+        if result.degraded or not result.dependencies.exact:
             return "approximate"
         if Revisions(result.history, result.as_of) != revisions:
             return "moved"

@@ -54,7 +54,7 @@ async def build_answer(
     return ComputedAnswer(
         encode(result, query, llm_output),
         Revisions(result.history, result.as_of),
-        result.dependence.encode() if is_recorded else b"",
+        result.dependencies.encode() if is_recorded else b"",
         is_complete=not missing_parts,
         missing_parts=missing_parts or None,
     )

@@ -278,7 +278,7 @@ class DocumentStore:
                 is_public=PUBLIC in readers,
                 chunks_before=row["chunks"],
                 chunks=row["chunks"],
-                touched=stored.all_ids,
+                updated=stored.all_ids,
             )
             audit_fields, actions = (
                 {"owner": owner, "readers": list(readers)},

@@ -192,7 +192,7 @@ def _change(
     stored, document = write.stored, write.document
     has_same_fields = stored is not None and outbox.has_same_fields(stored, document)
     is_renamed = stored is not None and stored.uri != document.uri
-    untouched = [kept.chunk_id for kept in write.kept if has_same_fields and kept.lexical is None]
+    unchanged = [kept.chunk_id for kept in write.kept if has_same_fields and kept.lexical is None]
     return Change(
         key,
         document.language,
@@ -202,10 +202,10 @@ def _change(
         chunks=_chunks(write),
         added=added,
         removed=sorted({*write.removed, *write.strays}),
-        touched=[
+        updated=[
             kept.chunk_id for kept in write.kept if not has_same_fields or kept.lexical is not None
         ],
-        moved=[chunk_id for chunk_id in untouched if is_renamed or chunk_id in repositioned],
+        repositioned=[chunk_id for chunk_id in unchanged if is_renamed or chunk_id in repositioned],
     )
 
 

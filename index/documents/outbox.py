@@ -40,8 +40,8 @@ class Change:
     chunks: int
     added: Sequence[int] = ()
     removed: Sequence[int] = ()
-    touched: Sequence[int] = ()
-    moved: Sequence[int] = ()
+    updated: Sequence[int] = ()
+    repositioned: Sequence[int] = ()
 
     @property
     def public_more(self) -> int:
@@ -90,7 +90,9 @@ async def commit(
     return _to_commit_result(rows)
 
 
-async def touch(session: Session, chunks_by_partition: Mapping[str, Sequence[int]]) -> CommitResult:
+async def mark_updated(
+    session: Session, chunks_by_partition: Mapping[str, Sequence[int]]
+) -> CommitResult:
     """Raise each partition's revision for these chunks, whose documents have not changed."""
     return _to_commit_result(
         {
@@ -129,8 +131,8 @@ async def _advance(
         public_chunk_delta,
         list(chain.from_iterable(change.added for change in changes)),
         list(chain.from_iterable(change.removed for change in changes)),
-        list(chain.from_iterable(change.touched for change in changes)),
-        list(chain.from_iterable(change.moved for change in changes)),
+        list(chain.from_iterable(change.updated for change in changes)),
+        list(chain.from_iterable(change.repositioned for change in changes)),
         [change.key for change in changes],
     )
 

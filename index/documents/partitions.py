@@ -87,7 +87,7 @@ async def _index(session: Session, partition_no: int) -> bool:
 
 async def _advance(session: Session, tenant: str) -> None:
     if partitions := await _partitions(session, tenant):
-        await outbox.touch(session, dict.fromkeys(partitions, ()))
+        await outbox.mark_updated(session, dict.fromkeys(partitions, ()))
 
 
 async def _partitions(session: Session, tenant: str) -> list[str]:

@@ -98,9 +98,9 @@ class EmbeddingMigration:
 
 async def _touch(session: Session, tenant: str) -> CommitResult:
     """Raise the revisions of the partitions that may have seen one of the vectors."""
-    touched = {}
+    updated_chunks = {}
     for partition, public_only in ((tenant, False), (PUBLIC, True)):
         chunk_ids = await session.value("embedding_migration.chunk_ids", tenant, public_only)
         if chunk_ids or not public_only:
-            touched[partition] = chunk_ids
-    return await outbox.touch(session, touched)
+            updated_chunks[partition] = chunk_ids
+    return await outbox.mark_updated(session, updated_chunks)

@@ -18,7 +18,7 @@ CHANGED_CHUNKS_MAX = 2_000  # chunks, about 3 MB
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangedChunk:
-    """An added or touched chunk in its current state, with the fields that decide who may see it.
+    """An added or updated chunk in its current state, with the fields that decide who may see it.
 
     space: of its vector; None in an index that has no space yet.
     dense: rounded to half precision.
@@ -49,7 +49,7 @@ class ChangeSet:
     """The effect of a partition's changes up to `revision`, as of that revision.
 
     history: of the database, to which the revisions belong.
-    removed: ids of removed or touched chunks. repositioned: ids of chunks that only moved.
+    outdated: ids of removed or updated chunks. repositioned: ids of chunks that only moved.
     documents: keys of documents that were written, re-permitted or removed.
     languages, vocabulary_size, space: of the partition.
     """
@@ -57,7 +57,7 @@ class ChangeSet:
     history: str
     partition: str
     revision: int
-    removed: frozenset[int]
+    outdated: frozenset[int]
     repositioned: frozenset[int]
     documents: frozenset[int]
     changed_chunks: Sequence[ChangedChunk]
@@ -87,7 +87,7 @@ class ChangeLog:
             history=head["history"],
             partition=partition,
             revision=head["revision"],
-            removed=frozenset(head["outdated_chunks"]),
+            outdated=frozenset(head["outdated_chunks"]),
             repositioned=frozenset(head["repositioned_chunks"]),
             documents=frozenset(head["document_keys"]),
             changed_chunks=[_to_changed_chunk(row) for row in rows if row["chunk_id"] is not None],

@@ -121,8 +121,8 @@ class ReverseIndex:
         is_concerned = table["sees_others"] if changes.partition == PUBLIC else table["is_live"]
         is_invalid = table["is_lost"] | (is_concerned & self._is_reinterpreted(changes, table))
         for postings, numbers in (
-            (self._candidates, changes.removed),
-            (self._examined, changes.removed | changes.repositioned),
+            (self._candidates, changes.outdated),
+            (self._examined, changes.outdated | changes.repositioned),
             (self._documents, changes.documents),
         ):
             is_invalid[postings.rows(numbers, turns)] = True
@@ -202,7 +202,7 @@ class ReverseIndex:
                 table["words"] != changes.vocabulary_size
             )
         if (
-            changes.removed or changes.changed_chunks or changes.repositioned or changes.documents
+            changes.outdated or changes.changed_chunks or changes.repositioned or changes.documents
         ):  # each at some time, which a date filter reads
             is_reinterpreted |= table["is_dated"]
         return is_reinterpreted

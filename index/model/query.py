@@ -17,7 +17,7 @@ FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
 
 _NOTHING = object()  # stands for a conjunction that no value meets
-_DOUBLES = 2  # best chunks that duplicate or overlap others; more cost a second search
+_DUPLICATES = 2  # best chunks that duplicate or overlap others; more cost a second search
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +154,8 @@ class Query:
         """The number of ranked chunks that suffices for most answers."""
         if self.fusion != "absolute":
             return self.depth
-        doubles = _DOUBLES if self.document_hits_max is None else 3 * self.top_k
-        return min(self.top_k + doubles, self.depth)
+        duplicates = _DUPLICATES if self.document_hits_max is None else 3 * self.top_k
+        return min(self.top_k + duplicates, self.depth)
 
     @property
     def digest(self) -> bytes:

@@ -98,7 +98,7 @@ def _apply(shard: Shard, changes: ChangeSet) -> Shard | None:
     if changes.history != shard.history or len(spaces) > 1:
         return None
     changed = [chunk.chunk_id for chunk in changes.changed_chunks]
-    applied = shard.without(np.array([*changes.removed, *changed], np.int64))
+    applied = shard.without(np.array([*changes.outdated, *changed], np.int64))
     if changed:
         try:
             segment = loading.from_changed(shard.labels, changes.changed_chunks)

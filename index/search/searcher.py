@@ -31,7 +31,7 @@ class SearchResult:
     degraded: the embedder was unavailable, so the lexical leg answered alone.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
         the same for every query.
-    dependence: which changes invalidate this answer; not compared.
+    dependencies: which changes invalidate this answer; not compared.
     """
 
     hits: tuple[Hit, ...]
@@ -39,7 +39,7 @@ class SearchResult:
     as_of: Mapping[str, int]
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
-    dependence: AnswerDependencies = field(compare=False)
+    dependencies: AnswerDependencies = field(compare=False)
     low_confidence: bool = False
 
 
@@ -105,7 +105,7 @@ class Searcher:
         if query.fusion != "absolute" or not confidence.is_low(
             result.hits,
             results.confidence,
-            tenant=result.dependence.scope.tenant,
+            tenant=result.dependencies.scope.tenant,
             default=self._score_min,
         ):
             return result
@@ -152,7 +152,7 @@ def _to_result(
             results.spelling.corrections, [hit.text for hit in selected.hits]
         ),
         degraded=results.embedded_query.dense is None,
-        dependence=_dependencies(scope, query, results, ranking, selected),
+        dependencies=_dependencies(scope, query, results, ranking, selected),
     )
 
 

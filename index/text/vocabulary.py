@@ -53,12 +53,12 @@ class Spelling:
     """The corrections of a query's words, from a vocabulary of this extent.
 
     extent: None if the query has no unknown word, which more words in the vocabulary don't change.
-    epoch: of its known words; None if all its words are common in the languages.
+    era: of its known words; None if all its words are common in the languages.
     """
 
     corrections: Mapping[str, tuple[str, ...]]
     extent: Extent | None
-    epoch: Era | None = None
+    era: Era | None = None
 
     @property
     def words(self) -> int | None:
@@ -67,7 +67,7 @@ class Spelling:
 
     def holds(self, extent: Extent) -> bool:
         """Whether the tenant's vocabulary of this extent gives the same corrections."""
-        return self.extent in (None, extent) and self.epoch in (None, extent.era)
+        return self.extent in (None, extent) and self.era in (None, extent.era)
 
 
 CERTAIN = Spelling(_NONE, None)

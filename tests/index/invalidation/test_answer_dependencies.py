@@ -97,17 +97,17 @@ PLAIN = AnswerDependencies(
 
 
 @given(dependences)
-def test_what_is_written_down_is_read_as_it_was(dependence: AnswerDependencies) -> None:
-    read = AnswerDependencies.decode(dependence.encode())
+def test_what_is_written_down_is_read_as_it_was(dependencies: AnswerDependencies) -> None:
+    read = AnswerDependencies.decode(dependencies.encode())
 
-    assert read.query.digest == dependence.query.digest
-    assert read.scope.fingerprint == dependence.scope.fingerprint
+    assert read.query.digest == dependencies.query.digest
+    assert read.scope.fingerprint == dependencies.scope.fingerprint
     assert read.dense.dtype == np.float32
     for name in AnswerDependencies.__slots__:
         if name == "dense":
-            assert read.dense.tolist() == dependence.dense.tolist()
+            assert read.dense.tolist() == dependencies.dense.tolist()
         else:
-            assert getattr(read, name) == getattr(dependence, name), name
+            assert getattr(read, name) == getattr(dependencies, name), name
 
 
 @given(st.integers(0, len(PLAIN.encode()) - 1))

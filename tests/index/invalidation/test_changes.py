@@ -53,7 +53,7 @@ async def test_who_has_missed_nothing_is_told_nothing_but_how_things_stand(
     assert (fresh.revision, fresh.languages, fresh.vocabulary_size) == (0, frozenset(), 0)
     assert (told.partition, told.revision, told.languages) == ("acme", 1, frozenset({"en"}))
     assert told.vocabulary_size > 0
-    assert told.removed == told.repositioned == told.documents == frozenset()
+    assert told.outdated == told.repositioned == told.documents == frozenset()
     assert told.changed_chunks == []
 
 
@@ -93,7 +93,7 @@ async def test_what_came_and_went_since_is_gone_and_no_arrival(
     told = await news(since, 0)
 
     assert told.revision == 2
-    assert told.removed == was
+    assert told.outdated == was
     assert told.changed_chunks == []
 
 
@@ -108,7 +108,7 @@ async def test_an_edit_tells_what_went_what_came_and_what_moved(
     told = await news(since, 1)
 
     (added,) = await ids(documents, "long") - set(stored.chunk_ids)
-    assert told.removed == {stored.chunk_ids[1]}
+    assert told.outdated == {stored.chunk_ids[1]}
     assert told.repositioned == set(stored.chunk_ids[2:])
     assert [arrival.chunk_id for arrival in told.changed_chunks] == [added]
 
@@ -122,8 +122,8 @@ async def test_a_touched_chunk_is_gone_and_arrives_as_it_is_now_and_once(
 
     told = await news(since, 0)
 
-    assert told.removed == await ids(documents, "long")
-    assert sorted(arrival.chunk_id for arrival in told.changed_chunks) == sorted(told.removed)
+    assert told.outdated == await ids(documents, "long")
+    assert sorted(arrival.chunk_id for arrival in told.changed_chunks) == sorted(told.outdated)
     assert {tuple(arrival.tags) for arrival in told.changed_chunks} == {("second",)}
 
 
@@ -143,7 +143,7 @@ async def test_of_what_is_public_only_other_tenants_chunks_arrive_and_all_go(
     assert {arrival.chunk_id for arrival in told.changed_chunks} == await ids(
         documents, "long", "beta"
     )
-    assert told.removed == await ids(documents, "hers", "beta")
+    assert told.outdated == await ids(documents, "hers", "beta")
     assert {one.tenant for one in (await news(since, 0, "public", "beta")).changed_chunks} == {
         "acme"
     }

@@ -94,7 +94,7 @@ news = st.builds(
     ChangeSet,
     partition=st.sampled_from([HOME, "public"]),
     revision=st.just(7),
-    removed=st.just(frozenset[int]()) | few,
+    outdated=st.just(frozenset[int]()) | few,
     repositioned=few,
     documents=few,
     changed_chunks=st.lists(arrivals, max_size=3),
@@ -120,7 +120,7 @@ class ReverseRules:
     def ends(self) -> bool:
         entry, news = self.entry, self.news
         return (
-            bool(news.removed & {*entry.candidates, *entry.examined})
+            bool(news.outdated & {*entry.candidates, *entry.examined})
             or bool(news.repositioned & {*entry.examined})
             or bool(news.documents & {*entry.documents})
             or (
@@ -134,7 +134,7 @@ class ReverseRules:
         entry, news = self.entry, self.news
         wanted = entry.query.filter
         is_content = bool(
-            news.removed or news.repositioned or news.documents or news.changed_chunks
+            news.outdated or news.repositioned or news.documents or news.changed_chunks
         )
         return (
             (

@@ -99,10 +99,10 @@ class ReverseWorld(ChangingIndex):
     async def _keep(self, kept: RecordedAnswers, key: str, scope: Scope, query: Query) -> None:
         found = await self.searcher.search(scope, query)
         assert not found.degraded
-        recorded = AnswerDependencies.decode(found.dependence.encode())
+        recorded = AnswerDependencies.decode(found.dependencies.encode())
         assert recorded.query.digest == query.digest
         kept.answers[key] = RecordedAnswer(scope, recorded.query, body_of(found, query))
-        kept.reverse.add(key, found.dependence.encode())
+        kept.reverse.add(key, found.dependencies.encode())
 
     async def take_in(self, kept: RecordedAnswers, *, checked: bool) -> None:
         """The news of both partitions; afterwards what is left must be what would be found."""

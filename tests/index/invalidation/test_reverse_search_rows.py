@@ -28,7 +28,7 @@ def test_an_unreadable_record_in_a_readable_ones_place_is_ended_by_any_news_and_
 
     reverse.add("key", ENTRY.encode())
     assert reverse.invalidated(NOTHING) == set()
-    assert reverse.invalidated(replace(NOTHING, removed=frozenset({2}))) == {"key"}
+    assert reverse.invalidated(replace(NOTHING, outdated=frozenset({2}))) == {"key"}
 
 
 def test_whoever_takes_a_row_takes_nothing_of_who_had_it_before() -> None:
@@ -39,11 +39,11 @@ def test_whoever_takes_a_row_takes_nothing_of_who_had_it_before() -> None:
 
     assert (
         reverse.invalidated(
-            replace(NOTHING, removed=frozenset({1, 2}), repositioned=frozenset({1}))
+            replace(NOTHING, outdated=frozenset({1, 2}), repositioned=frozenset({1}))
         )
         == set()
     )
-    assert reverse.invalidated(replace(NOTHING, removed=frozenset({3}))) == {"after"}
+    assert reverse.invalidated(replace(NOTHING, outdated=frozenset({3}))) == {"after"}
 
 
 def test_a_thousand_answers_in_turn_leave_no_more_behind_than_one_in_ten_holds() -> None:
@@ -54,8 +54,8 @@ def test_a_thousand_answers_in_turn_leave_no_more_behind_than_one_in_ten_holds()
         reverse.add(f"{number % 100}", replace(ENTRY, candidates=ids, examined=ids[:9]).encode())
 
     assert len(reverse) == 100
-    assert len(reverse.invalidated(replace(NOTHING, removed=frozenset({999})))) == 100
-    assert reverse.invalidated(replace(NOTHING, removed=frozenset({899}))) == set()
+    assert len(reverse.invalidated(replace(NOTHING, outdated=frozenset({999})))) == 100
+    assert reverse.invalidated(replace(NOTHING, outdated=frozenset({899}))) == set()
 
 
 def test_what_is_noted_of_rows_that_are_no_more_is_swept_away() -> None:

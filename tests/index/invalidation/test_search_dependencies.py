@@ -41,7 +41,7 @@ async def test_an_answer_depends_on_the_candidates_of_the_legs_that_have_weight(
     query = Query("sensor lighthouse", candidates=5, top_k=2, fusion="relative")
 
     async def dependence(**fields: Any) -> AnswerDependencies:
-        return (await world.searcher.search(ANA, replace(query, **fields))).dependence
+        return (await world.searcher.search(ANA, replace(query, **fields))).dependencies
 
     both, words, meaning = [await dependence(alpha=alpha) for alpha in (0.5, 0.0, 1.0)]
     assert set(both.candidates) == {*words.candidates, *meaning.candidates}
@@ -62,8 +62,8 @@ async def test_a_leg_that_found_less_than_it_asked_for_has_no_floor(world: Quest
 
     few = await world.searcher.search(ANA, query)
 
-    assert few.dependence.dense_floor is few.dependence.lexical_floor is None
-    assert few.dependence.exact
+    assert few.dependencies.dense_floor is few.dependencies.lexical_floor is None
+    assert few.dependencies.exact
 
 
 async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_the_last(
@@ -76,14 +76,14 @@ async def test_what_is_judged_by_itself_depends_on_the_hits_and_on_the_score_of_
 
     three, every = await searched(), await searched(top_k=1000, candidates=1000)
     assert len(three.hits) == 3
-    assert three.dependence.fused_floor == three.hits[-1].score
-    assert three.dependence.candidates == ()
-    assert three.dependence.dense_floor == three.dependence.lexical_floor == math.inf
-    assert every.dependence.fused_floor == 0.0
+    assert three.dependencies.fused_floor == three.hits[-1].score
+    assert three.dependencies.candidates == ()
+    assert three.dependencies.dense_floor == three.dependencies.lexical_floor == math.inf
+    assert every.dependencies.fused_floor == 0.0
     least = every.hits[5].score
     some = await searched(top_k=1000, candidates=1000, min_score=least)
-    assert some.dependence.fused_floor == least
-    assert (await searched(min_score=least)).dependence.fused_floor == three.hits[-1].score
+    assert some.dependencies.fused_floor == least
+    assert (await searched(min_score=least)).dependencies.fused_floor == three.hits[-1].score
 
 
 async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
@@ -93,15 +93,15 @@ async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
 
     found = await world.searcher.search(ANA, query)
 
-    assert len(found.hits) < len(found.dependence.examined) == 40
-    assert 0 < found.dependence.fused_floor <= found.hits[-1].score
+    assert len(found.hits) < len(found.dependencies.examined) == 40
+    assert 0 < found.dependencies.fused_floor <= found.hits[-1].score
 
 
 async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
     world: QuestionWorld,
 ) -> None:
     async def dependence(text: str, language: str | None = None) -> AnswerDependencies:
-        return (await world.searcher.search(ANA, Query(text, language=language))).dependence
+        return (await world.searcher.search(ANA, Query(text, language=language))).dependencies
 
     (held,) = [
         row["tenant_vocabulary_size"]
@@ -123,8 +123,8 @@ async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_tex
     plain = await world.searcher.search(ANA, query)
     expanded = await world.searcher.search(ANA, replace(query, expand=True))
 
-    assert plain.dependence.documents == ()
-    assert len(expanded.dependence.documents) >= len({hit.document for hit in expanded.hits}) > 0
+    assert plain.dependencies.documents == ()
+    assert len(expanded.dependencies.documents) >= len({hit.document for hit in expanded.hits}) > 0
 
 
 async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: QuestionWorld) -> None:
@@ -132,7 +132,7 @@ async def test_an_answer_depends_on_what_was_looked_at_and_left_out(world: Quest
 
     found = await world.searcher.search(ANA, query)
 
-    assert {hit.chunk_id for hit in found.hits} < set(found.dependence.examined)
+    assert {hit.chunk_id for hit in found.hits} < set(found.dependencies.examined)
 
 
 async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
@@ -151,8 +151,8 @@ async def test_where_there_is_meaning_of_another_kind_alone_the_words_count(
     (hit,) = judged.hits
     assert hit.ranking.lexical is not None
     assert hit.score == hit.ranking.lexical.score
-    assert ranked.dependence.candidates == (hit.chunk_id,)
-    assert ranked.dependence.dense_floor is ranked.dependence.lexical_floor is None
+    assert ranked.dependencies.candidates == (hit.chunk_id,)
+    assert ranked.dependencies.dense_floor is ranked.dependencies.lexical_floor is None
 
 
 async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(
@@ -161,6 +161,6 @@ async def test_a_recorded_query_is_computed_anew_as_the_one_that_was_asked(
     query = Query("lighthuose", filter=Filter(tags_any=("red",)), explain=True, expand=True)
     found = await world.searcher.search(ANA, query)
 
-    recorded = AnswerDependencies.decode(found.dependence.encode())
+    recorded = AnswerDependencies.decode(found.dependencies.encode())
 
     assert await world.searcher.search(recorded.scope, recorded.query) == found

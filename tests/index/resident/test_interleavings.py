@@ -115,7 +115,7 @@ class Model:
             history=self.history,
             partition=partition,
             revision=self.revision,
-            removed=frozenset(named - self.chunks.keys()),
+            outdated=frozenset(named - self.chunks.keys()),
             repositioned=frozenset(),
             documents=frozenset(),
             changed_chunks=self.changed(sorted(named & self.chunks.keys())),

@@ -48,7 +48,7 @@ class Shards:
         through_shards = await self.searcher.search(scope, query)
         expected = await self.index.searcher.search(scope, query)
         assert through_shards == expected
-        assert through_shards.dependence.encode() == expected.dependence.encode()
+        assert through_shards.dependencies.encode() == expected.dependencies.encode()
         return expected
 
 

@@ -57,7 +57,7 @@ async def test_other_tenants_find_nothing_of_a_closed_one_whichever_way_they_sea
     assert now[PUBLIC].revision == revisions[PUBLIC].revision + 1
     news = await ChangeLog(database).changes_after("acme", PUBLIC, revisions[PUBLIC].revision)
     assert news is not None
-    assert news.removed == public
+    assert news.outdated == public
     assert not news.changed_chunks
 
 

@@ -157,7 +157,7 @@ async def test_a_known_word_is_looked_up_once_whatever_is_learned_after(
 
     again = await watched.spelling(of("acme"), "Zorbified!", ENGLISH, extent=at(2))
 
-    assert first == again == replace(CERTAIN, epoch=at(0).era)
+    assert first == again == replace(CERTAIN, era=at(0).era)
     assert observed == ["vocabulary.look_up"]
 
 
@@ -185,7 +185,7 @@ async def test_a_correction_is_remembered_until_the_vocabulary_has_grown(
 
     assert first == remembered
     assert observed == ["vocabulary.look_up"] * 2
-    assert fresh == replace(CERTAIN, epoch=at(0).era)
+    assert fresh == replace(CERTAIN, era=at(0).era)
 
 
 async def test_a_look_up_shows_this_process_that_the_vocabulary_has_grown(

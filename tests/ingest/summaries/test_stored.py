@@ -194,7 +194,7 @@ async def test_the_change_names_summaries_as_it_names_chunks(
     async def news(revision: int) -> tuple[frozenset[int], set[tuple[int, str]]]:
         told = await changes.changes_after("acme", "acme", revision)
         assert told is not None
-        return told.removed, {(each.chunk_id, each.kind) for each in told.changed_chunks}
+        return told.outdated, {(each.chunk_id, each.kind) for each in told.changed_chunks}
 
     written = await put(writer, BOOK)
     book = await stored(documents)
