@@ -254,9 +254,9 @@ COME = {"tenant": "beta", "readers": ("public",)}
     ("entry", "told", "ends"),
     [
         ({}, {}, False),
-        ({}, {"removed": frozenset({2})}, True),
-        ({"candidates": ()}, {"removed": frozenset({1})}, True),
-        ({}, {"removed": frozenset({3})}, False),
+        ({}, {"outdated": frozenset({2})}, True),
+        ({"candidates": ()}, {"outdated": frozenset({1})}, True),
+        ({}, {"outdated": frozenset({3})}, False),
         ({}, {"repositioned": frozenset({1})}, True),
         ({}, {"repositioned": frozenset({2})}, False),
         ({}, {"documents": frozenset({4})}, False),
@@ -280,13 +280,13 @@ COME = {"tenant": "beta", "readers": ("public",)}
         ({}, {"space": "two"}, True),
         ({}, {"space": None}, False),
         ({}, {"space": "two", "partition": "public"}, False),
-        ({"exact": False}, {"removed": frozenset({9})}, False),
+        ({"exact": False}, {"outdated": frozenset({9})}, False),
         ({"query": Query("?", filter=Filter(updated_after=worlds.EPOCH))}, {}, False),
         *(
             ({"query": Query("?", filter=dated)}, {said: few_}, True)
             for dated in (Filter(updated_after=worlds.EPOCH), Filter(updated_before=worlds.EPOCH))
             for said, few_ in (
-                ("removed", frozenset({9})),
+                ("outdated", frozenset({9})),
                 ("repositioned", frozenset({9})),
                 ("documents", frozenset({9})),
             )
