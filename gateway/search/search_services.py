@@ -98,7 +98,7 @@ def build(
         edition=f"{metadata.version('nearhit')} {index_name} {settings.confidence_min}",
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
-        searcher=searcher(shards if settings.shard_bytes_max else None),
+        searcher=searcher(shards),
         shards=shards,
         answers=caches.answers,
         similarity=caches.similarity,

@@ -16,7 +16,7 @@ class CacheSettings(BaseSettings):
     shard_bytes_max: NonNegativeInt = Field(
         268_435_456,
         description="memory of a worker for the vectors and terms of tenants that are searched "
-        "often, about 1,000 bytes a chunk of 256 dimensions; 0: every search reads PostgreSQL",
+        "often; 0: every search reads PostgreSQL",
     )
     shard_chunks_max: PositiveInt = Field(
         200_000, description="maximum chunks of a tenant that is held in memory"

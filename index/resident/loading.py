@@ -44,44 +44,56 @@ async def load(database: Database, partition: str, chunks_max: int) -> Shard | N
 
     Raises `DatabaseUnavailable` and `Unsuitable`.
     """
-    labels, segments, spaces = new_labels(), list[ShardSegment](), set[str | None]()
+    pages: list[tuple[Sequence[Row], Row]] = []  # documents, and the columns of their chunks
     statement = "public" if partition == PUBLIC else "tenant"
     arguments = () if partition == PUBLIC else (partition,)
     async with database.snapshot() as session:
         head = await session.row("resident.partition", partition)
         if head is None or head["chunks"] > chunks_max:
             return None
-        pages = session.batches(f"resident.{statement}_documents", *arguments, size=_PAGE_DOCUMENTS)
-        async for documents in pages:
+        batches = session.batches(
+            f"resident.{statement}_documents", *arguments, size=_PAGE_DOCUMENTS
+        )
+        async for documents in batches:
             partitions = list({row["partition_no"] for row in documents})
             keys = [row["document_key"] for row in documents]
             chunks = await session.row("resident.chunks", partitions, keys)
             assert chunks is not None, "an aggregate always has a row"
             if chunks["chunks"]:
-                spaces |= {row["embedding_space"] for row in documents}
-                segments.append(await asyncio.to_thread(_from_rows, labels, documents, chunks))
-        words = None if partition == PUBLIC else await _load_words(session, partition, head)
+                pages.append((documents, chunks))
+        words = [] if partition == PUBLIC else await _read_words(session, partition)
+    return await asyncio.to_thread(_build, partition, head, pages, words)
+
+
+async def _read_words(session: Session, tenant: str) -> list[str]:
+    words: list[str] = []
+    async for rows in session.batches("vocabulary.words", tenant, size=_PAGE_WORDS):
+        words += [row["word"] for row in rows]
+    return words
+
+
+def _build(
+    partition: str, head: Row, pages: Sequence[tuple[Sequence[Row], Row]], words: Sequence[str]
+) -> Shard:
+    """The shard of what was read in one snapshot; takes long. Raises `Unsuitable`."""
+    spaces = {row["embedding_space"] for documents, _ in pages for row in documents}
     if len(spaces) > 1:
         raise Unsuitable(f"{partition} has vectors of {len(spaces)} embedding spaces")
+    labels = new_labels()
+    segments = [_from_rows(labels, documents, chunks) for documents, chunks in pages]
     live = [np.ones(len(each), np.bool_) for each in segments]
-    merged = await asyncio.to_thread(segment.merge, segments, live) if segments else None
+    merged = segment.merge(segments, live) if segments else None
+    extent = Extent(head["history"], head["vocabulary_size"])
     return Shard(
         partition=partition,
         history=head["history"],
         revision=head["revision"],
         space=next(iter(spaces), None),
         labels=labels,
-        words=words,
+        words=None if partition == PUBLIC else ResidentWords.of(extent, words),
         segments=() if merged is None else (merged,),
         live=() if merged is None else (np.ones(len(merged), np.bool_),),
     )
-
-
-async def _load_words(session: Session, tenant: str, head: Row) -> ResidentWords:
-    words: list[str] = []
-    async for rows in session.batches("vocabulary.words", tenant, size=_PAGE_WORDS):
-        words += [row["word"] for row in rows]
-    return ResidentWords.of(Extent(head["history"], head["vocabulary_size"]), words)
 
 
 def from_changed(labels: ChunkLabels, chunks: Sequence[ChangedChunk]) -> ShardSegment:

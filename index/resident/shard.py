@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
-from index.resident import segment as segments_of
 from index.resident.labels import Audiences, Labels
-from index.resident.segment import ShardSegment
+from index.resident.segment import ShardSegment, merge
 from index.text.vocabulary import ResidentWords
 
 _HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single precision
@@ -138,7 +137,7 @@ class Shard:
         """The shard with more chunks; small segments are merged, so that there are few."""
         segments, live = [*self.segments, segment], [*self.live, np.ones(len(segment), np.bool_)]
         while len(segments) > 2 and len(segments[-2]) < 2 * len(segments[-1]):
-            merged = segments_of.merge(segments[-2:], live[-2:])
+            merged = merge(segments[-2:], live[-2:])
             segments[-2:], live[-2:] = [merged], [np.ones(len(merged), np.bool_)]
         return replace(self, segments=tuple(segments), live=tuple(live))
 
@@ -148,7 +147,7 @@ class Shard:
 
     def compacted(self) -> "Shard":
         """The same chunks in one segment."""
-        merged = segments_of.merge(self.segments, self.live)
+        merged = merge(self.segments, self.live)
         return replace(self, segments=(merged,), live=(np.ones(len(merged), np.bool_),))
 
     def _admitted(self, segment: ShardSegment, scope: Scope) -> NDArray[np.bool_]:

@@ -6,17 +6,15 @@ again.
 """
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
-from pgvector import SparseVector
 
 from index.errors import DatabaseUnavailable
-from index.model.chunk_kind import Kind
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database, Row
@@ -26,6 +24,7 @@ from index.resident.shard import Shard, ShardQuestion
 from index.search import strategy
 from index.search.fusion import Candidate, ScoredChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
+from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
 from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.search.visibility_args import filter_args
 from index.text import lexical
@@ -41,22 +40,6 @@ _PROPOSED_MAX = (
     256  # chunks; with more, PostgreSQL scans as quickly; a starting value, not measured
 )
 _SPLIT_ATTEMPTS_MAX = 3  # at passes of one revision; after them one exact pass runs
-
-
-@dataclass(frozen=True, slots=True)
-class _PreparedSearch:
-    """A search with all that chunks are compared with.
-
-    rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
-    """
-
-    scope: Scope
-    query: Query
-    rows_max: int
-    embedded_query: EmbeddedQuery
-    languages: frozenset[str]
-    spelling: Spelling
-    terms: lexical.Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,32 +81,6 @@ class _ScopeStats:
     languages: frozenset[str]
     size: PartitionSize
     vocabulary: Extent
-
-
-@dataclass(frozen=True, slots=True)
-class _PassResult:
-    """The result of one pass. head: its first row, which describes the pass itself."""
-
-    head: Row
-    rows: Sequence[Row]
-    exact: bool
-
-    @property
-    def history(self) -> str:
-        history: str = self.head["history"]
-        return history
-
-    @property
-    def revisions(self) -> tuple[int, int]:
-        return self.head["tenant_revision"], self.head["public_revision"]
-
-    @property
-    def hit_rows(self) -> Iterator[Row]:
-        return (row for row in self.rows if row["chunk_id"] is not None)
-
-    def leg(self, name: str) -> list[Candidate]:
-        ids, scores = self.head[f"{name}_ids"] or (), self.head[f"{name}_scores"] or ()
-        return [Candidate(*pair) for pair in zip(ids, scores, strict=True)]
 
 
 class SearchExecutor:
@@ -203,7 +160,7 @@ class SearchExecutor:
         embedded_query: EmbeddedQuery,
         stats: _ScopeStats,
         shards: Sequence[Shard] | None,
-    ) -> _PreparedSearch:
+    ) -> PreparedSearch:
         languages = stats.languages if query.language is None else frozenset({query.language})
         # Only where needed: a thread costs as much as analysing ten queries.
         if not languages <= self._loaded_languages:
@@ -216,7 +173,7 @@ class SearchExecutor:
             extent=stats.vocabulary,
             resident=next((each.words for each in shards or () if each.words), None),
         )
-        return _PreparedSearch(
+        return PreparedSearch(
             scope=scope,
             query=query,
             rows_max=rows_max,
@@ -263,8 +220,8 @@ class SearchExecutor:
         return self._shards.use(scope)
 
     async def _run_shard_pass(
-        self, prepared: _PreparedSearch, shards: Sequence[Shard]
-    ) -> Sequence[_PassResult] | None:
+        self, prepared: PreparedSearch, shards: Sequence[Shard]
+    ) -> Sequence[PassResult] | None:
         """One pass over what the shards propose; None if they can't follow, or disagree with it.
 
         The statement returns the revisions of its snapshot. At the revisions of the shards no other
@@ -272,13 +229,14 @@ class SearchExecutor:
         """
         assert self._shards is not None, "the shards come from it"
         exact_pass = strategy.exact(others=prepared.scope.public)
+        question = _to_shard_question(prepared)
         for _ in range(_FOLLOWS_MAX):
-            proposed = shard.propose(shards, _to_shard_question(prepared), _PROPOSED_MAX)
+            proposed = shard.propose(shards, question, _PROPOSED_MAX)
             if proposed is None:
                 return None
-            arguments = _arguments(prepared, exact_pass, proposed)
+            arguments = pass_arguments(prepared, exact_pass, proposed)
             rows = await self._database.rows("search.proposed", *arguments)
-            result = _to_pass_result(rows, exact=True)
+            result = to_pass_result(rows, exact=True)
             revisions = dict(zip((prepared.scope.tenant, PUBLIC), result.revisions, strict=True))
             if all(
                 (each.history, each.revision) == (result.history, revisions[each.partition])
@@ -295,8 +253,8 @@ class SearchExecutor:
         return None
 
     async def _run_passes(
-        self, prepared: _PreparedSearch, estimate: VisibilityEstimate | None
-    ) -> Sequence[_PassResult] | None:
+        self, prepared: PreparedSearch, estimate: VisibilityEstimate | None
+    ) -> Sequence[PassResult] | None:
         """The results of all passes at the same revisions; None if a commit came in between.
 
         estimate: None for a single exact pass, which always reads one revision.
@@ -322,24 +280,24 @@ class SearchExecutor:
         return complete if is_consistent else None
 
     async def _run_pass(
-        self, prepared: _PreparedSearch, search_pass: SearchPass
-    ) -> _PassResult | None:
+        self, prepared: PreparedSearch, search_pass: SearchPass
+    ) -> PassResult | None:
         if search_pass.way == "nearest":
             return await self._nearest(prepared, search_pass)
         return await self._exact(prepared, search_pass)
 
-    async def _exact(self, prepared: _PreparedSearch, search_pass: SearchPass) -> _PassResult:
+    async def _exact(self, prepared: PreparedSearch, search_pass: SearchPass) -> PassResult:
         query = prepared.query
-        arguments = _arguments(prepared, search_pass, search_pass.left_out)
+        arguments = pass_arguments(prepared, search_pass, search_pass.left_out)
         if query.by_legs:
             rows = await self._database.rows("search.exact_legs", *arguments, query.candidates)
         else:
             rows = await self._database.rows("search.exact", *arguments)
-        return _to_pass_result(rows, exact=True)
+        return to_pass_result(rows, exact=True)
 
     async def _nearest(
-        self, prepared: _PreparedSearch, search_pass: SearchPass
-    ) -> _PassResult | None:
+        self, prepared: PreparedSearch, search_pass: SearchPass
+    ) -> PassResult | None:
         """None if the graph found fewer chunks than the query's candidates: there may be more."""
         candidates = _GRAPH_FACTOR * prepared.query.candidates
         terms = strategy.rarest_terms(prepared.terms.chances, search_pass.visible, candidates)
@@ -353,26 +311,26 @@ class SearchExecutor:
         return result if len(result.leg("dense")) >= candidates_min else None
 
     async def _nearest_with_terms(
-        self, prepared: _PreparedSearch, search_pass: SearchPass, terms: Sequence[int]
-    ) -> _PassResult:
+        self, prepared: PreparedSearch, search_pass: SearchPass, terms: Sequence[int]
+    ) -> PassResult:
         assert prepared.embedded_query.width is not None, (
             "only an embedded query has a nearest chunk"
         )
         rows = await self._database.rows(
             "search.nearest",
-            *_arguments(prepared, search_pass, [term + 1 for term in terms]),
+            *pass_arguments(prepared, search_pass, [term + 1 for term in terms]),
             _GRAPH_FACTOR * prepared.query.candidates,
             partition_no=search_pass.partition_no,
             dimensions=prepared.embedded_query.width,
         )
-        return _to_pass_result(rows, exact=False)
+        return to_pass_result(rows, exact=False)
 
 
 def _is_for_shards(query: Query) -> bool:
     return shard.can_answer(query) and query.depth <= _PROPOSED_MAX
 
 
-def _to_shard_question(prepared: _PreparedSearch) -> ShardQuestion:
+def _to_shard_question(prepared: PreparedSearch) -> ShardQuestion:
     embedded_query = prepared.embedded_query
     vector = None if embedded_query.dense is None else embedded_query.dense.to_numpy()
     return ShardQuestion(
@@ -386,37 +344,6 @@ def _to_shard_question(prepared: _PreparedSearch) -> ShardQuestion:
     )
 
 
-def _arguments(
-    prepared: _PreparedSearch, search_pass: SearchPass, statement_argument: Sequence[int]
-) -> tuple[Any, ...]:
-    """The arguments of a pass. statement_argument: the one whose meaning differs by statement."""
-    query, embedded_query = prepared.query, prepared.embedded_query
-    return (
-        *filter_args(prepared.scope, query.filter),
-        search_pass.own,
-        search_pass.others,
-        embedded_query.dense,
-        SparseVector(dict(prepared.terms.weights), lexical.DIMENSION),
-        prepared.rows_max,
-        embedded_query.alpha,
-        statement_argument,
-        query.expand,
-        embedded_query.space,
-        _summaries_left_out(query.filter.kinds),
-        query.summaries,
-    )
-
-
-def _summaries_left_out(kinds: Collection[Kind]) -> bool | None:
-    """Whether to leave out summaries (True) or texts (False); None if both kinds are requested."""
-    return None if len(kinds) > 1 else "text" in kinds
-
-
-def _to_pass_result(rows: Sequence[Row], *, exact: bool) -> _PassResult:
-    head = next(row for row in rows if row["tenant_revision"] is not None)
-    return _PassResult(head, rows, exact)
-
-
 def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     languages = row["tenant_languages"] or ()
     if scope.public:
@@ -426,7 +353,7 @@ def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     return _ScopeStats(row["embedding_space"], frozenset(languages), size, extent)
 
 
-def _merge_results(prepared: _PreparedSearch, results: Sequence[_PassResult]) -> PassResults:
+def _merge_results(prepared: PreparedSearch, results: Sequence[PassResult]) -> PassResults:
     scope, query = prepared.scope, prepared.query
     revisions = dict(zip((scope.tenant, PUBLIC), results[0].revisions, strict=True))
     hit_rows = [row for result in results for row in result.hit_rows]
@@ -446,7 +373,7 @@ def _merge_results(prepared: _PreparedSearch, results: Sequence[_PassResult]) ->
     )
 
 
-def _leg(query: Query, results: Sequence[_PassResult], name: str) -> Sequence[Candidate]:
+def _leg(query: Query, results: Sequence[PassResult], name: str) -> Sequence[Candidate]:
     if not query.by_legs:
         return ()
     candidates = chain.from_iterable(candidate.leg(name) for candidate in results)

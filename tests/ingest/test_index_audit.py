@@ -159,15 +159,15 @@ async def test_each_problem_is_reported_and_repaired(
     before = await shown(searcher)
     await connection.execute(statement)
 
-    told = await audited(database, writer)
+    problems = await audited(database, writer)
     mended = await audited(database, writer, repair=True)
 
-    assert {problem.kind for problem in told} == kinds
-    assert not any(problem.is_repaired for problem in told)
+    assert {problem.kind for problem in problems} == kinds
+    assert not any(problem.is_repaired for problem in problems)
     assert {problem.kind for problem in mended} == kinds
     assert all(problem.is_repaired for problem in mended)
     assert await audited(database, writer) == []
-    assert {problem.where for problem in told} <= {"parts", "", "old"}
+    assert {problem.where for problem in problems} <= {"parts", "", "old"}
     if name != "the text is another's":
         assert await shown(searcher) == before
 

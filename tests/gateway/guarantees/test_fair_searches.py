@@ -18,7 +18,7 @@ CONDITIONS = 60
 DOCUMENTS = 1_500
 CALLERS = 32
 SEARCHES = 40
-SLOWER_MAX = 60.0  # times; with a filter's cost as it was before it had a limit, several hundred
+SLOWER_MAX = 25.0  # times; with a filter's cost as it was before it had a limit, several hundred
 
 
 @pytest.fixture
@@ -88,11 +88,12 @@ async def test_the_heaviest_filters_of_one_tenant_leave_another_ones_searches_qu
 ) -> None:
     await put_all(ana, DOCUMENTS)
     await seconds(beta, "first")
-    unloaded = await seconds(beta, "unloaded")
-
+    before = await seconds(beta, "before")
     async with asking(ana) as statuses:
         loaded = await seconds(beta, "loaded")
+    after = await seconds(beta, "after")
 
     assert set(statuses) <= {200}
     p95 = int(0.95 * SEARCHES)
-    assert loaded[p95] < SLOWER_MAX * unloaded[p95]
+    # On both sides of the load: how busy the machine is otherwise changes within seconds.
+    assert loaded[p95] < SLOWER_MAX * sorted([*before, *after])[2 * p95]

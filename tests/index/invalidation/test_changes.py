@@ -1,4 +1,4 @@
-"""What a cache is told of the changes that it has missed."""
+"""What a cache is change_set of the changes that it has missed."""
 
 from dataclasses import replace
 
@@ -32,9 +32,9 @@ def since(database: Database, tenants: TenantStore) -> ChangeLog:
 async def news(
     since: ChangeLog, revision: int, partition: str = "acme", home: str = "acme"
 ) -> ChangeSet:
-    told = await since.changes_after(home, partition, revision)
-    assert told is not None
-    return told
+    change_set = await since.changes_after(home, partition, revision)
+    assert change_set is not None
+    return change_set
 
 
 async def ids(documents: DocumentStore, document_id: str, tenant: str = "acme") -> frozenset[int]:
@@ -48,13 +48,17 @@ async def test_who_has_missed_nothing_is_told_nothing_but_how_things_stand(
 ) -> None:
     fresh = await news(since, 0)
     await put(writer, LONG)
-    told = await news(since, 1)
+    change_set = await news(since, 1)
 
     assert (fresh.revision, fresh.languages, fresh.vocabulary_size) == (0, frozenset(), 0)
-    assert (told.partition, told.revision, told.languages) == ("acme", 1, frozenset({"en"}))
-    assert told.vocabulary_size > 0
-    assert told.outdated == told.repositioned == told.documents == frozenset()
-    assert told.changed_chunks == []
+    assert (change_set.partition, change_set.revision, change_set.languages) == (
+        "acme",
+        1,
+        frozenset({"en"}),
+    )
+    assert change_set.vocabulary_size > 0
+    assert change_set.outdated == change_set.repositioned == change_set.documents == frozenset()
+    assert change_set.changed_chunks == []
 
 
 async def test_an_added_chunk_is_told_as_it_is_stored(
@@ -62,18 +66,18 @@ async def test_an_added_chunk_is_told_as_it_is_stored(
 ) -> None:
     await put(writer, LONG)
 
-    told = await news(since, 0)
+    change_set = await news(since, 0)
 
     made = chunks(LONG.text)
     known = await documents.known_embeddings("acme", embedder.space, [one.digest for one in made])
     stored = await documents.stored("acme", "long")
     assert stored is not None
-    arrivals = {arrival.chunk_id: arrival for arrival in told.changed_chunks}
+    arrivals = {arrival.chunk_id: arrival for arrival in change_set.changed_chunks}
     assert arrivals.keys() == set(stored.chunk_ids)
-    assert len(told.documents) == 1
+    assert len(change_set.documents) == 1
     for chunk_id, chunk in zip(stored.chunk_ids, made, strict=True):
         one = arrivals[chunk_id]
-        assert {one.document_key} == told.documents
+        assert {one.document_key} == change_set.documents
         assert (one.tenant, one.document_id, one.source) == ("acme", "long", LONG.source)
         assert (one.language, tuple(one.tags), one.metadata) == ("en", LONG.tags, LONG.metadata)
         assert (one.owner, tuple(one.readers)) == (LONG.owner, LONG.readers)
@@ -90,11 +94,11 @@ async def test_what_came_and_went_since_is_gone_and_no_arrival(
     was = await ids(documents, "long")
     await writer.remove("acme", "long", lambda document: document)
 
-    told = await news(since, 0)
+    change_set = await news(since, 0)
 
-    assert told.revision == 2
-    assert told.outdated == was
-    assert told.changed_chunks == []
+    assert change_set.revision == 2
+    assert change_set.outdated == was
+    assert change_set.changed_chunks == []
 
 
 async def test_an_edit_tells_what_went_what_came_and_what_moved(
@@ -105,12 +109,12 @@ async def test_an_edit_tells_what_went_what_came_and_what_moved(
     assert stored is not None
     await put(writer, replace(LONG, text=LONG.text.replace("Number 1.", "Number one.")))
 
-    told = await news(since, 1)
+    change_set = await news(since, 1)
 
     (added,) = await ids(documents, "long") - set(stored.chunk_ids)
-    assert told.outdated == {stored.chunk_ids[1]}
-    assert told.repositioned == set(stored.chunk_ids[2:])
-    assert [arrival.chunk_id for arrival in told.changed_chunks] == [added]
+    assert change_set.outdated == {stored.chunk_ids[1]}
+    assert change_set.repositioned == set(stored.chunk_ids[2:])
+    assert [arrival.chunk_id for arrival in change_set.changed_chunks] == [added]
 
 
 async def test_a_touched_chunk_is_gone_and_arrives_as_it_is_now_and_once(
@@ -120,11 +124,13 @@ async def test_a_touched_chunk_is_gone_and_arrives_as_it_is_now_and_once(
     await put(writer, replace(LONG, tags=("first",)))
     await put(writer, replace(LONG, tags=("second",)))
 
-    told = await news(since, 0)
+    change_set = await news(since, 0)
 
-    assert told.outdated == await ids(documents, "long")
-    assert sorted(arrival.chunk_id for arrival in told.changed_chunks) == sorted(told.outdated)
-    assert {tuple(arrival.tags) for arrival in told.changed_chunks} == {("second",)}
+    assert change_set.outdated == await ids(documents, "long")
+    assert sorted(arrival.chunk_id for arrival in change_set.changed_chunks) == sorted(
+        change_set.outdated
+    )
+    assert {tuple(arrival.tags) for arrival in change_set.changed_chunks} == {("second",)}
 
 
 async def test_of_what_is_public_only_other_tenants_chunks_arrive_and_all_go(
@@ -136,14 +142,14 @@ async def test_of_what_is_public_only_other_tenants_chunks_arrive_and_all_go(
     await put(writer, replace(public, document_id="hers"), "beta")
     await put(writer, replace(public, document_id="hers", readers=()), "beta")
 
-    told = await news(since, 0, "public")
+    change_set = await news(since, 0, "public")
 
-    assert told.revision == 4
-    assert {arrival.tenant for arrival in told.changed_chunks} == {"beta"}
-    assert {arrival.chunk_id for arrival in told.changed_chunks} == await ids(
+    assert change_set.revision == 4
+    assert {arrival.tenant for arrival in change_set.changed_chunks} == {"beta"}
+    assert {arrival.chunk_id for arrival in change_set.changed_chunks} == await ids(
         documents, "long", "beta"
     )
-    assert told.outdated == await ids(documents, "hers", "beta")
+    assert change_set.outdated == await ids(documents, "hers", "beta")
     assert {one.tenant for one in (await news(since, 0, "public", "beta")).changed_chunks} == {
         "acme"
     }
@@ -165,12 +171,12 @@ async def test_chunks_are_found_on_whatever_partition_they_stand(
     await put(writer, public)
     await put(writer, public, "beta")
 
-    told = await news(since, before, "public", "gamma")
+    change_set = await news(since, before, "public", "gamma")
 
     partitions = await database.rows("embedding_migration.unpublish_index", "beta")
     assert [row["partition_no"] for row in partitions] == [1]
     both = await ids(documents, "long") | await ids(documents, "long", "beta")
-    assert {arrival.chunk_id for arrival in told.changed_chunks} == both
+    assert {arrival.chunk_id for arrival in change_set.changed_chunks} == both
     assert len(both) == 8
 
 
@@ -210,8 +216,8 @@ async def test_too_many_changes_or_arrivals_are_no_news(
         few + 1,
     )
     await connection.execute("UPDATE tenants SET revision = $1 WHERE tenant = 'acme'", few + 1)
-    told = [await since.changes_after("acme", "acme", revision) for revision in (0, 1)]
-    assert [None if one is None else one.revision for one in told] == [None, few + 1]
+    change_set = [await since.changes_after("acme", "acme", revision) for revision in (0, 1)]
+    assert [None if one is None else one.revision for one in change_set] == [None, few + 1]
 
     await connection.execute(
         "UPDATE change_log SET added_chunks = ARRAY(SELECT generate_series(1, $1::int))"

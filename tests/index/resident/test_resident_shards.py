@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from index.documents.document_store import DocumentStore
@@ -14,6 +15,7 @@ from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import Scope, everything, resolve
 from index.postgres.database import Database
+from index.resident import shard
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
@@ -111,6 +113,27 @@ async def test_a_partition_with_more_chunks_is_not_loaded(
         assert resident.shards.use(ANA) is None
 
 
+async def test_a_processor_that_sums_in_half_precision_uses_no_shards(
+    database: Database,
+    documents: DocumentStore,
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert shard.products_are_precise()
+    products = shard._products  # noqa: SLF001  what is made worse
+    monkeypatch.setattr(
+        shard, "_products", lambda *parts: products(*parts).astype(np.float16).astype(np.float32)
+    )
+    assert not shard.products_are_precise()
+    await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
+    async with residence(database, embedder) as resident:
+        for _ in range(5):
+            assert resident.shards.use(ANA) is None
+        await asyncio.sleep(0.1)
+        assert not resident.events
+
+
 async def test_the_shard_that_was_searched_longest_ago_is_evicted(
     database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
 ) -> None:
@@ -148,9 +171,9 @@ async def test_every_change_is_followed_and_small_segments_become_one(
         assert found[0] == f"d{number}"
     await resident.until(lambda: resident.events["compacted"] > 0)
 
-    (shard,) = resident.shards.use(ANA) or []
-    assert len(shard.segments) <= 7
-    assert sum(int(live.sum()) for live in shard.live) == 60 - 19
+    (followed,) = resident.shards.use(ANA) or []
+    assert len(followed.segments) <= 7
+    assert sum(int(live.sum()) for live in followed.live) == 60 - 19
     assert resident.events["outdated"] == 0
 
 

@@ -192,9 +192,11 @@ async def test_the_change_names_summaries_as_it_names_chunks(
     changes = ChangeLog(database)
 
     async def news(revision: int) -> tuple[frozenset[int], set[tuple[int, str]]]:
-        told = await changes.changes_after("acme", "acme", revision)
-        assert told is not None
-        return told.outdated, {(each.chunk_id, each.kind) for each in told.changed_chunks}
+        change_set = await changes.changes_after("acme", "acme", revision)
+        assert change_set is not None
+        return change_set.outdated, {
+            (each.chunk_id, each.kind) for each in change_set.changed_chunks
+        }
 
     written = await put(writer, BOOK)
     book = await stored(documents)

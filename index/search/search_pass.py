@@ -1,0 +1,91 @@
+"""What one pass of a search is given, and what it returns."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgvector import SparseVector
+
+from index.model.chunk_kind import Kind
+from index.model.query import Query
+from index.model.scope import Scope
+from index.postgres.database import Row
+from index.search.fusion import Candidate
+from index.search.query_embedder import EmbeddedQuery
+from index.search.strategy import SearchPass
+from index.search.visibility_args import filter_args
+from index.text import lexical
+from index.text.vocabulary import Spelling
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSearch:
+    """A search with all that chunks are compared with.
+
+    rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
+    """
+
+    scope: Scope
+    query: Query
+    rows_max: int
+    embedded_query: EmbeddedQuery
+    languages: frozenset[str]
+    spelling: Spelling
+    terms: lexical.Terms
+
+
+@dataclass(frozen=True, slots=True)
+class PassResult:
+    """The result of one pass. head: its first row, which describes the pass itself."""
+
+    head: Row
+    rows: Sequence[Row]
+    exact: bool
+
+    @property
+    def history(self) -> str:
+        history: str = self.head["history"]
+        return history
+
+    @property
+    def revisions(self) -> tuple[int, int]:
+        return self.head["tenant_revision"], self.head["public_revision"]
+
+    @property
+    def hit_rows(self) -> Iterator[Row]:
+        return (row for row in self.rows if row["chunk_id"] is not None)
+
+    def leg(self, name: str) -> list[Candidate]:
+        ids, scores = self.head[f"{name}_ids"] or (), self.head[f"{name}_scores"] or ()
+        return [Candidate(*pair) for pair in zip(ids, scores, strict=True)]
+
+
+def pass_arguments(
+    prepared: PreparedSearch, search_pass: SearchPass, statement_argument: Sequence[int]
+) -> tuple[Any, ...]:
+    """The arguments of a pass. statement_argument: the one whose meaning differs by statement."""
+    query, embedded_query = prepared.query, prepared.embedded_query
+    return (
+        *filter_args(prepared.scope, query.filter),
+        search_pass.own,
+        search_pass.others,
+        embedded_query.dense,
+        SparseVector(dict(prepared.terms.weights), lexical.DIMENSION),
+        prepared.rows_max,
+        embedded_query.alpha,
+        statement_argument,
+        query.expand,
+        embedded_query.space,
+        _summaries_left_out(query.filter.kinds),
+        query.summaries,
+    )
+
+
+def _summaries_left_out(kinds: Collection[Kind]) -> bool | None:
+    """Whether to leave out summaries (True) or texts (False); None if both kinds are requested."""
+    return None if len(kinds) > 1 else "text" in kinds
+
+
+def to_pass_result(rows: Sequence[Row], *, exact: bool) -> PassResult:
+    head = next(row for row in rows if row["tenant_revision"] is not None)
+    return PassResult(head, rows, exact)
