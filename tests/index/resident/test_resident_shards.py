@@ -1,10 +1,8 @@
 """Which partitions are loaded, followed, compacted and evicted."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +11,18 @@ import pytest
 from index.documents.document_store import DocumentStore
 from index.model.document import Document
 from index.model.query import Query
-from index.model.scope import Scope, everything, resolve
+from index.model.scope import everything, resolve
 from index.postgres.database import Database
 from index.resident import shard
-from index.resident.resident_shards import ResidentShards
-from index.search.query_embedder import Embedder
-from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from index.text.vocabulary import Spelling, Vocabulary
 from ingest.write.writer import Writer
+from tests.index.support.residence import Residence, residence
 from tests.index.support.samples import PLAIN, RecordingEmbedder, a_document
 from tests.index.support.samples import put as put_document
 
 pytestmark = pytest.mark.anyio
 
-WAIT_S_MAX = 10.0
 ANA = resolve("acme", "ana", [], ["private", "shared", "tenant"])
 BEN = resolve("beta", "ben", [], ["private", "shared", "tenant"])
 """Scopes of one partition each: they leave out public documents."""
@@ -35,46 +30,6 @@ BEN = resolve("beta", "ben", [], ["private", "shared", "tenant"])
 
 async def put(writer: Writer, tenant: str, document_id: str, text: str, **fields: Any) -> None:
     await put_document(writer, a_document(document_id, text, **fields), tenant)
-
-
-@dataclass(slots=True)
-class Residence:
-    """Shards, a searcher that uses them, and one that does not."""
-
-    shards: ResidentShards
-    searcher: Searcher
-    plain: Searcher
-    events: Counter[str] = field(default_factory=Counter)
-
-    async def load(self, scope: Scope) -> None:
-        await self.until(lambda: self.shards.use(scope) is not None)
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(WAIT_S_MAX):
-            while not condition():
-                await asyncio.sleep(0.005)
-
-    async def found(self, scope: Scope, text: str) -> list[str]:
-        """The documents of the hits, which are those of a search without shards."""
-        result = await self.searcher.search(scope, Query(text))
-        assert result == await self.plain.search(scope, Query(text))
-        return [hit.document_id for hit in result.hits]
-
-
-@asynccontextmanager
-async def residence(
-    database: Database, embedder: Embedder, bytes_max: int = 1 << 30, chunks_max: int = 10_000
-) -> AsyncIterator[Residence]:
-    events: Counter[str] = Counter()
-    shards = ResidentShards(
-        database,
-        bytes_max=bytes_max,
-        chunks_max=chunks_max,
-        on_event=lambda event: events.update([event]),
-    )
-    searcher = Searcher(database, embedder, shards=shards)
-    yield Residence(shards, searcher, Searcher(database, embedder), events)
-    await shards.close()
 
 
 @pytest.fixture
