@@ -40,6 +40,14 @@ async def statuses(*callers: Caller, times: int) -> list[int]:
     return [(await ask(caller)).status_code for _ in range(times) for caller in callers]
 
 
+async def refusal(caller: Caller) -> httpx2.Response:
+    """The first answer that is none of the 200: a token may come back between two requests."""
+    async with asyncio.timeout(WAIT_S_MAX):
+        while (answer := await ask(caller)).status_code == 200:
+            pass
+    return answer
+
+
 @pytest.mark.slow
 async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
     async with start(key_requests_per_s=5.0) as one, start(key_requests_per_s=5.0) as other:
@@ -47,7 +55,7 @@ async def test_a_key_has_its_rate_on_all_workers_together(start: Start) -> None:
         ana, ben = await one.caller("ana"), await one.caller("ben")
 
         through = await statuses(ana, other.as_(ana), times=15)
-        refused = await ask(ana)
+        refused = await refusal(ana)
 
         assert 10 <= through.count(200) <= 20
         assert set(through) == {200, 429}
@@ -171,7 +179,7 @@ async def test_a_tenant_has_its_rate_and_others_have_their_own(start: Start) -> 
         through = await statuses(*callers, times=15)
 
         assert 10 <= through.count(200) <= 20
-        assert "this tenant" in problem(await ask(callers[0]), 429)["detail"]
+        assert "this tenant" in problem(await refusal(callers[0]), 429)["detail"]
         assert (await ask(stranger)).status_code == 200
 
 
@@ -218,7 +226,7 @@ async def test_without_redis_each_worker_counts_by_itself(start: Start) -> None:
         through = await statuses(ana, times=25)
 
     assert 10 <= through.count(200) <= 20
-    assert through[-1] == 429
+    assert set(through) == {200, 429}
 
 
 @pytest.fixture
