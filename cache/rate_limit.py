@@ -75,9 +75,14 @@ class LocalTokens:
         self.left = bucket.rate.size
         self.wait_s = 0.0
 
+    @property
+    def has_token(self) -> bool:
+        """Whether a prefetched token can be spent now."""
+        return self.tokens > 0 and self._bucket.clock_s() - self._taken_at_s <= _UNSPENT_S_MAX
+
     def spend(self) -> bool:
         """Spend a prefetched token; False if there is none."""
-        if self.tokens <= 0 or self._bucket.clock_s() - self._taken_at_s > _UNSPENT_S_MAX:
+        if not self.has_token:
             return False
         self.tokens -= 1
         self._spent += 1

@@ -33,14 +33,14 @@ class RevisionReader(Generic[T]):
         self._next: _Batch[T] | None = None
         self._runner: asyncio.Task[None] | None = None
 
-    async def read(self, tenants: Collection[str]) -> Mapping[str, T]:
+    def read(self, tenants: Collection[str]) -> "asyncio.Future[Mapping[str, T]]":
         """The tenants' values, read after this call."""
         if self._next is None:
             self._next = _Batch()
         waiter = self._next.join(tenants)
         if self._runner is None:
             self._runner = self._next.loop.create_task(self._run())
-        return await waiter
+        return waiter
 
     def latest(self, tenant: str, age_max_s: float) -> T | None:
         """The tenant's last value, if it was read within `age_max_s`."""

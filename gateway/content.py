@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from email.message import Message
+from functools import lru_cache
 
 import jiter
 
 from gateway import problems
 
+_MEDIA_TYPES_MAX = 64  # remembered, as parsing one takes a twentieth of a cached answer's time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # `curl -d` sends JSON with this media type by default.
 _CURL_DEFAULT = "application/x-www-form-urlencoded"
@@ -22,7 +24,11 @@ def check_type(expected: str, headers: Mapping[bytes, bytes]) -> None:
         raise problems.unsupported_media_type(
             "The content coding is not supported. Send the body without a Content-Encoding."
         )
-    sent = headers.get(b"content-type", b"").decode("latin-1")
+    _check_media_type(expected, headers.get(b"content-type", b"").decode("latin-1"))
+
+
+@lru_cache(_MEDIA_TYPES_MAX)
+def _check_media_type(expected: str, sent: str) -> None:
     if not sent.strip():
         return
     head = Message()

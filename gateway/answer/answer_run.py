@@ -74,7 +74,9 @@ async def _retrieve(
         request.scope.tenant,
         request.query.text,
         answer["hits"],
-        _headers([*response_headers(context, request, served), *interpreted.headers]),
+        _headers(
+            [*response_headers(context.services.settings, request, served), *interpreted.headers]
+        ),
         fallback=fallback,
     )
 

@@ -21,6 +21,7 @@ from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.head import HeadLimits
 from gateway.http.http_services import HttpServices
+from gateway.http.repeats import Repeats
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.metrics import Metrics
@@ -57,6 +58,7 @@ class LifespanState(TypedDict):
     http: HttpServices
     services: Services
     connections: Connections
+    repeats: Repeats
 
 
 def create() -> ASGIApp:
@@ -78,8 +80,6 @@ def create() -> ASGIApp:
 
 
 def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
-    log = logs.RequestLog() if settings.log_level in ("debug", "info") else None
-
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
         async with open_services(settings, metrics, *configured) as services:
@@ -99,9 +99,9 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                     "http": services.http,
                     "services": services,
                     "connections": _connections(settings, services.http),
+                    "repeats": services.http.repeats,
                 }
-        if log is not None:
-            log.flush()
+            services.http.recorder.flush()
 
     endpoints = [(route, Endpoint(route, settings, room)) for route, room in ROOM_ROUTES]
     table = [Route(route.path, endpoint, methods=[route.method]) for route, endpoint in endpoints]
@@ -119,7 +119,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     )
     # A redirect would go to the host that the caller names.
     application.router.redirect_slashes = False
-    return Telemetry(_ExactPathRouter(application, endpoints), metrics, log)
+    return Telemetry(_ExactPathRouter(application, endpoints))
 
 
 def _methods(table: Sequence[Route], scope: Scope) -> list[str]:

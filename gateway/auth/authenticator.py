@@ -122,30 +122,56 @@ class Authenticator:
         self._refuse_expired(principal)
         if principal.issuer_key is not None:
             await self._check_issuer_key(principal.issuer_key)
-        self._used.add(principal.digest, self._now())
-        tenants = (principal.tenant, PUBLIC)
         try:
-            read = await self._revisions.read(tenants)
+            read = await self.read_revisions(principal)
         except DatabaseUnavailable:
             admitted = self._admit_from_memory(principal, max_staleness_s)
             if admitted is None:
                 raise
             return admitted
-        tenant, everyone = read.get(principal.tenant), read[PUBLIC]
-        for candidate in (principal, self._principals_by_digest.get(principal.digest)):
-            if tenant and candidate and _is_current(candidate, tenant, everyone):
-                self._refuse_expired(candidate)
-                current = {principal.tenant: tenant, PUBLIC: everyone}
-                oldest = self._oldest(current, max_staleness_s)
-                return AuthenticatedRequest(
-                    candidate, _document_revisions(current), _document_revisions(oldest)
-                )
+        admitted = self.admit(principal, read, max_staleness_s)
+        if admitted is not None:
+            return admitted
         # Keys or groups have changed and may change again: one statement reads both.
         self._principals_by_digest.pop(principal.digest, None)
         admitted = await self._read_principal(principal.digest, principal.claims)
         await self._require_same_history(admitted, read)
         self._refuse_expired(admitted.principal)
         return admitted
+
+    def read_revisions(
+        self, principal: Principal
+    ) -> "asyncio.Future[Mapping[str, TenantRevisions]]":
+        """The counters of the principal's tenant and of the public partition, read after this call.
+
+        The future may raise `DatabaseUnavailable`.
+        """
+        self._used.add(principal.digest, self._now())
+        return self._revisions.read((principal.tenant, PUBLIC))
+
+    def admit(
+        self,
+        principal: Principal,
+        read: Mapping[str, TenantRevisions],
+        max_staleness_s: float = 0.0,
+    ) -> AuthenticatedRequest | None:
+        """The principal at these revisions; None if it was read at others.
+
+        A 401 `Problem` for an expired credential.
+        """
+        tenant, everyone = read.get(principal.tenant), read[PUBLIC]
+        for candidate in (principal, self._principals_by_digest.get(principal.digest)):
+            if tenant and candidate and _is_current(candidate, tenant, everyone):
+                self._refuse_expired(candidate)
+                current = {principal.tenant: tenant, PUBLIC: everyone}
+                revisions = _document_revisions(current)
+                oldest = self._oldest(current, max_staleness_s)
+                return AuthenticatedRequest(
+                    candidate,
+                    revisions,
+                    revisions if oldest is current else _document_revisions(oldest),
+                )
+        return None
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:
         """Store when each key was last used, every minute and at the end."""

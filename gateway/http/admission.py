@@ -97,6 +97,10 @@ class AdmissionControl:
         counters = self._counters.get((principal.tenant, name))
         return counters or self._new_counters(principal.tenant, name)
 
+    def has_local(self, counters: Counters) -> bool:
+        """Whether all buckets have local tokens, so that `spend_local` spends one of each."""
+        return all(counter.local_tokens.has_token for counter in counters)
+
     def spend_local(self, counters: Counters) -> Counters:
         """Spend local tokens of the buckets in turn; return the counters that have none."""
         for number, counter in enumerate(counters):

@@ -5,19 +5,27 @@ The connection buffers the head of a request until its end, checks it, and parse
 reads the body when the handler asks for it. Later bytes wait, unparsed, until the request is
 answered. If a request is answered before its body has arrived, the connection is closed after the
 client had time to read the answer.
+
+A request in the same bytes as an earlier one is answered from memory if it can be, and not parsed.
 """
 
 import asyncio
 import contextvars
+import time
+from collections.abc import Iterable
+from functools import partial
 from typing import cast
 
 import httptools
+from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway import problems
 from gateway.http import head
 from gateway.http.coalescing_protocol import BufferedTransport
 from gateway.http.connections import Connections
+from gateway.http.repeats import REQUEST_BYTES_MAX, RepeatableRequest, Repeats
+from gateway.http.telemetry import Trace, request_id
 from gateway.problems import Problem
 
 _LINGER_S = 2.0  # for a client to read why the connection is closed; a starting value
@@ -40,6 +48,7 @@ class Connection(HttpToolsProtocol):
         self._buffered = buffered
         self._raw_transport = transport
         self._connections: Connections = self.app_state["connections"]
+        self._repeats: Repeats = self.app_state["repeats"]
         self._limits = self._connections.limits
         self._phase = _HEAD
         self._partial_head = b""  # of an incomplete head
@@ -48,6 +57,8 @@ class Connection(HttpToolsProtocol):
         self._body_bytes = self._framing_bytes = 0
         self._keeps_alive = True
         self._is_waiting = self.is_proven = False
+        self._whole_request = b""  # the bytes of the current request, if they arrived together
+        self._repeat = b""  # those of a repeat that waits for its answer
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._is_counted = self._connections.add(self, self.client[0] if self.client else "")
@@ -73,6 +84,14 @@ class Connection(HttpToolsProtocol):
         self.cycle.message_event.clear()
         return bytes(self.cycle.body)
 
+    def remember(self, request: RepeatableRequest) -> None:
+        """Remember the current request, so that the next in the same bytes is not parsed.
+
+        Not if the connection ends with it, or if its bytes did not arrive together.
+        """
+        if self._whole_request and self._keeps_alive:
+            self._repeats.remember(self._whole_request, request)
+
     def prove(self) -> None:
         """Record that a request on the connection had a valid key."""
         self.is_proven = True
@@ -90,7 +109,8 @@ class Connection(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         self._keeps_alive = False
-        super().shutdown()
+        if not self._repeat:  # else it is closed once the repeat is answered
+            super().shutdown()
 
     def pause_writing(self) -> None:
         self._stall()
@@ -102,6 +122,14 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
+        if self._phase == _HEAD and not self._partial_head and not self.flow.write_paused:
+            request = self._repeats.find(data)
+            if request is not None:
+                self._answer_repeat(request, data)
+                return
+        self._receive(data)
+
+    def _receive(self, data: bytes) -> None:
         while data:
             if self._phase == _HEAD:
                 data = self._take_head(data)
@@ -114,6 +142,33 @@ class Connection(HttpToolsProtocol):
                 return
         if self._phase == _HEAD and not self._is_waiting:
             self._wait()
+
+    def _answer_repeat(self, request: RepeatableRequest, data: bytes) -> None:
+        self._phase = _ANSWER
+        self._repeat = data
+        self._end_waiting()
+        trace = Trace(request.request_id or request_id(None), time.perf_counter(), {})
+        self._repeats.answer(request, trace, partial(self._on_repeat_answered, trace))
+
+    def _on_repeat_answered(self, trace: Trace, response: Response | None) -> None:
+        data, self._repeat = self._repeat, b""
+        if self._raw_transport.is_closing():
+            return
+        if response is not None:
+            headers = [
+                *self.server_state.default_headers,
+                *response.raw_headers,
+                (b"x-request-id", trace.request_id.encode()),
+            ]
+            self._raw_transport.write(_http_message(response, headers))
+            if not self.is_proven:
+                self.prove()
+            if not self._keeps_alive:
+                self.transport.close()
+            self.on_response_complete()
+        else:
+            self._phase = _HEAD
+            contextvars.Context().run(self._receive, data)
 
     def _take_head(self, data: bytes) -> bytes:
         """Parse a complete head with the body bytes after it; return what follows them."""
@@ -131,8 +186,11 @@ class Connection(HttpToolsProtocol):
         if problem is not None or not is_whole:
             return b""
         with_body = min(len(data), end + _SLICE_BYTES)
+        self._whole_request = b""
         has_next = self._feed(data[:with_body])
         body_bytes = with_body - end
+        if self._phase == _ANSWER and len(data) == end + (self._body_left or 0):
+            self._whole_request = data if len(data) <= REQUEST_BYTES_MAX else b""
         if self._phase == _BODY:
             if not body_bytes:
                 self.flow.pause_reading()  # until the handler asks for the body
@@ -194,12 +252,10 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
         self.headers = []  # for trailers, which are ignored
         self._body_bytes = self._framing_bytes = 0
-        self._keeps_alive = self.cycle.keep_alive and b"upgrade" not in headers
+        self._keeps_alive &= self.cycle.keep_alive and b"upgrade" not in headers
         self.cycle.keep_alive = False  # closes it if it is answered before its body has arrived
         self._phase = _BODY
-        if self._is_waiting:
-            self._is_waiting = False
-            self._connections.has_head(self)
+        self._end_waiting()
 
     def on_message_complete(self) -> None:
         self._phase = _ANSWER
@@ -215,6 +271,11 @@ class Connection(HttpToolsProtocol):
             data, self._pipelined = self._pipelined, b""
             if data:  # of the next request, in a context of its own
                 contextvars.Context().run(self.data_received, data)
+
+    def _end_waiting(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            self._connections.has_head(self)
 
     def _wait(self) -> None:
         self._is_waiting = True
@@ -233,11 +294,12 @@ class Connection(HttpToolsProtocol):
                 self.transport.close()
                 return
         response = problem.response()
-        headers = [*self.server_state.default_headers, *response.raw_headers]
-        lines = [b"%b: %b\r\n" % header for header in (*headers, (b"connection", b"close"))]
-        self.transport.write(
-            b"".join((STATUS_LINE[problem.status], *lines, b"\r\n", bytes(response.body)))
-        )
+        headers = [
+            *self.server_state.default_headers,
+            *response.raw_headers,
+            (b"connection", b"close"),
+        ]
+        self.transport.write(_http_message(response, headers))
         self.transport.close()
 
     def _end(self) -> None:
@@ -263,6 +325,12 @@ class Connection(HttpToolsProtocol):
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
+
+
+def _http_message(response: Response, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The response as HTTP/1.1 with these headers instead of its own."""
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    return b"".join((STATUS_LINE[response.status_code], *lines, b"\r\n", bytes(response.body)))
 
 
 class _NextRequest(Exception):

@@ -7,9 +7,18 @@ import asyncio
 import math
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 TICK_S = 0.02  # by which a deadline may be late
+
+
+class Expiring(Protocol):
+    """What has a deadline. ends_s: on the event loop's clock."""
+
+    ends_s: float
+
+    def end(self) -> None:
+        """The deadline has passed."""
 
 
 class Deadlines:
@@ -17,14 +26,14 @@ class Deadlines:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self._open: set[Deadline] = set()
+        self._open: set[Expiring] = set()
         self._is_ticking = False
 
     def timeout(self, seconds: float = math.inf) -> "Deadline":
         """A context whose body is cancelled, and which raises `TimeoutError`, after that time."""
         return Deadline(self, seconds)
 
-    def add(self, deadline: "Deadline") -> None:
+    def add(self, deadline: Expiring) -> None:
         if deadline.ends_s == math.inf:
             self._open.discard(deadline)
             return
@@ -33,7 +42,7 @@ class Deadlines:
             self._is_ticking = True
             self.loop.call_later(TICK_S, self._tick)
 
-    def discard(self, deadline: "Deadline") -> None:
+    def discard(self, deadline: Expiring) -> None:
         self._open.discard(deadline)
 
     def _tick(self) -> None:

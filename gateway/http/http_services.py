@@ -12,6 +12,9 @@ from gateway.http.admission import AdmissionControl
 from gateway.http.body import BodyLimits
 from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
+from gateway.http.repeats import Repeats
+from gateway.http.telemetry import RequestRecorder
+from gateway.logs import RequestLog
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 
@@ -29,31 +32,39 @@ class HttpServices:
     addresses: ClientAddresses
     failures: FailureLimiter
     body_limits: BodyLimits
+    recorder: RequestRecorder
+    repeats: Repeats
 
 
 def build(
     settings: Settings, metrics: Metrics, authenticator: Authenticator, store: RedisStore
 ) -> HttpServices:
+    deadlines = Deadlines()
+    admission = AdmissionControl(
+        _rate_limiters(settings, store),
+        requests_max=settings.concurrent_requests_max,
+        tenant_requests_max=settings.tenant_concurrent_requests_max,
+        body_bytes_max=settings.body_memory_bytes,
+        tenant_body_bytes_max=settings.tenant_body_memory_bytes,
+    )
+    is_logged = settings.log_level in ("debug", "info")
+    recorder = RequestRecorder(metrics, RequestLog() if is_logged else None)
     return HttpServices(
         settings=settings,
         metrics=metrics,
-        deadlines=Deadlines(),
+        deadlines=deadlines,
         operator_digest=None
         if settings.admin_key is None
         else digest_of(settings.admin_key.get_secret_value().encode()),
         authenticator=authenticator,
-        admission=AdmissionControl(
-            _rate_limiters(settings, store),
-            requests_max=settings.concurrent_requests_max,
-            tenant_requests_max=settings.tenant_concurrent_requests_max,
-            body_bytes_max=settings.body_memory_bytes,
-            tenant_body_bytes_max=settings.tenant_body_memory_bytes,
-        ),
+        admission=admission,
         addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
         failures=FailureLimiter(settings.address_failures_per_s, time.monotonic),
         body_limits=BodyLimits(
             settings.body_deadline_s, settings.body_grace_s, settings.body_bytes_per_s_min
         ),
+        recorder=recorder,
+        repeats=Repeats(authenticator, admission, deadlines, recorder),
     )
 
 

@@ -1,15 +1,19 @@
 """One request as its handler sees it: the caller, the body, and the services of its room."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import Request
+from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import SUFFICIENT, AuthenticatedRequest, bearer
+from gateway.http.connection import Connection
 from gateway.http.http_services import HttpServices
+from gateway.http.repeats import RepeatableRequest
 from gateway.http.telemetry import Trace
 from index.model import scope
 from index.model.audit_actor import act_as
@@ -79,6 +83,30 @@ class RequestContext(Generic[RoomServices_co]):
         act_as(admitted.principal)
         return admitted
 
+    def remember(
+        self,
+        principal: Principal,
+        answer: Callable[[Trace, AuthenticatedRequest], Response | None],
+        *,
+        max_staleness_s: float,
+    ) -> None:
+        """Let `answer` answer the next requests in the same bytes; see `RepeatableRequest`."""
+        trace = self.trace
+        if b"request-timeout" in trace.headers or principal.issuer_key is not None:
+            return  # both have to be checked anew
+        own_id = trace.headers.get(b"x-request-id") == trace.request_id.encode()
+        connection: Connection = self.request.scope["state"]["connection"]
+        connection.remember(
+            RepeatableRequest(
+                method=self.request.method,
+                route=trace.route,
+                request_id=trace.request_id if own_id else "",
+                principal=principal,
+                max_staleness_s=max_staleness_s,
+                answer=answer,
+            )
+        )
+
     async def identify(self) -> Principal:
         """The caller, read again if it has changed since the request began."""
         credential = bearer(self.trace.headers.get(b"authorization", b""))
@@ -93,10 +121,6 @@ class RequestContext(Generic[RoomServices_co]):
     async def spend(self, requests: int) -> None:
         """Count further requests of the caller; a 429 `Problem` if its rate limit is reached."""
         await self.http.admission.spend(self.trace.counters, requests)
-
-    def cache_headers(self, *headers: tuple[bytes, bytes]) -> tuple[tuple[bytes, bytes], ...]:
-        """The headers that tell how an answer was made; none if the settings hide them."""
-        return headers if self.http.settings.cache_headers == "on" else ()
 
     def prefers(self, preference: str) -> bool:
         """Whether a `Prefer` header has the preference: RFC 7240, section 2."""

@@ -1,9 +1,19 @@
 """Responses that several rooms give."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from gateway.schemas import QueuedAnswer
+from gateway.settings import Settings
+
+
+def cache_headers(
+    settings: Settings, *headers: tuple[bytes, bytes]
+) -> Sequence[tuple[bytes, bytes]]:
+    """The headers that tell how an answer was made; none if the settings hide them."""
+    return headers if settings.cache_headers == "on" else ()
 
 
 class RawResponse(Response):

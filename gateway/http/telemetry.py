@@ -55,36 +55,14 @@ class Trace:
         return ", ".join(parts)
 
 
-class Telemetry:
-    """The outermost layer: gives each request its trace, and logs and counts it when it ends."""
+class RequestRecorder:
+    """Logs and counts requests when they end. log: None if the log level leaves requests out."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, log: RequestLog | None) -> None:
-        self._app = app
+    def __init__(self, metrics: Metrics, log: RequestLog | None) -> None:
         self._metrics = metrics
         self._log = log
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started_s = time.perf_counter()
-        headers = dict(scope["headers"])
-        trace = Trace(_request_id(headers.get(b"x-request-id")), started_s, headers)
-        scope["trace"] = trace
-        header = (b"x-request-id", trace.request_id.encode())
-
-        async def observed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                trace.status = message["status"]
-                message["headers"].append(header)
-            await send(message)
-
-        try:
-            await self._app(scope, receive, observed)
-        finally:
-            self._record(scope["method"], trace)
-
-    def _record(self, method: str, trace: Trace) -> None:
+    def record(self, method: str, trace: Trace) -> None:
         seconds = time.perf_counter() - trace.started_s
         self._metrics.request(trace.route, trace.status, trace.tier, seconds)
         if self._log is not None:
@@ -104,8 +82,41 @@ class Telemetry:
                 line["query"] = trace.query
             self._log.write(line)
 
+    def flush(self) -> None:
+        """Write the log lines that wait."""
+        if self._log is not None:
+            self._log.flush()
 
-def _request_id(header: bytes | None) -> str:
+
+class Telemetry:
+    """The outermost layer: gives each request its trace, and records it when it ends."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started_s = time.perf_counter()
+        headers = dict(scope["headers"])
+        trace = Trace(request_id(headers.get(b"x-request-id")), started_s, headers)
+        scope["trace"] = trace
+        header = (b"x-request-id", trace.request_id.encode())
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                trace.status = message["status"]
+                message["headers"].append(header)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, observed)
+        finally:
+            scope["state"]["http"].recorder.record(scope["method"], trace)
+
+
+def request_id(header: bytes | None) -> str:
     """The caller's id if it is short and harmless, else a new one."""
     if header is not None and _REQUEST_ID.fullmatch(text := header.decode("latin-1")):
         return text

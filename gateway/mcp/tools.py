@@ -8,6 +8,7 @@ from pydantic import Field
 
 from gateway import problems, schemas
 from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.responses import cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
@@ -103,7 +104,7 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
         services.parsed_searches[key] = request
     request, answer = await serve(context, services, request)
     headers = [
-        *context.cache_headers((b"cache-status", cache_status(answer))),
+        *cache_headers(context.http.settings, (b"cache-status", cache_status(answer))),
         (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
     ]
     return _search_result(context.services, request.key, answer.body), headers

@@ -15,7 +15,7 @@ from cache.answers import ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from gateway import problems
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import RawResponse
+from gateway.http.responses import RawResponse, cache_headers
 from gateway.search.answer_service import get_or_compute, record_served
 from gateway.search.response_body import build_answer, search_index
 from gateway.search.response_headers import cache_status, degraded_header, revision_header
@@ -153,7 +153,8 @@ def _respond(
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        *context.cache_headers(
+        *cache_headers(
+            context.http.settings,
             (b"cache-status", b'nearhit; %b; detail="%d of %d"' % (outcome, hits, len(answers))),
             # A member of Cache-Status stands for a cache on the response's way, not for an answer.
             (b"nearhit-batch-cache-status", b", ".join(cache_status(answer) for answer in answers)),

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from cache.answers import ServedAnswer
 from cache.protocol import Revisions
-from gateway.http.request_context import RequestContext
+from gateway.http.responses import cache_headers
 from gateway.search.search_request import SearchRequest
+from gateway.settings import Settings
 from index.model.query import Postprocessing
 from index.model.scope import PUBLIC
 
@@ -20,10 +21,10 @@ _CACHE_STATUS = {
 
 
 def response_headers(
-    context: RequestContext[object], search: SearchRequest, served: ServedAnswer
+    settings: Settings, search: SearchRequest, served: ServedAnswer
 ) -> list[Header]:
     headers = [
-        *context.cache_headers((b"cache-status", cache_status(served))),
+        *cache_headers(settings, (b"cache-status", cache_status(served))),
         (b"nearhit-revision", revision_header(served.valid_until, search.scope.tenant)),
         (b"cache-control", b"no-store"),  # the caller's own cache would not hear of revocations
         *degraded_header(served),

@@ -5,18 +5,23 @@
 parse → authenticate → look up in memory → look up in Redis → search the index → fill → respond
 """
 
+from functools import partial
+
 from starlette.responses import Response
 
 from cache.answers import ServedAnswer
 from cache.protocol import Revisions
 from gateway import schemas
+from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import RawResponse
+from gateway.http.responses import RawResponse, cache_headers
+from gateway.http.telemetry import Trace
 from gateway.search.answer_service import get_or_compute, record_served
 from gateway.search.response_headers import Header, response_headers
 from gateway.search.search_request import SearchRequest, require_within_limits
 from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
+from gateway.settings import Settings
 
 
 async def search(context: RequestContext[SearchServices]) -> Response:
@@ -30,7 +35,27 @@ async def search(context: RequestContext[SearchServices]) -> Response:
         request = services.request_of(context.principal, body)
         services.parsed_searches[key] = request  # agents repeat requests byte for byte
     context.trace.mark("parse")
-    return build_response(context, *await serve(context, services, request))
+    request, answer = await serve(context, services, request)
+    context.remember(
+        request.principal,
+        partial(_answer_again, services, request),
+        max_staleness_s=request.max_staleness_s,
+    )
+    return build_response(services.settings, context.trace, request, answer)
+
+
+def _answer_again(
+    services: SearchServices, request: SearchRequest, trace: Trace, admitted: AuthenticatedRequest
+) -> Response | None:
+    """The response to a repeat of the request, if memory has it and the caller is unchanged."""
+    if admitted.principal is not request.principal:
+        return None
+    trace.mark("revision")
+    answer = services.answers.get_local(request.key, _revisions(request, admitted.oldest))
+    if answer is None:
+        return None
+    _record(services, trace, request, answer)
+    return build_response(services.settings, trace, request, answer)
 
 
 async def _search_conversation(
@@ -38,12 +63,13 @@ async def _search_conversation(
 ) -> Response:
     from gateway.search import conversation  # few searches have a history or a gate
 
-    interpreted = await conversation.interpret(context, context.services, body)
+    services = context.services
+    interpreted = await conversation.interpret(context, services, body)
     context.trace.mark("understand")
     if interpreted.body is None:
         return conversation.closed_response(interpreted)
-    served = await search_as_caller(context, context.services, interpreted.body)
-    return build_response(context, *served, *interpreted.headers)
+    served = await search_as_caller(context, services, interpreted.body)
+    return build_response(services.settings, context.trace, *served, *interpreted.headers)
 
 
 async def search_as_caller(
@@ -67,16 +93,23 @@ async def serve(
     answer = services.answers.get_local(request.key, _revisions(request, admitted.oldest))
     if answer is None:  # only an answer from memory may be as old as the caller allows
         answer = await get_or_compute(services, request, _revisions(request, admitted.revisions))
+    _record(services, trace, request, answer)
+    return request, answer
+
+
+def _record(
+    services: SearchServices, trace: Trace, request: SearchRequest, answer: ServedAnswer
+) -> None:
     record_served(services, request, answer)
     trace.tier = answer.tier
     trace.mark("cache" if answer.tier != "miss" else "search")
     if services.settings.log_queries:
         trace.query = request.query.text
-    return request, answer
 
 
 def build_response(
-    context: RequestContext[object],
+    settings: Settings,
+    trace: Trace,
     request: SearchRequest,
     served: ServedAnswer,
     *further_headers: Header,
@@ -84,9 +117,9 @@ def build_response(
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(served.body)).encode()),
-        *response_headers(context, request, served),
+        *response_headers(settings, request, served),
         *further_headers,
-        *context.cache_headers((b"server-timing", context.trace.server_timing().encode())),
+        *cache_headers(settings, (b"server-timing", trace.server_timing().encode())),
     ]
     return RawResponse(served.body, headers)
 

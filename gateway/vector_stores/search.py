@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import json_response
+from gateway.http.responses import cache_headers, json_response
 from gateway.search.answer_service import record_served
 from gateway.search.batch_endpoint import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header, revision_header
@@ -65,7 +65,7 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     response.headers["Nearhit-Revision"] = revision.decode()
     response.headers["Cache-Control"] = "no-store"
     timing = (b"server-timing", trace.server_timing().encode())
-    response.raw_headers += context.cache_headers(timing)
+    response.raw_headers += cache_headers(context.http.settings, timing)
     response.raw_headers += next(filter(None, map(degraded_header, served)), [])
     return response
 

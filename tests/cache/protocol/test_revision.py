@@ -53,11 +53,11 @@ async def test_who_comes_while_a_statement_runs_gets_one_that_began_afterwards()
     truth = Truth()
     reader = RevisionReader(truth, RevisionClock())
     truth.may_end.clear()
-    early = asyncio.create_task(reader.read(["a"]))
+    early = asyncio.ensure_future(reader.read(["a"]))
     await begun(truth, 1)
 
     truth.revision = 1  # committed after the first statement's snapshot
-    late = asyncio.create_task(reader.read(["a"]))
+    late = asyncio.ensure_future(reader.read(["a"]))
     truth.may_end.set()
 
     assert await early == {"a": 0}
@@ -133,7 +133,7 @@ async def test_a_waiter_that_gives_up_does_not_disturb_the_others() -> None:
     truth = Truth()
     reader = RevisionReader(truth, RevisionClock())
     truth.may_end.clear()
-    first, second = (asyncio.create_task(reader.read(["a"])) for _ in range(2))
+    first, second = (asyncio.ensure_future(reader.read(["a"])) for _ in range(2))
     await begun(truth, 1)
 
     first.cancel()

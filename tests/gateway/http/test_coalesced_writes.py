@@ -1,10 +1,12 @@
-"""What reaches a transport when a response is written in pieces."""
+"""What reaches a transport when a response is written in pieces, or a repeat is answered late."""
 
 import asyncio
+from typing import cast
 
 import pytest
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from gateway.http.address import ClientAddresses
@@ -12,6 +14,9 @@ from gateway.http.coalescing_protocol import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.connection import Connection
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.head import HeadLimits
+from gateway.http.repeats import OnResponse, RepeatableRequest
+from gateway.http.telemetry import Trace
+from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio
 
@@ -43,6 +48,19 @@ def unlimited() -> Connections:
     return Connections(limits, ClientAddresses(None, "forwarded"), lambda _: None)
 
 
+def connected(transport: Recorded, app: ASGIApp, repeats: object) -> Connection:
+    config = uvicorn.Config(app, log_config=None)
+    config.load()
+    protocol = Connection(config, ServerState(), {"connections": unlimited(), "repeats": repeats})
+    protocol.connection_made(transport)
+    return protocol
+
+
+class NoRepeats:
+    def find(self, _received: bytes) -> None:
+        return None
+
+
 async def test_head_and_body_are_sent_together_before_the_next_turn() -> None:
     transport = Recorded()
     held = BufferedTransport(transport)
@@ -64,10 +82,7 @@ async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> Non
         await send({"type": "http.response.body", "body": b"body"})
         sent.extend(transport.written)
 
-    config = uvicorn.Config(app, log_config=None)
-    config.load()
-    protocol = Connection(config, ServerState(), {"connections": unlimited()})
-    protocol.connection_made(transport)
+    protocol = connected(transport, app, NoRepeats())
     protocol.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     await asyncio.sleep(0)
     protocol.connection_lost(None)
@@ -76,6 +91,46 @@ async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> Non
     assert whole.startswith(b"HTTP/1.1 200 ")
     assert whole.endswith(b"\r\n\r\nbody")
     assert transport.written == sent
+
+
+class LateRepeats:
+    """Takes every request for a repeat, and answers it when the test says so."""
+
+    def __init__(self) -> None:
+        self.on_response: list[OnResponse] = []
+
+    def find(self, _received: bytes) -> RepeatableRequest:
+        principal = cast("Principal", None)
+        return RepeatableRequest("POST", "/v1/search", "", principal, 0.0, lambda *_: None)
+
+    def answer(self, _request: RepeatableRequest, _trace: Trace, on_response: OnResponse) -> None:
+        self.on_response.append(on_response)
+
+
+async def test_a_repeat_that_waits_is_answered_before_the_server_ends() -> None:
+    repeats, transport = LateRepeats(), Recorded()
+    protocol = connected(transport, cast("ASGIApp", None), repeats)
+
+    protocol.data_received(b"POST /v1/search HTTP/1.1\r\n\r\n")
+    protocol.shutdown()
+    assert not transport.is_closing()
+    repeats.on_response.pop()(Response("body"))
+
+    assert transport.is_closing()
+    assert b"".join(transport.written).endswith(b"\r\n\r\nbody")
+    protocol.connection_lost(None)
+
+
+async def test_a_repeat_whose_client_has_left_writes_nothing() -> None:
+    repeats, transport = LateRepeats(), Recorded()
+    protocol = connected(transport, cast("ASGIApp", None), repeats)
+    protocol.data_received(b"POST /v1/search HTTP/1.1\r\n\r\n")
+    transport.close()
+    protocol.connection_lost(None)
+
+    repeats.on_response.pop()(Response("body"))
+
+    assert transport.written == []
 
 
 async def test_what_comes_in_another_turn_is_sent_again() -> None:
@@ -112,7 +167,7 @@ async def test_what_is_written_is_sent_before_the_connection_is_closed() -> None
     await asyncio.sleep(0)
 
     assert transport.written == [b"goodbye"]
-    assert transport.closing
+    assert transport.is_closing()
 
 
 async def test_nothing_is_sent_to_a_caller_that_has_gone_meanwhile() -> None:

@@ -1,0 +1,153 @@
+"""Answers a request that came before in the same bytes, without parsing it again.
+
+Agents repeat requests byte for byte. Equal bytes have the same head, credential and body, so all
+that is known of the first request holds for the next: only the caller, the revision, the limits and
+the answer itself are checked anew. A repeat is answered from memory; in any other case it takes the
+usual way through the application, which also gives all refusals.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import structlog
+from cachetools import LRUCache
+from starlette.responses import Response
+
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.http.admission import AdmissionControl
+from gateway.http.deadlines import Deadlines
+from gateway.http.telemetry import RequestRecorder, Trace
+from gateway.problems import Problem
+from index.errors import DatabaseUnavailable
+from index.tenants.principals import Principal
+from index.tenants.tenant_store import TenantRevisions
+
+REQUEST_BYTES_MAX = 16_384
+_REQUESTS_MAX = 4_000  # about 3 KB each; a starting value, not measured
+_DIGEST_BYTES = 32  # the bytes hold a credential, so only their digest is kept
+_WAIT_S_MAX = 0.05  # for the revision; then the usual way has the route's whole deadline
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatableRequest:
+    """What is known of a request that was answered.
+
+    request_id: that the client gave; empty if each request gets a new one.
+    answer:     the response from memory, or None; called with the caller as it is now.
+    max_staleness_s: see `Authenticator.confirm`.
+    """
+
+    method: str
+    route: str
+    request_id: str
+    principal: Principal
+    max_staleness_s: float
+    answer: Callable[[Trace, AuthenticatedRequest], Response | None]
+
+
+# Receives the response, or None if the request has to take the usual way.
+OnResponse = Callable[[Response | None], None]
+
+
+class Repeats:
+    """The requests of one worker that were answered, by the digest of their bytes."""
+
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        admission: AdmissionControl,
+        deadlines: Deadlines,
+        recorder: RequestRecorder,
+    ) -> None:
+        self.authenticator = authenticator
+        self.admission = admission
+        self.deadlines = deadlines
+        self.recorder = recorder
+        self._requests: LRUCache[bytes, RepeatableRequest] = LRUCache(_REQUESTS_MAX)
+
+    def remember(self, received: bytes, request: RepeatableRequest) -> None:
+        """Remember an answered request. received: all of its bytes, and no others."""
+        self._requests[_digest(received)] = request
+
+    def find(self, received: bytes) -> RepeatableRequest | None:
+        if len(received) > REQUEST_BYTES_MAX:
+            return None
+        return self._requests.get(_digest(received))
+
+    def answer(self, request: RepeatableRequest, trace: Trace, on_response: OnResponse) -> None:
+        """Call `on_response` once, now or as soon as the revision has been read."""
+        _Repeat(self, request, trace, on_response).begin()
+
+
+class _Repeat:
+    """One repeat, while the revision is read."""
+
+    __slots__ = ("_on_response", "_reading", "_repeats", "_request", "_trace", "ends_s")
+
+    def __init__(
+        self, repeats: Repeats, request: RepeatableRequest, trace: Trace, on_response: OnResponse
+    ) -> None:
+        self._repeats = repeats
+        self._request = request
+        self._trace = trace
+        self._on_response = on_response
+
+    def begin(self) -> None:
+        repeats, principal = self._repeats, self._request.principal
+        try:
+            is_known = repeats.authenticator.known(principal.digest) is principal
+            if is_known:
+                repeats.admission.begin(principal.tenant)
+        except Problem:  # the usual way gives it
+            is_known = False
+        if not is_known:
+            self._on_response(None)
+            return
+        self.ends_s = repeats.deadlines.loop.time() + _WAIT_S_MAX
+        repeats.deadlines.add(self)
+        self._reading = repeats.authenticator.read_revisions(principal)
+        self._reading.add_done_callback(self._on_revisions)
+
+    def end(self) -> None:
+        """The revision has not been read in time."""
+        self._reading.cancel()
+
+    def _on_revisions(self, reading: "asyncio.Future[Mapping[str, TenantRevisions]]") -> None:
+        repeats = self._repeats
+        repeats.deadlines.discard(self)
+        repeats.admission.end(self._request.principal.tenant)
+        response = None
+        try:
+            response = self._answer(reading.result())
+        except (asyncio.CancelledError, DatabaseUnavailable, Problem):
+            pass  # the usual way meets it again, and tells the client
+        except Exception:
+            log.exception("repeat")
+        self._on_response(response)
+        if response is not None:
+            self._trace.status = response.status_code
+            repeats.recorder.record(self._request.method, self._trace)
+
+    def _answer(self, read: Mapping[str, TenantRevisions]) -> Response | None:
+        request, trace, admission = self._request, self._trace, self._repeats.admission
+        admitted = self._repeats.authenticator.admit(
+            request.principal, read, request.max_staleness_s
+        )
+        counters = admission.counters(request.principal)
+        if admitted is None or not admission.has_local(counters):
+            return None
+        response = request.answer(trace, admitted)
+        if response is not None:
+            admission.spend_local(counters)
+            trace.route, trace.tenant = request.route, request.principal.tenant
+            if counters:
+                response.raw_headers.append((b"ratelimit", admission.ratelimit_header(counters)))
+        return response
+
+
+def _digest(received: bytes) -> bytes:
+    return hashlib.blake2b(received, digest_size=_DIGEST_BYTES).digest()
