@@ -10,7 +10,6 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.repeats import REQUEST_BYTES_MAX, OnResponse, RepeatableRequest, Repeats
 from gateway.http.telemetry import Trace
 from gateway.settings import Settings
@@ -80,12 +79,16 @@ async def ask_often(connection: RawConnection, sent: bytes, times: int) -> list[
     return [await ask(connection, sent) for _ in range(times)]
 
 
-async def warm_up(connection: RawConnection, sent: bytes, outcomes: list[bool]) -> None:
-    """Ask until the worker has tokens of the rates ahead, so that repeats need no word of Redis."""
-    async with asyncio.timeout(WAIT_S_MAX):
-        while not any(outcomes):
-            assert (await ask(connection, sent)).status == 200
+async def ask_repeat(connection: RawConnection, sent: bytes, outcomes: list[bool]) -> RawAnswer:
+    """The first answer that is given without the application.
+
+    A repeat takes the usual way too if the worker has no token of the rates ahead, or is busy.
+    """
     outcomes.clear()
+    async with asyncio.timeout(WAIT_S_MAX):
+        while True not in outcomes:
+            answer = await ask(connection, sent)
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -109,13 +112,13 @@ async def test_a_repeat_gets_the_response_of_the_usual_way(
 ) -> None:
     await ana.put("leave", "Annual leave is thirty days.", tags=["hr"])
     sent = request(ana, **fields)
-    await warm_up(connection, sent, outcomes)
+    await ask(connection, sent)  # fills memory
     # A header that means nothing makes other bytes, so this one takes the usual way.
     usual = await ask(connection, request(ana, "annual leave", "X-Other: 1", **fields))
+    assert outcomes == []
 
-    repeated = await ask(connection, sent)
+    repeated = await ask_repeat(connection, sent, outcomes)
 
-    assert outcomes == [True]
     assert (repeated.status, repeated.body) == (usual.status, usual.body)
     assert repeated.headers.keys() == usual.headers.keys()
     for name in usual.headers.keys() - OF_EACH_REQUEST:
@@ -132,15 +135,14 @@ async def test_a_repeat_after_an_edit_gets_the_edited_text(
     gateway: Gateway, ana: Caller, connection: RawConnection, outcomes: list[bool]
 ) -> None:
     sent = request(ana)
-    await warm_up(connection, sent, outcomes)
     for days in ("thirty", "forty", "fifty"):
         await ana.put("leave", f"Annual leave is {days} days.")
 
-        first, second = await ask_often(connection, sent, 2)
+        first = await ask(connection, sent)
+        second = await ask_repeat(connection, sent, outcomes)
 
         assert days in first.body.decode()
         assert first.body == second.body
-    assert outcomes == [False, True] * 3
 
 
 async def test_a_repeat_with_a_revoked_key_is_refused(
@@ -150,13 +152,12 @@ async def test_a_repeat_with_a_revoked_key_is_refused(
         "POST", "/v1/keys", json={"tenant": gateway.tenant_name, "subject": "eve"}
     )
     sent = request(Caller(gateway.client, key.json()["key"]))
-    await warm_up(connection, sent, outcomes)
+    assert (await ask_repeat(connection, sent, outcomes)).status == 200
     await gateway.operator.call("DELETE", f"/v1/keys/{key.json()['id']}")
 
     after = await ask_often(connection, sent, 2)
 
     assert [each.status for each in after] == [401, 401]
-    assert outcomes == [False, False]
 
 
 async def test_a_repeat_of_who_left_a_group_finds_what_the_caller_may_read_now(
@@ -242,31 +243,28 @@ async def test_repeats_are_logged_and_counted_as_other_requests(
 ) -> None:
     series = {"route": "/v1/search", "status": "200", "tier": "memory"}
     name = "nearhit_http_request_duration_seconds_count"
-    await warm_up(connection, request(ana), outcomes)
+    await ask_repeat(connection, request(ana), outcomes)
     before = await gateway.counted(name, **series), (await gateway.answers())["memory"]
 
-    await ask_often(connection, request(ana), 3)
+    await ask_repeat(connection, request(ana), outcomes)
 
     after = await gateway.counted(name, **series), (await gateway.answers())["memory"]
-    assert outcomes == [True] * 3
-    assert (after[0] - before[0], after[1] - before[1]) == (3, 3)
+    asked = len(outcomes)
+    assert (after[0] - before[0], after[1] - before[1]) == (asked, asked)
 
 
 async def test_a_repeat_keeps_the_id_that_its_client_gave_and_no_other(
     gateway: Gateway, ana: Caller, connection: RawConnection, outcomes: list[bool]
 ) -> None:
-    await warm_up(connection, request(ana), outcomes)
-    ids = {
-        line: [
-            each.headers["x-request-id"]
-            for each in await ask_often(connection, request(ana, "leave", *line), 3)
-        ]
-        for line in ((), ("X-Request-Id: mine",), ("X-Request-Id: not one!",))
-    }
+    ids: dict[tuple[str, ...], set[str]] = {}
+    for lines in ((), ("X-Request-Id: mine",), ("X-Request-Id: not one!",)):
+        sent = request(ana, "leave", *lines)
+        answers = [await ask(connection, sent)]
+        answers += [await ask_repeat(connection, sent, outcomes) for _ in range(2)]
+        ids[lines] = {each.headers["x-request-id"] for each in answers}
 
-    assert outcomes == [True] * 6
-    assert ids[("X-Request-Id: mine",)] == ["mine"] * 3
-    assert len({*ids[()], *ids[("X-Request-Id: not one!",)]}) == 6
+    assert ids["X-Request-Id: mine",] == {"mine"}
+    assert len(ids[()] | ids["X-Request-Id: not one!",]) == 6
 
 
 async def test_requests_in_one_packet_are_answered_in_order(
@@ -337,8 +335,9 @@ async def test_a_repeat_waits_as_long_as_other_requests_while_postgresql_hangs(
         ana = await gateway.caller("ana")
         async with raw(gateway) as connection:
             sent = request(ana)
-            await warm_up(connection, sent, outcomes)
+            await ask_repeat(connection, sent, outcomes)
             wire.hold()
+            outcomes.clear()
             began_s = asyncio.get_running_loop().time()
             late = await ask(connection, sent)
             took_s = asyncio.get_running_loop().time() - began_s
@@ -376,22 +375,20 @@ async def test_a_client_that_leaves_while_its_repeat_waits_disturbs_nobody(
 
 
 async def test_a_failure_of_the_short_way_leads_to_the_usual_one(
-    gateway: Gateway,
-    ana: Caller,
-    connection: RawConnection,
-    monkeypatch: pytest.MonkeyPatch,
-    outcomes: list[bool],
+    ana: Caller, connection: RawConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    failures = []
+
+    def broken(*_arguments: object) -> None:
+        failures.append("broken")
+        raise RuntimeError(failures[-1])
+
+    monkeypatch.setattr("gateway.search.search_endpoint._answer_again", broken)
     sent = request(ana)
     first = await ask(connection, sent)
 
-    def broken(_services: object, _request: object, _trace: Trace, _: AuthenticatedRequest) -> None:
-        raise RuntimeError("broken")
+    async with asyncio.timeout(WAIT_S_MAX):
+        while not failures:
+            answer = await ask(connection, sent)
 
-    monkeypatch.setattr("gateway.search.search_endpoint._answer_again", broken)
-    other = request(ana, "other")
-    answers = await ask_often(connection, other, 2)
-
-    assert [each.status for each in answers] == [200, 200]
-    assert outcomes == [False]
-    assert (await ask(connection, sent)).body == first.body
+    assert (answer.status, answer.body) == (200, first.body)
