@@ -109,6 +109,15 @@ class Answers:
         """Whether memory has the answer; nothing is counted."""
         return self._memory.get(key, revisions) is not None
 
+    def may_have_local(self, key: str) -> bool:
+        """Whether memory has the answer, correct at whatever revisions."""
+        return key in self._memory
+
+    def put_local(self, key: str, answer: ComputedAnswer) -> ServedAnswer:
+        """Serve an answer that was computed for one caller, and keep it in memory if complete."""
+        self._count("computed")
+        return self._count_tier(self._keep(key, answer))
+
     async def get_or_compute(
         self, lookup: CacheLookup, revisions: Revisions, compute: Compute
     ) -> ServedAnswer:
@@ -295,17 +304,21 @@ class Answers:
             answer, _ = await asyncio.gather(compute(), drain)
         else:
             answer = await compute()
-        if not answer.is_complete:
-            return ServedAnswer(
-                answer.body,
-                answer.as_of,
-                "miss",
-                is_complete=False,
-                missing_parts=answer.missing_parts,
-            )
-        self._memory.put(lookup.key, LocalEntry(answer.body, answer.as_of))
-        is_stored = snapshot is not None and await self._fill(lookup, snapshot, answer, lock_token)
-        return ServedAnswer(answer.body, answer.as_of, "miss", is_stored)
+        served = self._keep(lookup.key, answer)
+        if snapshot is None or not answer.is_complete:
+            return served
+        return replace(served, stored=await self._fill(lookup, snapshot, answer, lock_token))
+
+    def _keep(self, key: str, answer: ComputedAnswer) -> ServedAnswer:
+        if answer.is_complete:
+            self._memory.put(key, LocalEntry(answer.body, answer.as_of))
+        return ServedAnswer(
+            answer.body,
+            answer.as_of,
+            "miss",
+            is_complete=answer.is_complete,
+            missing_parts=answer.missing_parts,
+        )
 
     async def _fill(
         self, lookup: CacheLookup, snapshot: CacheSnapshot, answer: ComputedAnswer, lock_token: str

@@ -33,6 +33,10 @@ class LocalCache:
         entry = self._answers.get(key)
         return entry if entry is not None and entry.valid_until.reach(revisions) else None
 
+    def __contains__(self, key: str) -> bool:
+        """Whether there is an answer, correct at whatever revisions."""
+        return key in self._answers
+
     def put(self, key: str, entry: LocalEntry) -> None:
         if len(entry.body) + _OVERHEAD_BYTES <= self._answers.maxsize:
             self._answers[key] = entry

@@ -173,6 +173,21 @@ class Authenticator:
                 )
         return None
 
+    def is_current(self, principal: Principal, history: str, access_revision: int | None) -> bool:
+        """Whether the principal was read at this access revision, which was read just now.
+
+        A 401 `Problem` for an expired credential. Not for principals with an issuer's key, which
+        only `confirm` checks.
+        """
+        if principal.issuer_key is not None or (principal.history, principal.access_revision) != (
+            history,
+            access_revision,
+        ):
+            return False
+        self._refuse_expired(principal)
+        self._used.add(principal.digest, self._now())
+        return True
+
     def background_flush(self) -> AbstractAsyncContextManager[None]:
         """Store when each key was last used, every minute and at the end."""
         return self._used.background_flush()

@@ -1,11 +1,42 @@
 """The answer to a search: from a cache, or computed; and the records of serving it."""
 
+from collections.abc import Callable
+
 from cache.answers import CacheLookup, ServedAnswer
 from cache.protocol import Revisions
 from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
-from gateway.search.response_body import compute_answer
+from gateway.search.response_body import build_answer, compute_answer, search_index
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices
+from index.errors import DatabaseUnavailable
+from index.search.searcher import SearchResult
+
+
+async def search_at_once(
+    services: SearchServices, search: SearchRequest, is_confirmed: Callable[[SearchResult], bool]
+) -> ServedAnswer | None:
+    """A computed answer whose revision is not read beforehand: its own statement returns it.
+
+    is_confirmed: whether the caller is the search's principal when the result was read.
+    None if it is not, if a cache may have the answer, or if the search takes more than shards and
+    one statement.
+    """
+    if (
+        search.question_group
+        or not _is_from_shards(services, search)
+        or services.answers.may_have_local(search.key)
+    ):
+        return None
+    try:
+        result = await search_index(services.searcher, search.scope, search.query)
+    except DatabaseUnavailable:
+        return None
+    if not is_confirmed(result):
+        return None
+    answer = await build_answer(
+        result, search.scope, search.query, services.rag_tools, is_recorded=False
+    )
+    return services.answers.put_local(search.key, answer)
 
 
 async def get_or_compute(
@@ -42,6 +73,12 @@ async def _cache_lookup(services: SearchServices, search: SearchRequest) -> Cach
     question = None
     if search.question_group:
         question = await services.similarity.question(search.question_group, search.query.text)
-    is_cheap = question is None and search.query.postprocessing is None
-    is_shared = not (is_cheap and services.searcher.answers_from_memory(search.scope, search.query))
+    is_shared = question is not None or not _is_from_shards(services, search)
     return CacheLookup(search.scope.tenant, search.key, question, is_shared)
+
+
+def _is_from_shards(services: SearchServices, search: SearchRequest) -> bool:
+    """Whether the answer takes less time to compute than to look up and store in Redis."""
+    return search.query.postprocessing is None and services.searcher.answers_from_memory(
+        search.scope, search.query
+    )

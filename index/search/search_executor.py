@@ -52,6 +52,7 @@ class PassResults:
         legs.
     rows: by chunk id, the fields of a hit.
     history, revisions: of the database and of each partition, when the passes read them.
+    access_revision: of the tenant's keys and groups, likewise; None without a tenant.
     languages: in which the query's words were analysed; None if the query names its own.
     spelling: the corrections of unknown query words.
     embedded_query, query_terms: the query as the dense and the lexical leg compared it.
@@ -65,6 +66,7 @@ class PassResults:
     rows: Mapping[int, Row]
     history: str
     revisions: Mapping[str, int]
+    access_revision: int | None
     languages: frozenset[str] | None
     spelling: Spelling
     embedded_query: EmbeddedQuery
@@ -364,6 +366,7 @@ def _merge_results(prepared: PreparedSearch, results: Sequence[PassResult]) -> P
         rows={row["chunk_id"]: row for row in hit_rows},
         history=results[0].history,
         revisions={partition: revisions[partition] for partition in scope.partitions},
+        access_revision=results[0].head["tenant_access_revision"],
         languages=prepared.languages if query.language is None else None,
         spelling=prepared.spelling,
         embedded_query=prepared.embedded_query,

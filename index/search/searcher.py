@@ -27,6 +27,7 @@ class SearchResult:
     """The hits, best first, and the revision of each partition at which they were read.
 
     history: of the database, to which the revisions belong.
+    access_revision: of the tenant's keys and groups when they were read; None without a tenant.
     corrections: of unknown query words, as far as the hits show them.
     degraded: the embedder was unavailable, so the lexical leg answered alone.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
@@ -37,6 +38,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     history: str
     as_of: Mapping[str, int]
+    access_revision: int | None
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
     dependencies: AnswerDependencies = field(compare=False)
@@ -148,6 +150,7 @@ def _to_result(
         hits=selected.hits,
         history=results.history,
         as_of=results.revisions,
+        access_revision=results.access_revision,
         corrections=spelling.shown_corrections(
             results.spelling.corrections, [hit.text for hit in selected.hits]
         ),

@@ -114,6 +114,7 @@ SELECT
     (SELECT history FROM histories) AS history,
     coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
     coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
+    max(access_revision) FILTER (WHERE tenant = $1) AS tenant_access_revision,
     coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
     coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
     coalesce(max(:embedding_space) FILTER (WHERE tenant = $1), $21) AS embedding_space,

@@ -1,40 +1,142 @@
-"""Answers that shards compute stay in their process; others are in Redis for every worker."""
+"""Answers from shards: in one statement, and kept in the process that computed them."""
 
 import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+_numbers = itertools.count()
 
 
 async def stored(gateway: Gateway) -> float:
     return await gateway.counted("nearhit_cache_events_total", event="stored")
 
 
-async def test_an_answer_from_shards_is_repeated_from_memory_and_is_not_in_redis(
-    settings: Settings, ana: Caller, embedder: Embedder
-) -> None:
-    await ana.put("leave", "Everybody gets 25 days of annual leave a year.")
-    resident = settings.model_copy(update={"shard_bytes_max": 1 << 26})
-    async with running(resident, embedder) as gateway:
-        asking = gateway.as_(ana)
+async def statements(gateway: Gateway, name: str) -> float:
+    return await gateway.counted("nearhit_sql_statement_duration_seconds_count", statement=name)
+
+
+@pytest.fixture
+async def resident(
+    settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller, admin: Caller
+) -> AsyncIterator[Gateway]:
+    """A worker that has loaded the shards of the tenant and of the public documents."""
+    await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
+    await admin.put("secret", "The annual leave of the board.", readers=["group:board"])
+    with_shards = settings.model_copy(update={"shard_bytes_max": 1 << 26})
+    async with running(with_shards, embedder) as worker:
+        worker.tenant_name = gateway.tenant_name
+        asking = worker.as_(ana)
         async with asyncio.timeout(10):
-            number = 0
-            while await gateway.counted("nearhit_shard_events_total", event="loaded") < 2:
-                number += 1
-                await asking.found(f"annual leave {number}")
-        before = await stored(gateway)
-        hits = await gateway.counted("nearhit_cache_lookups_total", tier="memory")
+            while await worker.counted("nearhit_shard_events_total", event="loaded") < 2:
+                await found(asking)
+        yield worker
 
-        for _ in range(2):
-            assert await asking.found("days of leave") == ["leave"]
-        assert await gateway.counted("nearhit_cache_lookups_total", tier="memory") == hits + 1
-        assert await stored(gateway) == before
 
-        await asking.found("days of leave", fusion="rrf")
-        await asking.found("days of leave", rerank=True)
-        assert await stored(gateway) == before + 2
+async def found(caller: Caller) -> list[str]:
+    """What a question finds that nobody has asked before."""
+    return await caller.found(f"annual leave {next(_numbers)}")
+
+
+@asynccontextmanager
+async def in_one_statement(worker: Gateway) -> AsyncIterator[None]:
+    """A test fails if the revision is read meanwhile, or no shard is asked."""
+    names = "tenants.revisions", "search.proposed"
+    before = [await statements(worker, name) for name in names]
+    yield
+    after = [await statements(worker, name) for name in names]
+    assert [now - then for now, then in zip(after, before, strict=True)] == [0, 1]
+
+
+async def test_a_new_question_takes_one_statement_and_its_answer_says_the_revision(
+    resident: Gateway, ana: Caller
+) -> None:
+    asking = resident.as_(ana)
+    await found(asking)  # so that the worker has tokens of the rates ahead
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                async with in_one_statement(resident):
+                    answer = await asking.search(f"annual leave {next(_numbers)}")
+                break
+            except AssertionError:
+                pass  # no token ahead yet
+
+    assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
+    usual = await asking.search("annual leave", rerank=True)
+    assert answer.headers["nearhit-revision"] == usual.headers["nearhit-revision"]
+
+
+async def test_a_new_question_sees_what_was_acknowledged_before_it(
+    resident: Gateway, ana: Caller
+) -> None:
+    asking = resident.as_(ana)
+    for number in range(5):
+        await ana.put(f"more-{number}", f"More annual leave, {number} days.")
+        assert f"more-{number}" in await found(asking)
+
+    for number in range(5):
+        assert (await ana.call("DELETE", f"/v1/documents/more-{number}")).status_code < 300
+        assert f"more-{number}" not in await found(asking)
+
+
+async def test_a_new_question_with_a_revoked_key_is_refused(resident: Gateway, ana: Caller) -> None:
+    made = await resident.operator.call(
+        "POST", "/v1/keys", json={"tenant": resident.tenant_name, "subject": "eve"}
+    )
+    eve = Caller(resident.client, made.json()["key"])
+    assert [await found(eve) for _ in range(3)] == [["leave"]] * 3
+
+    await resident.operator.call("DELETE", f"/v1/keys/{made.json()['id']}")
+
+    for _ in range(3):
+        body = {"query": f"annual leave {next(_numbers)}"}
+        problem(await eve.call("POST", "/v1/search", json=body), 401)
+
+
+async def test_a_new_question_of_who_joins_or_leaves_a_group_finds_what_it_may(
+    resident: Gateway, admin: Caller
+) -> None:
+    ben = await resident.caller("ben")
+    membership = "/v1/groups/board/members/ben"
+    for method, readable in (("PUT", ["leave", "secret"]), ("DELETE", ["leave"])) * 2:
+        assert (await admin.call(method, membership)).status_code == 204
+
+        assert [sorted(await found(ben)) for _ in range(2)] == [readable] * 2
+
+
+async def test_a_new_question_with_an_expired_key_is_refused(resident: Gateway) -> None:
+    expires_at = datetime.now(UTC) + timedelta(seconds=1)
+    eve = await resident.caller("eve", expires_at=expires_at.isoformat())
+    assert await found(eve) == ["leave"]
+    while datetime.now(UTC) <= expires_at:
+        await asyncio.sleep(0.05)
+
+    body = {"query": f"annual leave {next(_numbers)}"}
+    problem(await eve.call("POST", "/v1/search", json=body), 401)
+
+
+async def test_an_answer_from_shards_is_repeated_from_memory_and_is_not_in_redis(
+    resident: Gateway, ana: Caller
+) -> None:
+    asking = resident.as_(ana)
+    before = await stored(resident)
+    hits = await resident.counted("nearhit_cache_lookups_total", tier="memory")
+
+    for _ in range(2):
+        assert await asking.found("days of leave") == ["leave"]
+    assert await resident.counted("nearhit_cache_lookups_total", tier="memory") == hits + 1
+    assert await stored(resident) == before
+
+    await asking.found("days of leave", fusion="rrf")
+    await asking.found("days of leave", rerank=True)
+    assert await stored(resident) == before + 2
