@@ -17,7 +17,7 @@ from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
 from index.errors import DatabaseUnavailable, PoolerRefused, RoleRefused
-from index.postgres.search_role import Connection
+from index.postgres.function_roles import Connection
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 

@@ -19,15 +19,15 @@ from asyncpg.pool import PoolConnectionProxy
 from index.errors import DatabaseUnavailable, Saturated
 from index.postgres import (
     connections,
+    function_roles,
     pgvector_version,
-    search_role,
     security_definer_functions,
     statements,
 )
 from index.postgres.connections import Pool, unavailable
 from index.postgres.fair_share import FairShare
+from index.postgres.function_roles import Connection
 from index.postgres.pooler import Pooler, Timeouts
-from index.postgres.search_role import Connection
 
 Row: TypeAlias = Mapping[str, Any]
 Observe: TypeAlias = Callable[[str, float], None]
@@ -122,7 +122,7 @@ class SearchConnections:
         self._shares = shares
         self._health = health
         self._observe = observe
-        self._functions = security_definer_functions.Functions()
+        self._functions = security_definer_functions.Functions(function_roles.SEARCH)
         self._create_lock = asyncio.Lock()
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
@@ -392,7 +392,7 @@ async def _pools(
     owner: AbstractAsyncContextManager[Pool]
     searching: AbstractAsyncContextManager[Pool]
     if pooler is None:
-        searches = {"role": search_role.NAME}  # so that RESET ROLE returns to it
+        searches = {"role": function_roles.SEARCH.name}  # so that RESET ROLE returns to it
         owner = connections.pool(url, connections_max + 1, timeouts_s.owner, builds)
         searching = connections.pool(url, connections_max, timeouts_s.searches, searches)
     else:
@@ -414,4 +414,4 @@ async def _check_search_role(owner: Pool, searching: Pool) -> None:
     with unavailable():
         schema = await owner.fetchval("SELECT current_schema()")
         async with searching.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-            await search_role.check(connection, schema, search_role.NAME)
+            await function_roles.check(connection, schema, function_roles.SEARCH)

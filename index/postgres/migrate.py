@@ -8,7 +8,7 @@ from pathlib import Path
 import asyncpg
 
 from index.errors import MigrationRefused
-from index.postgres import connections, pgvector_version, search_role
+from index.postgres import connections, function_roles, pgvector_version
 
 _LOCK = 6_324_271  # any number that no other application uses for an advisory lock
 # These override the role properties that index/postgres/pooler.py sets.
@@ -47,10 +47,10 @@ async def migrate(
 ) -> list[str]:
     """Apply the missing migrations and return their names; processes may call this concurrently.
 
-    Also creates the search role.
+    Also creates the roles that call functions.
 
     Raises `MigrationRefused` if an applied file has changed or is unknown to this version,
-    `RoleRefused` if the role is missing and can't be created, `PgvectorRefused` before
+    `RoleRefused` if a role is missing and can't be created, `PgvectorRefused` before
     anything is applied, and `PoolerRefused`.
     """
     settings = _SESSION_DEFAULTS
@@ -65,7 +65,7 @@ async def migrate(
         pending = _pending(migrations, {row["name"]: row["digest"] for row in rows})
         for migration in pending:
             await _apply(connection, migration)
-        await search_role.create(connection)
+        await function_roles.create_all(connection)
         return [migration.name for migration in pending]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import asyncpg
 
 from index.errors import DatabaseUnavailable, PoolerRefused
-from index.postgres import connections, search_role
+from index.postgres import connections, function_roles
 from index.postgres.connections import unavailable
-from index.postgres.search_role import Connection
+from index.postgres.function_roles import Connection
 
 _LOCK = 6_324_274  # held while a process sets properties; see index/postgres/migrate.py
 # Only superusers may set parameters of a library that PostgreSQL has not loaded.
@@ -68,7 +68,7 @@ class Pooler:
             keeps_statements = await _verify_login(self.url, owner, database_identity, owners)
             return (
                 await _verify_login(
-                    self.searches_url, search_role.NAME, database_identity, searches
+                    self.searches_url, function_roles.SEARCH.name, database_identity, searches
                 )
                 and keeps_statements
             )
@@ -83,7 +83,7 @@ async def _set_role_properties(
         await connection.execute(_LOAD_EXTENSION)
         await _set_properties(connection, owners)
         await connection.execute(
-            f"SET LOCAL ROLE {search_role.NAME}"
+            f"SET LOCAL ROLE {function_roles.SEARCH.name}"
         )  # a role may set its own properties
         await _set_properties(connection, searches)
 

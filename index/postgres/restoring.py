@@ -1,6 +1,6 @@
 """Prepares a database for `pg_restore`, and starts a new history after it."""
 
-from index.postgres import connections, migrate, search_role, statements
+from index.postgres import connections, function_roles, migrate, statements
 
 _TABLES = """
 SELECT EXISTS (
@@ -14,10 +14,10 @@ _DRAW = statements.load()["history.draw"]
 async def prepare(url: str) -> tuple[str, bool]:
     """The schema of the tables, and whether it holds any.
 
-    Creates the search role, which a dump refers to but does not create.
+    Creates the roles that call functions: a dump refers to them but does not create them.
     """
     async with connections.direct_connection(url) as connection:
-        await search_role.create(connection)
+        await function_roles.create_all(connection)
         schema: str = await connection.fetchval(_SCHEMA)
         return schema, await connection.fetchval(_TABLES)
 

@@ -1,21 +1,21 @@
-"""The database functions that searches call; the search role may touch nothing else.
+"""The database functions of the roles that may touch nothing else.
 
 Each runs one statement of `index/sql` with the rights of the tables' owner, so it returns only what
-the statement's conditions on tenant and grants admit. Its name ends with a digest of its body: two
-versions of Nearhit that differ in a statement use two functions. Older functions are not dropped:
-they admit no more than before.
+the statement selects: for searches, what its conditions on tenant and grants admit. Its name ends
+with a digest of its body: two versions of Nearhit that differ in a statement use two functions.
+Older functions are not dropped: they admit no more than before.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from index.postgres import search_role, statements
-from index.postgres.search_role import Connection
+from index.postgres import function_roles, statements
+from index.postgres.function_roles import Connection, FunctionRole
 
 _LOCK = 6_324_273  # held while a process creates functions; see index/postgres/migrate.py
 _QUOTE = "$nearhit$"
-_DIGEST_CHARACTERS = 8  # which `search_role.excess` compares too
+_DIGEST_CHARACTERS = 8  # which `function_roles.excess` compares too
 
 _SCHEMA_PATH = """
 SELECT (
@@ -34,13 +34,15 @@ SELECT EXISTS (
 )"""
 
 
-def is_search_function(name: str) -> bool:
-    """Whether searches use the statement, which then exists only as a function."""
-    return name.startswith(("search.", "search_documents.")) or name == "vocabulary.look_up"
+def role_of(name: str) -> FunctionRole | None:
+    """The role that calls the statement as a function; None if the owner runs it."""
+    if name.startswith(("search.", "search_documents.")) or name == "vocabulary.look_up":
+        return function_roles.SEARCH
+    return None
 
 
 STATEMENTS: Mapping[str, str] = {
-    name: statement for name, statement in statements.load().items() if is_search_function(name)
+    name: statement for name, statement in statements.load().items() if role_of(name) is not None
 }
 
 
@@ -60,6 +62,7 @@ class Function:
     body: str
     parameters: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
+    role: FunctionRole
 
     @property
     def call(self) -> str:
@@ -78,14 +81,18 @@ class Function:
             f" LANGUAGE plpgsql {volatility} SECURITY DEFINER"
             f" SET search_path = {schema_path.path}, pg_temp AS {_QUOTE}{self.body}{_QUOTE};"
             f" REVOKE ALL ON FUNCTION {signature} FROM PUBLIC;"
-            f" GRANT EXECUTE ON FUNCTION {signature} TO {search_role.NAME}"
+            f" GRANT EXECUTE ON FUNCTION {signature} TO {self.role.name}"
         )
 
 
 class Functions:
-    """Creates the functions, each on first use, and stores the calls of those that exist."""
+    """Creates a role's functions, each on first use, and stores the calls of those that exist."""
 
-    def __init__(self) -> None:
+    def __init__(self, role: FunctionRole) -> None:
+        self._role = role
+        self._statements = {
+            name: statement for name, statement in STATEMENTS.items() if role_of(name) == role
+        }
         self._calls: dict[tuple[str, tuple[int, ...]], str] = {}
 
     def get_call(self, name: str, numbers: Mapping[str, int]) -> str | None:
@@ -98,7 +105,10 @@ class Functions:
     async def create(self, connection: Connection, name: str, numbers: Mapping[str, int]) -> str:
         """Create the function and return its call; `connection` is the owner's."""
         schema, path = await connection.fetchval(_SCHEMA_PATH)
-        function = await _prepare_function(connection, name, numbers)
+        statement = self._statements[name]
+        if numbers:
+            statement = statement.format(**{key: int(value) for key, value in numbers.items()})
+        function = await _prepare_function(connection, name, statement, self._role)
         await _store_function(connection, SchemaPath(schema, path), function)
         call = f"SELECT * FROM {schema}.{function.call}"  # names of ours  # noqa: S608  # nosec B608
         self._calls[name, tuple(numbers.values())] = call
@@ -106,12 +116,9 @@ class Functions:
 
 
 async def _prepare_function(
-    connection: Connection, name: str, numbers: Mapping[str, int]
+    connection: Connection, name: str, statement: str, role: FunctionRole
 ) -> Function:
     """A function with the statement's parameter and column types."""
-    statement = STATEMENTS[name]
-    if numbers:
-        statement = statement.format(**{key: int(value) for key, value in numbers.items()})
     prepared = await connection.prepare(statement, name="")  # a pooler could confuse names
     attributes = prepared.get_attributes()
     parameters = await _types(
@@ -124,7 +131,7 @@ async def _prepare_function(
         f"BEGIN\nRETURN QUERY\n{statement.removesuffix(';')};\nEND"
     )
     digest = hashlib.sha256(body.encode()).hexdigest()[:_DIGEST_CHARACTERS]
-    return Function(f"{name.replace('.', '_')}_{digest}", body, parameters, columns)
+    return Function(f"{name.replace('.', '_')}_{digest}", body, parameters, columns, role)
 
 
 async def _types(connection: Connection, oids: Sequence[int]) -> tuple[str, ...]:
@@ -137,5 +144,5 @@ async def _store_function(
     """Create the function in the database unless it exists; one process at a time."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-        if not await connection.fetchval(_EXISTS, function.name, function.body, search_role.NAME):
+        if not await connection.fetchval(_EXISTS, function.name, function.body, function.role.name):
             await connection.execute(function.definition(schema_path))

@@ -22,7 +22,7 @@ from gateway.settings import Settings
 from index.errors import DatabaseUnavailable, PoolerRefused
 from index.model.query import Query
 from index.model.scope import everything
-from index.postgres import database, migrate, search_role
+from index.postgres import database, function_roles, migrate
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler, Timeouts
 from index.search.query_embedder import Embedder
@@ -40,8 +40,9 @@ pytestmark = [
     pytest.mark.skipif(pgbouncer.PROGRAM is None, reason=pgbouncer.MISSING),
 ]
 
+SEARCH = function_roles.SEARCH.name
 OWNER = "modest"  # no superuser, and may make no roles
-LOGINS = {OWNER: secrets.token_hex(8), search_role.NAME: secrets.token_hex(8)}
+LOGINS = {OWNER: secrets.token_hex(8), SEARCH: secrets.token_hex(8)}
 TAKER = "taker"  # whose sessions begin by taking on the role that serves searches
 PASSWORDS = {**LOGINS, TAKER: secrets.token_hex(8)}
 SALES = "group:sales"
@@ -65,7 +66,7 @@ class Place:
     redis_url: str
 
     def pooler(self, bouncer: PgBouncerProcess, **logins: str) -> Pooler:
-        names = {"owner": OWNER, "searches": search_role.NAME, **logins}
+        names = {"owner": OWNER, "searches": SEARCH, **logins}
         owner, searches = (
             bouncer.url(self.url, names[who], PASSWORDS[names[who]])
             for who in ("owner", "searches")
@@ -95,8 +96,8 @@ def own_servers() -> Iterator[Servers]:
 async def _log_in(url: str) -> None:
     for login, password in PASSWORDS.items():
         await run_sql(url, f"CREATE ROLE {login} LOGIN PASSWORD '{password}'")
-    await run_sql(url, f"GRANT {search_role.NAME} TO {OWNER}, {TAKER}")
-    await run_sql(url, f"ALTER ROLE {TAKER} SET role = {search_role.NAME}")
+    await run_sql(url, f"GRANT {SEARCH} TO {OWNER}, {TAKER}")
+    await run_sql(url, f"ALTER ROLE {TAKER} SET role = {SEARCH}")
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ async def test_what_plans_hang_on_holds_on_every_connection(
         names = ("enable_seqscan", "plan_cache_mode", "statement_timeout", "hnsw.ef_search")
         told = [await connection.fetchval("SELECT current_setting($1)", name) for name in names]
         await connection.close()
-        timeout = "7s" if login == search_role.NAME else "10s"
+        timeout = "7s" if login == SEARCH else "10s"
         assert told == ["off", "force_generic_plan", timeout, "800"]
 
 
@@ -231,15 +232,14 @@ class TestRefusedAtTheStart:
             function.can_block_in("gateway/operator/operations.py", "connected")  # of commands
         pooler = place.pooler(bouncer, searches=OWNER)
 
-        with pytest.raises(
-            PoolerRefused, match=f"log in as {search_role.NAME}, but logs in as {OWNER}"
-        ):
+        with pytest.raises(PoolerRefused, match=f"log in as {SEARCH}, but logs in as {OWNER}"):
             await operations.try_database(place.settings(pooler))
 
     async def test_is_a_pooler_that_makes_everybody_the_owner(self, place: Place) -> None:
         async with _bouncer(place, as_user=OWNER) as bouncer:
             with pytest.raises(
-                PoolerRefused, match=f"log in as {search_role.NAME}, but logs in as {OWNER}"
+                PoolerRefused,
+                match=f"log in as {SEARCH}, but logs in as {OWNER}",
             ):
                 await place.pooler(bouncer).verify(place.url, TIMEOUTS_S)
 
@@ -249,9 +249,7 @@ class TestRefusedAtTheStart:
         """What a session has taken on, it can put off."""
         pooler = place.pooler(bouncer, searches=TAKER)
 
-        with pytest.raises(
-            PoolerRefused, match=f"logs in as {TAKER} and acts as {search_role.NAME}"
-        ):
+        with pytest.raises(PoolerRefused, match=f"logs in as {TAKER} and acts as {SEARCH}"):
             await pooler.verify(place.url, TIMEOUTS_S)
 
     async def test_is_a_connection_older_than_what_its_role_is_set_to(
@@ -291,7 +289,8 @@ class TestRefusedAtTheStart:
         unknown = bouncer.url(place.url, "nobody", "knows")
 
         with pytest.raises(
-            DatabaseUnavailable, match=f"the pooler refuses the login {search_role.NAME}: "
+            DatabaseUnavailable,
+            match=f"the pooler refuses the login {SEARCH}: ",
         ):
             await Pooler(place.pooler(bouncer).url, unknown).verify(place.url, TIMEOUTS_S)
 

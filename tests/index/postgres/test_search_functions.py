@@ -18,7 +18,7 @@ from index.model.query import Filter, Query
 from index.model.scope import everything
 from index.postgres import security_definer_functions
 from index.postgres.database import Database, Row, connect
-from index.postgres.search_role import Connection
+from index.postgres.function_roles import Connection
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits

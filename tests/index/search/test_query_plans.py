@@ -21,7 +21,7 @@ from index.model.query import Filter, FusionName, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.connections import pool
 from index.postgres.database import Database, Row, SearchConnections, Session
-from index.postgres.search_role import Connection
+from index.postgres.function_roles import Connection
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore

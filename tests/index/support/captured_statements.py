@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from index.postgres import search_role
+from index.postgres import function_roles
 from index.postgres.connections import Pool, pool
 from index.postgres.database import Health, SearchConnections
 from index.postgres.fair_share import FairShare
-from index.postgres.search_role import Connection
+from index.postgres.function_roles import Connection
 
 
 class _OneConnection:
@@ -26,7 +26,7 @@ class _OneConnection:
 async def held(url: str) -> AsyncIterator[tuple[SearchConnections, Connection]]:
     async with (
         pool(url, 1, 10, {}) as owner,
-        pool(url, 1, 10, {"role": search_role.NAME}) as opened,
+        pool(url, 1, 10, {"role": function_roles.SEARCH.name}) as opened,
         opened.acquire() as connection,
     ):
         one = cast("Pool", _OneConnection(connection))

@@ -1,6 +1,7 @@
 -- name: excess
--- $1 schema of the tables: the rights of the session's role beyond calling search functions, and the
--- statement that revokes each. The name of a search function ends with a digest of its body
+-- $1 schema of the tables, $2 pattern of how the names of the role's functions begin: the rights of the
+-- session's role beyond calling these functions, and the statement that revokes each. Such a name ends
+-- with a digest of the function's body
 -- (index/postgres/security_definer_functions.py). Tables of extensions hold no data of Nearhit.
 WITH schema AS (SELECT oid, quote_ident(nspname) AS name FROM pg_namespace WHERE nspname = $1),
 self AS (SELECT *, quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_user)
@@ -47,6 +48,6 @@ WHERE prosecdef AND nspname NOT IN ('pg_catalog', 'information_schema')
   AND has_schema_privilege(pronamespace, 'USAGE')
   AND NOT (
     pronamespace = (SELECT oid FROM schema)
-    AND proname ~ '^(search|vocabulary)_\w+_[0-9a-f]{8}$'
+    AND proname ~ ('^(' || $2::text || ')_\w+_[0-9a-f]{8}$')
     AND right(proname, 8) = left(encode(sha256(convert_to(prosrc, 'UTF8')), 'hex'), 8)
 );

@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import asyncpg
 import pytest
@@ -12,8 +13,8 @@ from gateway.embedded.embedded_servers import Servers
 from index.errors import RoleRefused
 from index.model.query import Query
 from index.model.scope import everything
-from index.postgres import search_role
-from index.postgres.search_role import Connection
+from index.postgres import function_roles
+from index.postgres.function_roles import Connection, FunctionRole
 from index.search.searcher import Searcher
 from ingest.write.writer import Writer
 from tests.conftest import named, run_sql
@@ -21,6 +22,13 @@ from tests.index.conftest import connected
 from tests.index.support.samples import PLAIN, put
 
 pytestmark = pytest.mark.anyio
+
+SEARCH = function_roles.SEARCH.name
+
+
+def as_role(name: str) -> FunctionRole:
+    """Searches' role by another name: roles belong to the server, and other tests need theirs."""
+    return replace(function_roles.SEARCH, name=name)
 
 
 @pytest.fixture
@@ -34,7 +42,7 @@ async def other(servers: Servers) -> AsyncIterator[str]:
 @pytest.fixture
 async def searching(database_url: str) -> AsyncIterator[Connection]:
     """A session as searches have it."""
-    connection = await asyncpg.connect(database_url, server_settings={"role": search_role.NAME})
+    connection = await asyncpg.connect(database_url, server_settings={"role": SEARCH})
     yield connection
     await connection.close()
 
@@ -75,7 +83,7 @@ async def test_what_resets_a_session_leads_back_to_the_role(
 ) -> None:
     await searching.execute(statement)
 
-    assert await searching.fetchval("SELECT current_user") == search_role.NAME
+    assert await searching.fetchval("SELECT current_user") == SEARCH
 
 
 @pytest.mark.parametrize(
@@ -137,22 +145,21 @@ async def test_the_functions_of_searches_are_no_reason_to_stop(
 async def test_a_role_that_is_more_than_a_role_for_searches_is_refused(
     database_url: str, connection: Connection, other: str, given: str, told: str
 ) -> None:
-    """By another name: the role belongs to the whole server, and other tests need theirs."""
-    await search_role.create(connection, other)
+    await function_roles.create(connection, as_role(other))
     acting = await asyncpg.connect(database_url, server_settings={"role": other})
     try:
-        await search_role.check(acting, "public", other)
+        await function_roles.check(acting, "public", as_role(other))
         await connection.execute(given.format(other))
 
         with pytest.raises(RoleRefused, match=told.format(other)):
-            await search_role.check(acting, "public", other)
+            await function_roles.check(acting, "public", as_role(other))
     finally:
         await acting.close()
 
 
 async def test_a_pooler_that_forgets_the_role_is_found_out(connection: Connection) -> None:
     with pytest.raises(RoleRefused, match="acts as nearhit: connect without a pooler"):
-        await search_role.check(connection, "public", search_role.NAME)
+        await function_roles.check(connection, "public", function_roles.SEARCH)
 
 
 async def test_many_may_make_the_role_at_once(
@@ -162,7 +169,9 @@ async def test_many_may_make_the_role_at_once(
     urls = [database_url, named(servers.database_url, "nearhit")] * 4
     connections = [await asyncpg.connect(url) for url in urls]
     try:
-        await asyncio.gather(*(search_role.create(connection, other) for connection in connections))
+        await asyncio.gather(
+            *(function_roles.create(connection, as_role(other)) for connection in connections)
+        )
 
         for connection in connections:
             await connection.execute(f"SET ROLE {other}")
@@ -192,12 +201,12 @@ async def test_who_may_make_no_roles_is_told_what_an_administrator_has_to_run(
         await connection.execute(create)
 
     with pytest.raises(RoleRefused, match="administrator of the server must run: ") as refused:
-        await search_role.create(modest, other)
+        await function_roles.create(modest, as_role(other))
 
     remedy = str(refused.value).partition("run: ")[2]
     assert (create in remedy) is not is_there
     await connection.execute(remedy)
-    await search_role.create(modest, other)
+    await function_roles.create(modest, as_role(other))
 
 
 async def test_who_may_make_roles_needs_no_administrator(
@@ -205,7 +214,7 @@ async def test_who_may_make_roles_needs_no_administrator(
 ) -> None:
     await connection.execute(f"ALTER ROLE {other}_owner CREATEROLE")
 
-    await search_role.create(modest, other)
+    await function_roles.create(modest, as_role(other))
 
     await modest.execute(f"SET ROLE {other}")
     await connection.execute(f"DROP ROLE {other}")  # before who has made it
