@@ -78,7 +78,7 @@ class ChangeLog:
         Raises `DatabaseUnavailable`.
         """
         rows = await self._database.rows(
-            "change_log.since", home, partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
+            "change_log.since", partition, revision, CHANGES_MAX, CHANGED_CHUNKS_MAX, home
         )
         head = next((row for row in rows if row["revision"] is not None), None)
         if head is None or not head["is_whole"]:

@@ -157,7 +157,7 @@ async def _pool(
     server_settings: dict[str, str],
     statements_max: int = _STATEMENTS_MAX,
 ) -> AsyncIterator[Pool]:
-    with unavailable(), _role_errors():
+    with unavailable(), role_errors():
         pool = await asyncpg.create_pool(
             url,
             min_size=1,
@@ -178,7 +178,7 @@ async def _pool(
 
 
 @contextmanager
-def _role_errors() -> Iterator[None]:
+def role_errors() -> Iterator[None]:
     """Turn the driver's refusal of the requested role into `RoleRefused`."""
     try:
         yield

@@ -1,7 +1,7 @@
 """One PostgreSQL database, whose statements are called by name.
 
-A statement runs as the owner of the tables, or, for searches, as a role that may only call the
-functions of `index/postgres/security_definer_functions.py`.
+A statement runs as the owner of the tables, or, for searches and for loading shards, as a role that
+may only call the functions of `index/postgres/security_definer_functions.py`.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 import asyncpg
@@ -26,7 +26,7 @@ from index.postgres import (
 )
 from index.postgres.connections import Pool, unavailable
 from index.postgres.fair_share import FairShare
-from index.postgres.function_roles import Connection
+from index.postgres.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
 
 Row: TypeAlias = Mapping[str, Any]
@@ -48,14 +48,16 @@ class Session:
 
     numbers: the values of braces in a statement, where SQL takes no parameter.
     logged: whether changes are written to the audit log.
+    statements: by name, those that the session may run.
     """
 
     connection: Connection
     observe: Observe
     logged: bool = True
+    statements: Mapping[str, str] = field(default_factory=lambda: _STATEMENTS)
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        statement = _STATEMENTS[name]
+        statement = self.statements[name]
         if numbers:
             statement = statement.format(**{key: int(value) for key, value in numbers.items()})
         started_s = time.perf_counter()
@@ -66,13 +68,13 @@ class Session:
     async def rows_each(self, name: str, argument_lists: Sequence[Sequence[Any]]) -> Sequence[Row]:
         """The rows of one statement, run with each list of arguments in one round trip."""
         started_s = time.perf_counter()
-        rows = await self.connection.fetchmany(_STATEMENTS[name], argument_lists)
+        rows = await self.connection.fetchmany(self.statements[name], argument_lists)
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)
 
     async def batches(self, name: str, *arguments: Any, size: int) -> AsyncIterator[Sequence[Row]]:
         """The rows of a statement, at most `size` at a time; only in a transaction."""
-        cursor = await self.connection.cursor(_STATEMENTS[name], *arguments)
+        cursor = await self.connection.cursor(self.statements[name], *arguments)
         while rows := await cursor.fetch(size):
             yield cast("Sequence[Row]", rows)
 
@@ -231,6 +233,7 @@ class Database:
         self._health = health
         self._observe = observe
         self._logged = logged
+        self._shard_functions = security_definer_functions.Functions(function_roles.SHARDS)
         self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
         self._dedicated_is_stale = False
 
@@ -253,6 +256,21 @@ class Database:
             session.connection.transaction(isolation="repeatable_read", readonly=True),
         ):
             yield session
+
+    @asynccontextmanager
+    async def shard_snapshot(self) -> AsyncIterator[Session]:
+        """A snapshot that may run the statements of `resident.sql` alone, as the role of shards."""
+        async with self.session() as session:
+            calls = await self._shard_functions.create_all(session.connection)
+            try:
+                async with session.connection.transaction(
+                    isolation="repeatable_read", readonly=True
+                ):
+                    await _set_role(session.connection, function_roles.SHARDS)
+                    yield replace(session, statements=calls)
+            except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
+                self._shard_functions.forget_all()
+                raise DatabaseUnavailable("a function of shards was dropped") from error
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         with unavailable():
@@ -344,7 +362,7 @@ async def connect(
     pooler: Pooler | None = None,
     parallel_builds: bool = True,
 ) -> AsyncIterator[Database]:
-    """Connect to a database whose schema and role exist; see `index.postgres.migrate`.
+    """Connect to a database whose schema and roles exist; see `index.postgres.migrate`.
 
     url: of the server itself, which some operations need even with a `pooler`.
     connections_max: for searches, and as many for everything else; one tenant uses at most half of
@@ -356,13 +374,13 @@ async def connect(
     parallel_builds: whether PostgreSQL may build an index with several processes; connections of a
         pooler never build one.
 
-    Raises `RoleRefused` if the role may do more than searches need, and `PoolerRefused`.
+    Raises `RoleRefused` if a role may do more than call its functions, and `PoolerRefused`.
     """
     search_timeout_s = min(search_timeout_s or statement_timeout_s, statement_timeout_s)
     timeouts_s = Timeouts(statement_timeout_s, search_timeout_s)
     builds = {} if parallel_builds else pgvector_version.WITHOUT_PARALLEL_BUILDS
     async with _pools(url, connections_max, timeouts_s, pooler, builds) as (owner, searching):
-        await _check_search_role(owner, searching)
+        await _check_roles(owner, searching)
         shares = FairShare(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
@@ -410,8 +428,16 @@ async def _pools(
         yield owner_pool, search_pool
 
 
-async def _check_search_role(owner: Pool, searching: Pool) -> None:
-    with unavailable():
-        schema = await owner.fetchval("SELECT current_schema()")
+async def _check_roles(owner: Pool, searching: Pool) -> None:
+    with unavailable(), connections.role_errors():
+        async with owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection, connection.transaction():
+            schema = await connection.fetchval("SELECT current_schema()")
+            await _set_role(connection, function_roles.SHARDS)
+            await function_roles.check(connection, schema, function_roles.SHARDS)
         async with searching.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
             await function_roles.check(connection, schema, function_roles.SEARCH)
+
+
+async def _set_role(connection: Connection, role: FunctionRole) -> None:
+    """Act as the role until the transaction ends: no pooler gives the connection away before."""
+    await connection.execute(f"SET LOCAL ROLE {role.name}")

@@ -36,7 +36,8 @@ class FunctionRole:
 
 
 SEARCH = FunctionRole("nearhit_search", "searches", "search|vocabulary")
-ALL = (SEARCH,)
+SHARDS = FunctionRole("nearhit_shards", "shard readers", "resident")
+ALL = (SEARCH, SHARDS)
 
 
 async def create_all(connection: Connection) -> None:

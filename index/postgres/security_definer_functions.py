@@ -38,12 +38,16 @@ def role_of(name: str) -> FunctionRole | None:
     """The role that calls the statement as a function; None if the owner runs it."""
     if name.startswith(("search.", "search_documents.")) or name == "vocabulary.look_up":
         return function_roles.SEARCH
-    return None
+    return function_roles.SHARDS if name.startswith("resident.") else None
 
 
 STATEMENTS: Mapping[str, str] = {
     name: statement for name, statement in statements.load().items() if role_of(name) is not None
 }
+
+
+def statements_of(role: FunctionRole) -> Mapping[str, str]:
+    return {name: statement for name, statement in STATEMENTS.items() if role_of(name) == role}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +94,7 @@ class Functions:
 
     def __init__(self, role: FunctionRole) -> None:
         self._role = role
-        self._statements = {
-            name: statement for name, statement in STATEMENTS.items() if role_of(name) == role
-        }
+        self._statements = statements_of(role)
         self._calls: dict[tuple[str, tuple[int, ...]], str] = {}
 
     def get_call(self, name: str, numbers: Mapping[str, int]) -> str | None:
@@ -101,6 +103,19 @@ class Functions:
 
     def forget(self, name: str, numbers: Mapping[str, int]) -> None:
         self._calls.pop((name, tuple(numbers.values())), None)
+
+    def forget_all(self) -> None:
+        self._calls.clear()
+
+    async def create_all(self, connection: Connection) -> Mapping[str, str]:
+        """Create the functions that are missing, and return the call of each statement.
+
+        The statements take no numbers.
+        """
+        for name in self._statements:
+            if (name, ()) not in self._calls:
+                await self.create(connection, name, {})
+        return {name: self._calls[name, ()] for name in self._statements}
 
     async def create(self, connection: Connection, name: str, numbers: Mapping[str, int]) -> str:
         """Create the function and return its call; `connection` is the owner's."""

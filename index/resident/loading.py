@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from index.invalidation.changes import ChangedChunk
+from index.invalidation.changes import CHANGED_CHUNKS_MAX, CHANGES_MAX
 from index.model.scope import PUBLIC
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database, Row
 from index.resident import segment, term_postings
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
@@ -17,7 +17,6 @@ from index.resident.shard import ChunkLabels, Shard
 from index.text.vocabulary import Extent, ResidentWords
 
 _PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
-_PAGE_WORDS = 5_000
 _SPARSE_HEADER_BYTES = 12  # dimensions, count and an unused word, each of 4 bytes
 _HALF_HEADER_BYTES = 4  # dimensions and an unused half word
 
@@ -35,6 +34,22 @@ class _Terms:
     values: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardChanges:
+    """The effect of a partition's changes up to `revision`, as of that revision.
+
+    space:    of the added and updated chunks; None without any.
+    outdated: ids of removed or updated chunks.
+    segment:  the added and updated chunks; None without any.
+    """
+
+    history: str
+    revision: int
+    space: str | None
+    outdated: NDArray[np.int64]
+    segment: ShardSegment | None
+
+
 def new_labels() -> ChunkLabels:
     return ChunkLabels(Audiences(), Labels(), Labels(), Labels(), Labels(), Labels())
 
@@ -47,7 +62,7 @@ async def load(database: Database, partition: str, chunks_max: int) -> Shard | N
     pages: list[tuple[Sequence[Row], Row]] = []  # documents, and the columns of their chunks
     statement = "public" if partition == PUBLIC else "tenant"
     arguments = () if partition == PUBLIC else (partition,)
-    async with database.snapshot() as session:
+    async with database.shard_snapshot() as session:
         head = await session.row("resident.partition", partition)
         if head is None or head["chunks"] > chunks_max:
             return None
@@ -61,26 +76,45 @@ async def load(database: Database, partition: str, chunks_max: int) -> Shard | N
             assert chunks is not None, "an aggregate always has a row"
             if chunks["chunks"]:
                 pages.append((documents, chunks))
-        words = [] if partition == PUBLIC else await _read_words(session, partition)
+        words = None
+        if partition != PUBLIC:
+            words = await session.value("resident.words", partition) or b""
     return await asyncio.to_thread(_build, partition, head, pages, words)
 
 
-async def _read_words(session: Session, tenant: str) -> list[str]:
-    words: list[str] = []
-    async for rows in session.batches("vocabulary.words", tenant, size=_PAGE_WORDS):
-        words += [row["word"] for row in rows]
-    return words
+async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
+    """The changes after the shard's revision; None if it has to be loaded again.
+
+    So it is if a change is no longer stored, if they are too many, or if a shard can't hold one.
+    Raises `DatabaseUnavailable`.
+    """
+    async with database.shard_snapshot() as session:
+        rows = await session.rows(
+            "resident.changes", shard.partition, shard.revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
+        )
+    head = next((row for row in rows if row["revision"] is not None), None)
+    if head is None or not head["is_whole"]:
+        return None
+    documents = [row for row in rows if row["document_key"] is not None]
+    try:
+        return ShardChanges(
+            history=head["history"],
+            revision=head["revision"],
+            space=_space(documents),
+            outdated=_ids(head["outdated"] or b""),
+            segment=from_rows(shard.labels, documents, head) if head["chunks"] else None,
+        )
+    except Unsuitable:
+        return None
 
 
 def _build(
-    partition: str, head: Row, pages: Sequence[tuple[Sequence[Row], Row]], words: Sequence[str]
+    partition: str, head: Row, pages: Sequence[tuple[Sequence[Row], Row]], words: bytes | None
 ) -> Shard:
     """The shard of what was read in one snapshot; takes long. Raises `Unsuitable`."""
-    spaces = {row["embedding_space"] for documents, _ in pages for row in documents}
-    if len(spaces) > 1:
-        raise Unsuitable(f"{partition} has vectors of {len(spaces)} embedding spaces")
+    space = _space([row for documents, _ in pages for row in documents])
     labels = new_labels()
-    segments = [_from_rows(labels, documents, chunks) for documents, chunks in pages]
+    segments = [from_rows(labels, documents, chunks) for documents, chunks in pages]
     live = [np.ones(len(each), np.bool_) for each in segments]
     merged = segment.merge(segments, live) if segments else None
     extent = Extent(head["history"], head["vocabulary_size"])
@@ -88,47 +122,35 @@ def _build(
         partition=partition,
         history=head["history"],
         revision=head["revision"],
-        space=next(iter(spaces), None),
+        space=space,
         labels=labels,
-        words=None if partition == PUBLIC else ResidentWords.of(extent, words),
+        words=None if words is None else ResidentWords.of(extent, words),
         segments=() if merged is None else (merged,),
         live=() if merged is None else (np.ones(len(merged), np.bool_),),
     )
 
 
-def from_changed(labels: ChunkLabels, chunks: Sequence[ChangedChunk]) -> ShardSegment:
-    """A segment of these chunks, in their current state. Raises `Unsuitable`."""
-    ordered = sorted(chunks, key=lambda chunk: chunk.chunk_id)
-    codes = [
-        _codes(
-            labels,
-            (chunk.owner, chunk.readers),
-            (chunk.source, chunk.language, chunk.tags),
-            (chunk.document_id, chunk.tenant),
-        )
-        for chunk in ordered
-    ]
-    return _segment(
-        ids=np.array([chunk.chunk_id for chunk in ordered], np.int64),
-        dense=np.stack([chunk.dense for chunk in ordered]).astype(np.float16),
-        terms=_Terms(
-            np.array([len(chunk.lexical) for chunk in ordered], np.int64),
-            np.array([term for chunk in ordered for term in chunk.lexical], np.int32),
-            np.array([value for chunk in ordered for value in chunk.lexical.values()], np.float32),
-        ),
-        codes=np.array(codes, np.int32),
-    )
+def _space(documents: Sequence[Row]) -> str | None:
+    """The embedding space of the documents' vectors. Raises `Unsuitable` if they have several."""
+    spaces = {row["embedding_space"] for row in documents}
+    if len(spaces) > 1:
+        raise Unsuitable(f"vectors of {len(spaces)} embedding spaces")
+    return next(iter(spaces), None)
 
 
-def _from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> ShardSegment:
-    """A segment of the chunks of a page of documents."""
+def from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> ShardSegment:
+    """A segment of chunks of these documents.
+
+    chunks: `chunk_columns` of `resident.sql`.
+    Raises `Unsuitable`.
+    """
     codes = np.array([[*_document_codes(labels, row)] for row in documents], np.int32)
     keys = np.array([row["document_key"] for row in documents], np.int64)
     by_key = np.argsort(keys)
-    chunk_keys = np.frombuffer(chunks["document_keys"], ">i8").astype(np.int64)
+    chunk_keys = _ids(chunks["document_keys"])
     of_document = by_key[np.searchsorted(keys, chunk_keys, sorter=by_key)]
     return _segment(
-        ids=np.frombuffer(chunks["ids"], ">i8").astype(np.int64),
+        ids=_ids(chunks["ids"]),
         dense=_halves(chunks["dense"], chunks["chunks"]),
         terms=_terms(chunks["lexical"], chunks["lexical_lengths"]),
         codes=codes[of_document],
@@ -181,6 +203,11 @@ def _segment(
         postings=term_postings.build(terms.terms, rows, terms.values, len(ids)),
         labels=np.ascontiguousarray(codes.T),
     )
+
+
+def _ids(sent: bytes) -> NDArray[np.int64]:
+    """The numbers of `int8send`, one after the other."""
+    return np.frombuffer(sent, ">i8").astype(np.int64)
 
 
 def _halves(sent: bytes, count: int) -> NDArray[np.float16]:

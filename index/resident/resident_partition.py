@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from index.invalidation.changes import ChangeLog, ChangeSet
+from index.postgres.database import Database
 from index.resident import loading
-from index.resident.loading import Unsuitable
+from index.resident.loading import ShardChanges
 from index.resident.shard import Shard
 
 # unsuitable: too large, or with vectors that a shard can't hold. outdated: it disagreed with
@@ -30,13 +30,13 @@ class ResidentPartition:
     Each version of the shard is immutable, so a search keeps the version that it began with.
     """
 
-    def __init__(self, shard: Shard, changes: ChangeLog, on_event: OnEvent) -> None:
+    def __init__(self, shard: Shard, database: Database, on_event: OnEvent) -> None:
         self.shard = shard
-        self._changes = changes
+        self._database = database
         self._on_event = on_event
         self._reading: asyncio.Task[bool] | None = None
         self._compaction: asyncio.Task[None] | None = None
-        self._since_compaction: list[ChangeSet] = []  # only while one runs
+        self._since_compaction: list[ShardChanges] = []  # only while one runs
 
     async def follow(self, revision: int) -> Shard | None:
         """The shard at the revision or a later one; None if it can't get there.
@@ -64,7 +64,7 @@ class ResidentPartition:
         """Apply the changes up to now; False if they can't be applied."""
         try:
             before = self.shard
-            changes = await self._changes.changes_after("", before.partition, before.revision)
+            changes = await loading.read_changes(self._database, before)
             if self.shard is not before:
                 return True  # compacted meanwhile: the next reading applies the changes
             followed = None if changes is None else _apply(before, changes)
@@ -92,19 +92,14 @@ class ResidentPartition:
             self._compaction, self._since_compaction = None, []
 
 
-def _apply(shard: Shard, changes: ChangeSet) -> Shard | None:
+def _apply(shard: Shard, changes: ShardChanges) -> Shard | None:
     """The shard after the changes; None if it has to be loaded again."""
-    spaces = ({chunk.space for chunk in changes.changed_chunks} | {shard.space}) - {None}
+    spaces = {changes.space, shard.space} - {None}
     if changes.history != shard.history or len(spaces) > 1:
         return None
-    changed = [chunk.chunk_id for chunk in changes.changed_chunks]
-    applied = shard.without(np.array([*changes.outdated, *changed], np.int64))
-    if changed:
-        try:
-            segment = loading.from_changed(shard.labels, changes.changed_chunks)
-        except Unsuitable:
-            return None
-        applied = applied.with_segment(segment)
+    applied = shard.without(changes.outdated)
+    if changes.segment is not None:
+        applied = applied.without(changes.segment.ids).with_segment(changes.segment)
     return applied.at_revision(changes.revision, next(iter(spaces), None))
 
 

@@ -8,7 +8,6 @@ import structlog
 from cachetools import TTLCache
 
 from index.errors import DatabaseUnavailable
-from index.invalidation.changes import ChangeLog
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident import loading, shard
@@ -37,7 +36,6 @@ class ResidentShards:
         self, database: Database, *, bytes_max: int, chunks_max: int, on_event: OnEvent
     ) -> None:
         self._database = database
-        self._changes = ChangeLog(database)
         self._bytes_max = bytes_max if shard.products_are_precise() else 0
         self._chunks_max = chunks_max
         self._on_event = on_event
@@ -80,8 +78,11 @@ class ResidentShards:
         followed: list[Shard] = []
         for each in shards:
             resident = self._residents.get(each.partition)
-            current = None if resident is None else await resident.follow(revisions[each.partition])
-            if current is None or current.history != history:
+            if resident is None or resident.shard.history != history:
+                current = None
+            else:
+                current = await resident.follow(revisions[each.partition])
+            if current is None:
                 self._drop(each.partition)
                 return None
             followed.append(current)
@@ -135,7 +136,7 @@ class ResidentShards:
             return
         self._refused.pop(partition, None)
         on_event = partial(self._on_partition_event, partition)
-        self._residents[partition] = ResidentPartition(loaded, self._changes, on_event)
+        self._residents[partition] = ResidentPartition(loaded, self._database, on_event)
         on_event("loaded")
 
     def _on_partition_event(self, partition: str, event: Event) -> None:

@@ -1,36 +1,40 @@
--- The changes of a partition after the revision that a cache has applied.
+-- The changes of a partition after the revision that a cache or a shard has applied.
 
--- name: since
--- $1 tenant of the cache, $2 partition, $3 revision, $4 limit of changes, $5 limit of added or updated
--- chunks.
---
--- The first row holds the newest revision, and the changes that are not added or updated chunks. It is
--- the only row if a change is no longer stored or a limit is exceeded. Then each added or updated chunk
--- that still exists and is the tenant's own, or another tenant's public one unless that tenant is being
--- deleted. All rows are from one snapshot. OFFSET 0: one lookup for each row.
-WITH current AS MATERIALIZED (
+-- fragment: missed_changes
+-- $1 partition, $2 revision, $3 limit of changes, $4 limit of added or updated chunks. `whole` is false if
+-- a change is no longer stored or a limit is exceeded.
+current AS MATERIALIZED (
     SELECT revision, languages, vocabulary_size,
         coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
         (SELECT history FROM histories) AS history
-    FROM tenants WHERE tenant = $2
+    FROM tenants WHERE tenant = $1
 ),
 missed AS MATERIALIZED (
     SELECT added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys
     FROM change_log
-    WHERE tenant = $2 AND revision > $3 AND (SELECT revision FROM current) - $3 <= $4::bigint
+    WHERE tenant = $1 AND revision > $2 AND (SELECT revision FROM current) - $2 <= $3::bigint
 ),
 whole AS MATERIALIZED (
     SELECT
-        current.revision - $3 = (SELECT count(*) FROM missed)
+        current.revision - $2 = (SELECT count(*) FROM missed)
         AND (SELECT coalesce(sum(cardinality(added_chunks) + cardinality(updated_chunks)), 0) FROM missed)
-            <= $5::bigint AS is_whole
+            <= $4::bigint AS is_whole
     FROM current
 ),
 changed AS MATERIALIZED (
     SELECT DISTINCT chunk_id
     FROM missed CROSS JOIN LATERAL unnest(added_chunks || updated_chunks) AS chunk_id
     WHERE (SELECT is_whole FROM whole)
-),
+)
+
+-- name: since
+-- $1 to $4 as above, $5 tenant of the cache.
+--
+-- The first row holds the newest revision, and the changes that are not added or updated chunks. It is
+-- the only row if a change is no longer stored or a limit is exceeded. Then each added or updated chunk
+-- that still exists and is the tenant's own, or another tenant's public one unless that tenant is being
+-- deleted. All rows are from one snapshot. OFFSET 0: one lookup for each row.
+WITH :missed_changes,
 changed_chunks AS (
     SELECT
         2 AS position, changed.chunk_id, visible.*, tenants.embedding_space AS tenant_embedding_space,
@@ -45,8 +49,8 @@ changed_chunks AS (
             updated_at
         FROM documents
         WHERE documents.document_key = document_texts.document_key
-          AND ((tenant = $2 AND $2 <> 'public')
-               OR ($2 = 'public' AND tenant <> $1 AND 'public' = ANY (readers)))
+          AND ((tenant = $1 AND $1 <> 'public')
+               OR ($1 = 'public' AND tenant <> $5 AND 'public' = ANY (readers)))
         OFFSET 0
     ) AS visible
     CROSS JOIN LATERAL (

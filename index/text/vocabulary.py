@@ -1,5 +1,6 @@
 """A tenant's vocabulary, and the corrections of a query's unknown words."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,26 +107,32 @@ class SeenWords:
 class ResidentWords:
     """A tenant's words in memory, which stay known in their era.
 
-    hashes: of the words, ascending; of this process alone, as Python salts them. Two words of a
-        million have the same hash with a chance of 1 in 10 million; then a typo is not corrected.
+    hashes: of the words, ascending; see `_word_hash`. Two words of a million have the same hash
+        with a chance of 1 in 10 million; then a typo is not corrected.
     """
 
     era: Era
     hashes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, extent: Extent, words: Iterable[str]) -> "ResidentWords":
-        return cls(extent.era, np.unique(np.fromiter(map(hash, words), np.int64)))
+    def of(cls, extent: Extent, digests: bytes) -> "ResidentWords":
+        """digests: the first 8 bytes of each word's digest, as `resident.words` returns them."""
+        return cls(extent.era, np.unique(np.frombuffer(digests, ">i8").astype(np.int64)))
 
     def without_known(self, words: Sequence[str]) -> list[str]:
         """Those of the words that may be unknown: newer ones may have been learned since."""
-        hashes = np.array([hash(word) for word in words], np.int64)
+        hashes = np.array([_word_hash(word) for word in words], np.int64)
         places = np.searchsorted(self.hashes, hashes)
         return [
             word
             for word, value, place in zip(words, hashes.tolist(), places.tolist(), strict=True)
             if place == len(self.hashes) or self.hashes[place] != value
         ]
+
+
+def _word_hash(word: str) -> int:
+    digest = hashlib.sha256(word.encode()).digest()
+    return int.from_bytes(digest[:8], signed=True)
 
 
 class Vocabulary:

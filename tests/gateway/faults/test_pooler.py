@@ -40,7 +40,7 @@ pytestmark = [
     pytest.mark.skipif(pgbouncer.PROGRAM is None, reason=pgbouncer.MISSING),
 ]
 
-SEARCH = function_roles.SEARCH.name
+SEARCH, SHARDS = (role.name for role in function_roles.ALL)
 OWNER = "modest"  # no superuser, and may make no roles
 LOGINS = {OWNER: secrets.token_hex(8), SEARCH: secrets.token_hex(8)}
 TAKER = "taker"  # whose sessions begin by taking on the role that serves searches
@@ -96,6 +96,7 @@ def own_servers() -> Iterator[Servers]:
 async def _log_in(url: str) -> None:
     for login, password in PASSWORDS.items():
         await run_sql(url, f"CREATE ROLE {login} LOGIN PASSWORD '{password}'")
+    await run_sql(url, f"CREATE ROLE {SHARDS} NOLOGIN; GRANT {SHARDS} TO {OWNER}")
     await run_sql(url, f"GRANT {SEARCH} TO {OWNER}, {TAKER}")
     await run_sql(url, f"ALTER ROLE {TAKER} SET role = {SEARCH}")
 

@@ -1,4 +1,4 @@
-"""The role that serves searches: made where it is missing, refused where it may do too much."""
+"""The roles that call functions: made where missing, refused where they may do too much."""
 
 import asyncio
 import re
@@ -39,16 +39,16 @@ async def other(servers: Servers) -> AsyncIterator[str]:
     await run_sql(servers.database_url, f"DROP ROLE IF EXISTS {name}")
 
 
-@pytest.fixture
-async def searching(database_url: str) -> AsyncIterator[Connection]:
-    """A session as searches have it."""
-    connection = await asyncpg.connect(database_url, server_settings={"role": SEARCH})
+@pytest.fixture(params=[role.name for role in function_roles.ALL])
+async def acting(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Connection]:
+    """A session of each role."""
+    connection = await asyncpg.connect(database_url, server_settings={"role": request.param})
     yield connection
     await connection.close()
 
 
 async def test_the_roles_session_is_refused_every_table_and_every_column(
-    connection: Connection, searching: Connection
+    connection: Connection, acting: Connection
 ) -> None:
     tables = await connection.fetch(
         "SELECT oid::regclass::text AS name, relkind <> 'v' AS is_table FROM pg_class"
@@ -74,16 +74,18 @@ async def test_the_roles_session_is_refused_every_table_and_every_column(
         "SELECT nextval('document_versions')",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await searching.execute(statement)
+            await acting.execute(statement)
 
 
 @pytest.mark.parametrize("statement", ["RESET ROLE", "RESET ALL", "DISCARD ALL"])
 async def test_what_resets_a_session_leads_back_to_the_role(
-    searching: Connection, statement: str
+    acting: Connection, statement: str
 ) -> None:
-    await searching.execute(statement)
+    await acting.execute(statement)
 
-    assert await searching.fetchval("SELECT current_user") == SEARCH
+    assert await acting.fetchval("SELECT current_user") in {
+        role.name for role in function_roles.ALL
+    }
 
 
 @pytest.mark.parametrize(
@@ -107,6 +109,11 @@ async def test_what_resets_a_session_leads_back_to_the_role(
             r"may call search_walk_00000000\(\), which acts as",
         ),
         ("GRANT CREATE ON SCHEMA public TO PUBLIC", "may create things in the schema public"),
+        ("GRANT SELECT ON document_texts TO nearhit_shards", "may read or change document_texts"),
+        (
+            "CREATE FUNCTION resident_texts_00000000() RETURNS int SECURITY DEFINER RETURN 1",
+            r"may call resident_texts_00000000\(\), which acts as",
+        ),
     ],
 )
 async def test_a_role_that_may_do_more_stops_the_start_and_what_the_message_says_mends_it(

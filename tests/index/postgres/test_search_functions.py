@@ -16,7 +16,7 @@ from index.documents.vector_store_store import VectorStoreStore
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter, Query
 from index.model.scope import everything
-from index.postgres import security_definer_functions
+from index.postgres import function_roles, security_definer_functions
 from index.postgres.database import Database, Row, connect
 from index.postgres.function_roles import Connection
 from index.resident.resident_shards import ResidentShards
@@ -31,6 +31,7 @@ pytestmark = pytest.mark.anyio
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, int]]
 
 ANA = everything("acme", "ana", [])
+SEARCHES = security_definer_functions.statements_of(function_roles.SEARCH).keys()
 QUERY = Query(many_chunks.QUESTION, alpha=0.5)
 NUMBER = 40  # documents of acme
 OUTGROWN = StrategyLimits(crossover_chunks=NUMBER * many_chunks.CHUNKS)
@@ -104,14 +105,14 @@ def shows(rows: Sequence[Row]) -> bool:
 async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_call(
     calls: dict[str, Call], connection: Connection
 ) -> None:
-    assert calls.keys() == security_definer_functions.STATEMENTS.keys()
+    assert calls.keys() == SEARCHES
 
     rows = await connection.fetch(
         "SELECT proname, proacl::text[] AS granted, proconfig, prosecdef FROM pg_proc"
         " WHERE proname ~ '^(search|vocabulary)_'"
     )
     names = {row["proname"].rpartition("_")[0] for row in rows}
-    assert names == {name.replace(".", "_") for name in security_definer_functions.STATEMENTS}
+    assert names == {name.replace(".", "_") for name in SEARCHES}
     for row in rows:
         assert row["prosecdef"]
         assert row["proconfig"] == ["search_path=public, pg_temp"]
@@ -120,9 +121,7 @@ async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", sorted(security_definer_functions.STATEMENTS.keys() - {"vocabulary.look_up"})
-)
+@pytest.mark.parametrize("name", sorted(SEARCHES - {"vocabulary.look_up"}))
 async def test_without_a_tenant_or_without_grants_a_function_shows_nothing(
     database: Database, calls: dict[str, Call], name: str
 ) -> None:
@@ -152,7 +151,7 @@ async def test_of_words_a_function_tells_those_of_the_tenant_that_asks(
 
 
 async def test_what_searches_ask_for_is_no_statement_of_the_owners(database: Database) -> None:
-    for name in security_definer_functions.STATEMENTS:
+    for name in SEARCHES:
         with pytest.raises(KeyError):
             await database.rows(name)
     for name in ("documents.stored", "keys.holder", "partitions.delete_copied_chunks"):

@@ -9,7 +9,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
@@ -17,11 +16,13 @@ import numpy as np
 import pytest
 
 from index.errors import DatabaseUnavailable
-from index.invalidation.changes import ChangedChunk, ChangeSet
 from index.model.scope import resolve
+from index.postgres.database import Row
 from index.resident import loading, resident_partition, resident_shards
+from index.resident.loading import ShardChanges
 from index.resident.resident_shards import ResidentShards
-from index.resident.shard import Shard
+from index.resident.segment import ShardSegment
+from index.resident.shard import ChunkLabels, Shard
 
 pytestmark = pytest.mark.anyio
 
@@ -72,26 +73,39 @@ class Model:
         self.waiting.append(event)
         await event.wait()
 
-    def changed(self, names: list[int]) -> list[ChangedChunk]:
-        return [
-            ChangedChunk(
-                chunk_id=name,
-                document_key=name,
-                tenant="acme",
-                document_id=str(name),
-                source="api",
-                language="en",
-                tags=(),
-                metadata={},
-                owner=None,
-                readers=("tenant",),
-                updated_at=datetime(2026, 1, 1, tzinfo=UTC),
-                space="space",
-                dense=np.array([1.0, self.chunks[name]], np.float32),
-                lexical={name: 1.0},
-            )
+    def segment(self, labels: ChunkLabels, names: list[int]) -> ShardSegment:
+        """Of these chunks, each of a document of its own."""
+        documents: list[Row] = [
+            {
+                "document_key": name,
+                "tenant": "acme",
+                "document_id": str(name),
+                "source": "api",
+                "language": "en",
+                "tags": (),
+                "owner": None,
+                "readers": ("tenant",),
+            }
             for name in names
         ]
+        ids = np.array(sorted(names), ">i8").tobytes()
+        vectors = [
+            np.array([2, 0], ">i2").tobytes() + np.array([1, self.chunks[name]], ">f2").tobytes()
+            for name in sorted(names)
+        ]
+        terms = [
+            np.array([2**20, 1, 0, name], ">i4").tobytes() + np.array([1], ">f4").tobytes()
+            for name in sorted(names)
+        ]
+        chunks: Row = {
+            "chunks": len(names),
+            "ids": ids,
+            "document_keys": ids,
+            "dense": b"".join(vectors),
+            "lexical": b"".join(terms),
+            "lexical_lengths": np.array([len(each) for each in terms], ">i4").tobytes(),
+        }
+        return loading.from_rows(labels, documents, chunks)
 
     async def load(self, _database: object, partition: str, _chunks_max: int) -> Shard | None:
         await self.wait()
@@ -100,28 +114,24 @@ class Model:
         labels = loading.new_labels()
         empty = Shard(partition, self.history, self.revision, None, labels, None, (), ())
         if self.chunks:
-            segment = loading.from_changed(labels, self.changed([*self.chunks]))
+            segment = self.segment(labels, [*self.chunks])
             empty = empty.with_segment(segment).at_revision(self.revision, "space")
         await self.wait()
         return empty
 
-    async def changes_after(self, _home: str, partition: str, revision: int) -> ChangeSet | None:
+    async def read_changes(self, _database: object, shard: Shard) -> ShardChanges | None:
         await self.wait()
-        if self.random.random() < 0.1 or revision > self.revision:
+        if self.random.random() < 0.1 or shard.revision > self.revision:
             return None
-        since = self.commits[revision:]
+        since = self.commits[shard.revision :]
         named = {name for commit in since for name in commit.written | commit.removed}
-        changes = ChangeSet(
+        changed = sorted(named & self.chunks.keys())
+        changes = ShardChanges(
             history=self.history,
-            partition=partition,
             revision=self.revision,
-            outdated=frozenset(named - self.chunks.keys()),
-            repositioned=frozenset(),
-            documents=frozenset(),
-            changed_chunks=self.changed(sorted(named & self.chunks.keys())),
-            languages=frozenset({"en"}),
-            vocabulary_size=0,
-            space="space",
+            space="space" if changed else None,
+            outdated=np.array(sorted(named - self.chunks.keys()), np.int64),
+            segment=self.segment(shard.labels, changed) if changed else None,
         )
         await self.wait()
         return changes
@@ -193,6 +203,7 @@ async def played(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The events of one interleaving."""
     model = Model(Random(seed))  # noqa: S311  no secret
     monkeypatch.setattr(loading, "load", model.load)
+    monkeypatch.setattr(loading, "read_changes", model.read_changes)
     monkeypatch.setattr(resident_partition, "_CHANGED_ROWS_MAX", 4)
     monkeypatch.setattr(asyncio, "to_thread", model.in_thread)
     monkeypatch.setattr(resident_shards, "_REFUSED_S", 0.0)  # loaded again at once
@@ -203,7 +214,6 @@ async def played(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         chunks_max=1_000,
         on_event=lambda event: events.update([event]),
     )
-    monkeypatch.setattr(shards, "_changes", model)
     interleaving = Interleaving(model, shards)
     for _ in range(STEPS):
         interleaving.step()
@@ -226,7 +236,7 @@ async def test_a_shard_holds_the_chunks_of_its_revision(
 async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def forgetful(shard: Shard, changes: ChangeSet) -> Shard:
+    def forgetful(shard: Shard, changes: ShardChanges) -> Shard:
         return shard.at_revision(changes.revision, shard.space)
 
     monkeypatch.setattr(resident_partition, "_apply", forgetful)
