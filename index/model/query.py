@@ -89,6 +89,11 @@ class Filter:
             attributes=attributes.both(self.attributes, limits.attributes),
         )
 
+    @property
+    def digest(self) -> bytes:
+        """16 bytes, equal for equal filters and different for different ones."""
+        return _digest(self)
+
 
 _ANYTHING = Filter()
 
@@ -160,8 +165,12 @@ class Query:
     @property
     def digest(self) -> bytes:
         """16 bytes, equal for equal queries and different for different ones."""
-        form = orjson.dumps(self, option=orjson.OPT_SORT_KEYS)
-        return hashlib.blake2b(form, digest_size=16).digest()
+        return _digest(self)
+
+
+def _digest(value: "Filter | Query") -> bytes:
+    form = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(form, digest_size=16).digest()
 
 
 def _intersection(names: _Names, other: _Names) -> _Names:

@@ -151,6 +151,7 @@ def from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> Sha
     of_document = by_key[np.searchsorted(keys, chunk_keys, sorter=by_key)]
     return _segment(
         ids=_ids(chunks["ids"]),
+        document_keys=chunk_keys,
         dense=_halves(chunks["dense"], chunks["chunks"]),
         terms=_terms(chunks["lexical"], chunks["lexical_lengths"]),
         codes=codes[of_document],
@@ -188,6 +189,7 @@ def _codes(
 def _segment(
     *,
     ids: NDArray[np.int64],
+    document_keys: NDArray[np.int64],
     dense: NDArray[np.float16],
     terms: _Terms,
     codes: NDArray[np.int32],
@@ -198,6 +200,7 @@ def _segment(
     rows = np.repeat(np.arange(len(ids), dtype=np.int32), terms.counts)
     return ShardSegment(
         ids=ids,
+        document_keys=document_keys,
         dense=dense,
         inverse_norms=(1 / norms).astype(np.float32),
         postings=term_postings.build(terms.terms, rows, terms.values, len(ids)),

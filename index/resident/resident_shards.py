@@ -8,9 +8,10 @@ import structlog
 from cachetools import TTLCache
 
 from index.errors import DatabaseUnavailable
+from index.model.query import Filter
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.resident import loading, shard
+from index.resident import loading, matching_documents, shard
 from index.resident.loading import Unsuitable
 from index.resident.resident_partition import Event, OnEvent, ResidentPartition
 from index.resident.shard import Shard
@@ -50,9 +51,15 @@ class ResidentShards:
     def size_bytes(self) -> int:
         return sum(self._sizes_bytes.values())
 
-    def holds(self, scope: Scope) -> bool:
-        """Whether the partitions of the scope are in memory."""
-        return all(partition in self._residents for partition in scope.partitions)
+    def holds(self, scope: Scope, document_filter: Filter) -> bool:
+        """Whether the scope's partitions are in memory, with what the filter needs."""
+        if not all(partition in self._residents for partition in scope.partitions):
+            return False
+        conditions = matching_documents.unindexed_conditions(document_filter)
+        if conditions is None:
+            return True
+        key = matching_documents.cache_key(scope, conditions)
+        return all(key in self._residents[name].shard.filtered for name in scope.partitions)
 
     def use(self, scope: Scope) -> list[Shard] | None:
         """The shards of the scope's partitions, for a search; None until all are loaded.
@@ -64,6 +71,32 @@ class ResidentShards:
         shards = [self._use(partition) for partition in scope.partitions]
         loaded = [each for each in shards if each is not None]
         return loaded if len(loaded) == len(shards) else None
+
+    async def filtered(
+        self, shards: Sequence[Shard], scope: Scope, document_filter: Filter
+    ) -> Sequence[Shard] | None:
+        """The shards with the documents alone that meet the conditions on fields that shards lack.
+
+        They are at their revisions or later ones. None if one has to be loaded again, or if a
+        commit comes while PostgreSQL lists the documents.
+        Raises `DatabaseUnavailable` and `Saturated`.
+        """
+        conditions = matching_documents.unindexed_conditions(document_filter)
+        if conditions is None:
+            return shards
+        key = matching_documents.cache_key(scope, conditions)
+        known = [each.filtered[key] for each in shards if key in each.filtered]
+        if len(known) == len(shards):
+            return known
+        matching = await matching_documents.read(self._database, scope, conditions)
+        followed = await self.follow(shards, matching.history, matching.revisions)
+        if followed is None or any(
+            each.revision != matching.revisions[each.partition] for each in followed
+        ):
+            return None
+        for each in followed:
+            each.filtered[key] = each.of_documents(matching.keys[each.partition])
+        return [each.filtered[key] for each in followed]
 
     async def follow(
         self, shards: Sequence[Shard], history: str, revisions: Mapping[str, int]

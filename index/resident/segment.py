@@ -21,6 +21,7 @@ class ShardSegment:
     """One row a chunk, ascending by chunk id.
 
     ids:       chunk ids; below zero for summaries.
+    document_keys: of the document of each chunk.
     dense:     vectors as PostgreSQL stores them, in half precision; shape (rows, dimensions).
     inverse_norms: 1 / the length of each vector.
     postings:  the chunks' terms.
@@ -30,6 +31,7 @@ class ShardSegment:
     """
 
     ids: NDArray[np.int64]
+    document_keys: NDArray[np.int64]
     dense: NDArray[np.float16]
     inverse_norms: NDArray[np.float32]
     postings: TermPostings
@@ -43,7 +45,7 @@ class ShardSegment:
 
     @property
     def size_bytes(self) -> int:
-        columns = (self.ids, self.dense, self.inverse_norms, self.labels)
+        columns = (self.ids, self.document_keys, self.dense, self.inverse_norms, self.labels)
         masks = (_SCOPES_MAX + 1) * len(self.ids)  # as many as there can be, and the live rows
         return masks + self.postings.size_bytes + sum(column.nbytes for column in columns)
 
@@ -87,6 +89,7 @@ def merge(segments: Sequence[ShardSegment], live: Sequence[NDArray[np.bool_]]) -
 
     return ShardSegment(
         ids=ids[order],
+        document_keys=column("document_keys").astype(np.int64, copy=False),
         dense=column("dense").astype(np.float16, copy=False),
         inverse_norms=column("inverse_norms").astype(np.float32, copy=False),
         postings=term_postings.build(

@@ -6,11 +6,12 @@ them. So the answer is the one of a scan, to the last bit, on every machine.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numkong
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from index.model.query import Filter, Query
@@ -23,6 +24,7 @@ _HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single pre
 _LABEL_BYTES = 160  # a string of 20 characters, its number, and its place in a dictionary
 _SPARSE_SHARE = 4  # below one visible row in this many, the visible vectors are copied first
 _PROBED_DIMENSIONS = 1_536
+_FILTERS_MAX = 32  # a byte a row each; a starting value, not measured
 _BLOCK = 64  # rows whose best scores bound the score of the best chunks from below
 
 
@@ -89,6 +91,8 @@ class Shard:
     space:     of all vectors; None without chunks.
     words:     of the tenant's vocabulary when it was loaded; None for `public`.
     segments:  the oldest and largest first. live: for each, which rows still exist.
+    filtered:  this version with the documents alone that a scope and the unindexed conditions of a
+               filter admit; see `index/resident/matching_documents.py`.
     """
 
     partition: str
@@ -99,10 +103,14 @@ class Shard:
     words: ResidentWords | None
     segments: tuple[ShardSegment, ...]
     live: tuple[NDArray[np.bool_], ...]
+    filtered: LRUCache[bytes, "Shard"] = field(
+        init=False, repr=False, default_factory=lambda: LRUCache(_FILTERS_MAX)
+    )
 
     @property
     def size_bytes(self) -> int:
         words = 0 if self.words is None else self.words.hashes.nbytes
+        words += _FILTERS_MAX * self.rows
         return words + self.labels.size_bytes + sum(each.size_bytes for each in self.segments)
 
     @property
@@ -140,6 +148,14 @@ class Shard:
             merged = merge(segments[-2:], live[-2:])
             segments[-2:], live[-2:] = [merged], [np.ones(len(merged), np.bool_)]
         return replace(self, segments=tuple(segments), live=tuple(live))
+
+    def of_documents(self, document_keys: NDArray[np.int64]) -> "Shard":
+        """The shard with the chunks of these documents alone."""
+        live = [
+            rows & np.isin(segment.document_keys, document_keys)
+            for segment, rows in zip(self.segments, self.live, strict=True)
+        ]
+        return replace(self, live=tuple(live))
 
     def at_revision(self, revision: int, space: str | None) -> "Shard":
         """The shard, which now holds all changes up to the revision."""
@@ -195,14 +211,8 @@ class Shard:
 
 
 def can_answer(query: Query) -> bool:
-    """Whether a shard can propose for the query.
-
-    It can't for queries that need legs or metadata, or the time of the document's last edit, which
-    also changes for chunks that the change log does not name.
-    """
-    wanted = query.filter
-    needs = (wanted.metadata, wanted.attributes, wanted.updated_after, wanted.updated_before)
-    return not query.by_legs and all(condition is None for condition in needs)
+    """Whether a shard can propose for the query: it can't for queries that need legs."""
+    return not query.by_legs
 
 
 def propose(

@@ -152,7 +152,11 @@ class SearchExecutor:
 
     def has_shards(self, scope: Scope, query: Query) -> bool:
         """Whether shards would propose for the query now."""
-        return self._shards is not None and _is_for_shards(query) and self._shards.holds(scope)
+        return (
+            self._shards is not None
+            and _is_for_shards(query)
+            and self._shards.holds(scope, query.filter)
+        )
 
     async def _prepare(
         self,
@@ -233,6 +237,10 @@ class SearchExecutor:
         exact_pass = strategy.exact(others=prepared.scope.public)
         question = _to_shard_question(prepared)
         for _ in range(_FOLLOWS_MAX):
+            filtered = await self._shards.filtered(shards, question.scope, question.filter)
+            if filtered is None:
+                return None
+            shards = filtered
             proposed = shard.propose(shards, question, _PROPOSED_MAX)
             if proposed is None:
                 return None

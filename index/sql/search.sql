@@ -294,6 +294,24 @@ chosen AS (:best),
 head AS (SELECT whole.*, (SELECT count(DISTINCT chunk_id) FROM visible) AS confirmed FROM (:head) AS whole)
 :answer;
 
+-- name: matching
+-- The keys of the documents that the filter admits, of the tenant and of others, each as one string of
+-- bytes: what shards need for conditions on fields that they lack. One snapshot.
+WITH admitted AS MATERIALIZED (:admitted),
+own AS (SELECT document_key FROM documents WHERE :is_own AND :passes_filter),
+others AS (
+    SELECT document_key FROM documents
+    WHERE :includes_others AND tenant <> $1 AND 'public' = ANY (readers) AND :passes_filter
+      AND NOT :is_of_deleted_tenant
+)
+SELECT
+    (SELECT history FROM histories) AS history,
+    coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
+    coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
+    (SELECT string_agg(int8send(document_key), '') FROM own) AS own_documents,
+    (SELECT string_agg(int8send(document_key), '') FROM others) AS others_documents
+FROM tenants WHERE tenant IN ($1, 'public');
+
 -- name: exact_legs
 WITH :seen,
 :legs,

@@ -19,6 +19,7 @@ from index.model.scope import everything
 from index.postgres import function_roles, security_definer_functions
 from index.postgres.database import Database, Row, connect
 from index.postgres.function_roles import Connection
+from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
@@ -40,6 +41,7 @@ WAIT_S_MAX = 10.0
 SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
+    *("own_documents", "others_documents"),
 )
 
 
@@ -86,6 +88,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
             await asyncio.sleep(0.01)
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()
+    await matching_documents.read(recorded, ANA, Filter())
     documents = DocumentStore(recorded)
     await documents.read(ANA, Filter(), "acme1")
     await documents.read_own_or_public(ANA, Filter(), "acme1")

@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 
 from index.errors import DatabaseUnavailable
-from index.model.scope import resolve
+from index.model.query import Filter
+from index.model.scope import Scope, resolve
 from index.postgres.database import Row
-from index.resident import loading, resident_partition, resident_shards
+from index.resident import loading, matching_documents, resident_partition, resident_shards
 from index.resident.loading import ShardChanges
+from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
@@ -27,6 +29,7 @@ from index.resident.shard import ChunkLabels, Shard
 pytestmark = pytest.mark.anyio
 
 ANA = resolve("acme", "ana", [], ["tenant"])
+FILTER = Filter(metadata={"value": "even"})
 STEPS = 150
 CHUNKS = 12
 
@@ -136,6 +139,18 @@ class Model:
         await self.wait()
         return changes
 
+    async def read_matching(
+        self, _database: object, scope: Scope, _conditions: Filter
+    ) -> MatchingDocuments:
+        """The filter admits chunks of even values."""
+        await self.wait()
+        even = [name for name, value in self.chunks.items() if value % 2 == 0]
+        matching = MatchingDocuments(
+            self.history, {scope.tenant: self.revision}, {scope.tenant: np.array(even, np.int64)}
+        )
+        await self.wait()
+        return matching
+
     async def in_thread(self, work: Callable[[], Any]) -> Any:
         await self.wait()
         done = work()
@@ -159,6 +174,7 @@ class Interleaving:
     model: Model
     shards: ResidentShards
     searches: set[asyncio.Task[None]] = field(default_factory=set)
+    filtered: int = 0
 
     def begin_search(self) -> None:
         self.searches.add(asyncio.create_task(self._search()))
@@ -174,6 +190,12 @@ class Interleaving:
                 assert shard.revision >= revision
             if shard.history == self.model.history:
                 assert held(shard) == self.model.contents[shard.revision]
+        filtered = followed and await self.shards.filtered(followed, ANA, FILTER)
+        for shard in filtered or ():
+            if shard.history == self.model.history:
+                contents = self.model.contents[shard.revision].items()
+                assert held(shard) == {name: value for name, value in contents if value % 2 == 0}
+                self.filtered += 1
 
     def step(self) -> None:
         model = self.model
@@ -204,6 +226,7 @@ async def played(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     model = Model(Random(seed))  # noqa: S311  no secret
     monkeypatch.setattr(loading, "load", model.load)
     monkeypatch.setattr(loading, "read_changes", model.read_changes)
+    monkeypatch.setattr(matching_documents, "read", model.read_matching)
     monkeypatch.setattr(resident_partition, "_CHANGED_ROWS_MAX", 4)
     monkeypatch.setattr(asyncio, "to_thread", model.in_thread)
     monkeypatch.setattr(resident_shards, "_REFUSED_S", 0.0)  # loaded again at once
@@ -219,6 +242,7 @@ async def played(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         interleaving.step()
         await asyncio.sleep(0)
     await interleaving.end()
+    events["filtered"] = interleaving.filtered
     return events
 
 
@@ -230,7 +254,7 @@ async def test_a_shard_holds_the_chunks_of_its_revision(
     for seed in seeds:
         with monkeypatch.context() as context:
             events += await played(seed, context)
-    assert events.keys() >= {"loaded", "followed", "compacted", "evicted", "outdated"}
+    assert events.keys() >= {"loaded", "followed", "compacted", "evicted", "outdated", "filtered"}
 
 
 async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(

@@ -10,14 +10,15 @@ import pytest
 
 from index.documents.document_store import DocumentStore
 from index.model.document import Document
-from index.model.query import Query
+from index.model.query import Filter, Query
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
-from index.resident import shard
+from index.resident import matching_documents, shard
+from index.resident.matching_documents import MatchingDocuments
 from index.tenants.tenant_store import TenantStore
 from index.text.vocabulary import Spelling, Vocabulary
 from ingest.write.writer import Writer
-from tests.index.support.residence import Residence, residence
+from tests.index.support.residence import Residence, recorded_lists, residence
 from tests.index.support.samples import PLAIN, RecordingEmbedder, a_document
 from tests.index.support.samples import put as put_document
 
@@ -195,3 +196,76 @@ async def test_words_of_the_tenant_are_looked_up_in_memory(
     await put(writer, "acme", "valve", "The dingle arm of a lotus-o-delta.")
     await resident.searcher.search(ANA, Query("dingleberry turboencabulator"))
     assert looked_up == [["turboencabulatr"], ["dingleberry"]]
+
+
+async def test_a_filter_on_metadata_is_asked_of_postgresql_once_until_something_changes(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = recorded_lists(monkeypatch)
+    query = Query("days of leave", filter=Filter(metadata={"team": "sales"}))
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await put(writer, "acme", "travel", "Trains on days of leave.", metadata={"team": "ops"})
+    await resident.load(ANA)
+
+    async def found() -> list[str]:
+        return [hit.document_id for hit in (await resident.search(ANA, query)).hits]
+
+    assert [await found() for _ in range(3)] == [["leave"]] * 3
+    assert len(lists) == 1
+    await put(writer, "acme", "travel", "Trains on days of leave.", metadata={"team": "sales"})
+    assert sorted(await found()) == ["leave", "travel"]
+    assert len(lists) == 2
+    assert resident.events == {"loaded": 1, "followed": 1}
+
+
+async def test_a_filter_on_the_last_edit_sees_an_edit_that_keeps_every_chunk(
+    resident: Residence, writer: Writer, database: Database
+) -> None:
+    await put(writer, "acme", "leave", "25 days of leave.", uri="/old")
+    async with database.session() as session:
+        now = await session.connection.fetchval("SELECT clock_timestamp()")
+    await resident.load(ANA)
+    before = Query("days of leave", filter=Filter(updated_before=now))
+    after = Query("days of leave", filter=Filter(updated_after=now))
+
+    assert [len((await resident.search(ANA, query)).hits) for query in (before, after)] == [1, 0]
+    await put(writer, "acme", "leave", "25 days of leave.", uri="/new")
+    assert [len((await resident.search(ANA, query)).hits) for query in (before, after)] == [0, 1]
+    assert resident.events["outdated"] == 0
+
+
+async def test_what_a_filter_admits_is_listed_for_each_scope(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else its time would reveal what callers with other grants have asked."""
+    lists = recorded_lists(monkeypatch)
+    query = Query("days of leave", filter=Filter(metadata={"team": "sales"}))
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+    cid = resolve("acme", "cid", [], ["private", "shared", "tenant"])
+
+    for scope in (ANA, cid, ANA, cid):
+        await resident.search(scope, query)
+
+    assert [scope.owner for scope in lists] == ["owner:ana", "owner:cid"]
+
+
+async def test_a_commit_while_documents_are_listed_sends_the_search_to_the_tables(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = Query("days of leave", filter=Filter(metadata={"team": "sales"}))
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+    read = matching_documents.read
+
+    async def slow(*arguments: Any) -> MatchingDocuments:
+        matching = await read(*arguments)
+        await put(writer, "acme", "travel", "Trains on days of leave.", metadata={"team": "ops"})
+        await put(writer, "acme", "leave", "No days of leave.", metadata={"team": "ops"})
+        return matching
+
+    with monkeypatch.context() as context:
+        context.setattr(matching_documents, "read", slow)
+        assert (await resident.searcher.search(ANA, query)).hits == ()
+    assert (await resident.search(ANA, query)).hits == ()
+    assert resident.events["outdated"] == 0

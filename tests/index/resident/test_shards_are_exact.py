@@ -11,11 +11,16 @@ from gateway.embedded.embedded_servers import Servers
 from index.embedders import index_version
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
+from index.model.query import Filter, Query
+from index.model.scope import Scope
+from index.postgres.database import Database
+from index.resident import matching_documents
+from index.resident.matching_documents import MatchingDocuments
 from index.resident.shard import Shard, ShardQuestion
 from tests.conftest import fresh_settings
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex
-from tests.index.support.residence import Residence, residence
+from tests.index.support.residence import Residence, recorded_lists, residence
 from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -48,8 +53,9 @@ async def resident(index: ChangingIndex) -> AsyncIterator[Residence]:
 
 
 async def test_shards_answer_as_the_tables_do_after_every_change(
-    index: ChangingIndex, resident: Residence
+    index: ChangingIndex, resident: Residence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    lists = recorded_lists(monkeypatch)
     story = index.story
     for home in HOMES:
         await resident.load(story.scope(home))
@@ -64,6 +70,7 @@ async def test_shards_answer_as_the_tables_do_after_every_change(
     assert hits > STEPS * SEARCHES
     assert resident.events["followed"] > STEPS / 2
     assert resident.events["outdated"] < STEPS / 4
+    assert len(lists) > STEPS / 2
 
 
 # What PostgreSQL refuses to confirm: shards that propose what a scope may not see, or what is gone.
@@ -73,6 +80,7 @@ CONFIRMED = {
         lambda _shard, segment, _scope: np.ones(len(segment), np.bool_),
     ),
     "a deletion that is forgotten": ("without", lambda shard, _removed: shard),
+    "a filter that admits every document": ("of_documents", lambda shard, _keys: shard),
 }
 # What only a comparison shows: shards that leave out what should be found.
 COMPARED = {
@@ -81,6 +89,10 @@ COMPARED = {
         lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_),
     ),
     "a change that is not applied": ("with_segment", lambda shard, _segment: shard),
+    "a filter that admits no document": (
+        "of_documents",
+        lambda shard, _keys: replace(shard, live=tuple(rows & False for rows in shard.live)),
+    ),
 }
 
 
@@ -114,6 +126,33 @@ async def test_an_error_bound_that_is_too_narrow_differs_from_the_tables(
     await resident.load(index.story.scope("acme"))
     with pytest.raises(AssertionError):
         await ask_amid_changes(index, resident)
+
+
+async def test_a_filter_that_is_not_asked_for_again_after_a_change_differs_from_the_tables(
+    index: ChangingIndex, resident: Residence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = matching_documents.read
+    first: dict[bytes, MatchingDocuments] = {}
+
+    async def forgetful(database: Database, scope: Scope, conditions: Filter) -> MatchingDocuments:
+        current = await read(database, scope, conditions)
+        before = first.setdefault(matching_documents.cache_key(scope, conditions), current)
+        return replace(current, keys=before.keys)
+
+    monkeypatch.setattr(matching_documents, "read", forgetful)
+    story = index.story
+    scope = story.scope("acme")
+    await resident.load(scope)
+    query = Query("leave travel sensor lighthouse", filter=Filter(metadata={"team": "sales"}))
+
+    async def ask() -> None:
+        for _ in range(200):
+            await index.happen()
+            await resident.search(scope, query)
+            assert not resident.events["outdated"]
+
+    with pytest.raises(AssertionError):
+        await ask()
 
 
 async def ask_amid_changes(index: ChangingIndex, resident: Residence) -> None:

@@ -6,9 +6,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from index.model.query import Query
+import pytest
+
+from index.model.query import Filter, Query
 from index.model.scope import Scope
 from index.postgres.database import Database
+from index.resident import matching_documents
+from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher, SearchResult
@@ -63,3 +67,16 @@ async def residence(
     searcher = Searcher(database, *embedders, shards=shards)
     yield Residence(shards, searcher, Searcher(database, *embedders), events)
     await shards.close()
+
+
+def recorded_lists(monkeypatch: pytest.MonkeyPatch) -> list[Scope]:
+    """The scopes for which PostgreSQL lists the documents that a filter admits."""
+    scopes: list[Scope] = []
+    read = matching_documents.read
+
+    async def recording(database: Database, scope: Scope, conditions: Filter) -> MatchingDocuments:
+        scopes.append(scope)
+        return await read(database, scope, conditions)
+
+    monkeypatch.setattr(matching_documents, "read", recording)
+    return scopes

@@ -1,0 +1,64 @@
+"""The documents that meet the conditions of a filter on fields that shards lack.
+
+PostgreSQL lists them. Metadata would take much memory in a shard, and the time of a document's last
+edit also changes for chunks that the change log does not name. Each version of a shard keeps the
+lists that were read at its revision; an edit makes another version.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.model.query import Filter
+from index.model.scope import PUBLIC, Scope
+from index.postgres.database import Database
+from index.search.visibility_args import filter_args
+
+_ANYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchingDocuments:
+    """The keys of the documents that a scope and a filter admit, in one snapshot, by partition."""
+
+    history: str
+    revisions: Mapping[str, int]
+    keys: Mapping[str, NDArray[np.int64]]
+
+
+def unindexed_conditions(document_filter: Filter) -> Filter | None:
+    """The conditions on fields that shards lack; None if there are none."""
+    conditions = Filter(
+        metadata=document_filter.metadata,
+        attributes=document_filter.attributes,
+        updated_after=document_filter.updated_after,
+        updated_before=document_filter.updated_before,
+    )
+    return None if conditions == _ANYTHING else conditions
+
+
+def cache_key(scope: Scope, conditions: Filter) -> bytes:
+    """Includes the scope, so that no timing reveals what callers of another scope have asked."""
+    return scope.fingerprint + conditions.digest
+
+
+async def read(database: Database, scope: Scope, conditions: Filter) -> MatchingDocuments:
+    """Raises `DatabaseUnavailable` and `Saturated`."""
+    row = await database.searching.row(
+        "search.matching", *filter_args(scope, conditions), True, scope.public
+    )
+    assert row is not None, "an aggregate always has a row"
+    return MatchingDocuments(
+        history=row["history"],
+        revisions={PUBLIC: row["public_revision"], scope.tenant: row["tenant_revision"]},
+        keys={
+            PUBLIC: _keys(row["others_documents"]),
+            scope.tenant: _keys(row["own_documents"]),
+        },
+    )
+
+
+def _keys(sent: bytes | None) -> NDArray[np.int64]:
+    return np.frombuffer(sent or b"", ">i8").astype(np.int64)
