@@ -19,9 +19,11 @@ from index.documents.partitions import MovedTenant, Partitions
 from index.invalidation.changes import ChangeLog
 from index.model.query import Filter, FusionName, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.postgres import statements
 from index.postgres.connections import pool
 from index.postgres.database import Database, Row, SearchConnections, Session
 from index.postgres.function_roles import Connection
+from index.resident import matching_documents
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
@@ -39,6 +41,7 @@ FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
 PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
 ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
 QUERY = Query(many_chunks.QUESTION, alpha=0.5)
+ALL_STATEMENTS = statements.load()  # those of shards too, as the owner runs them
 OUTGROWN = StrategyLimits(crossover_chunks=1_000)
 
 ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
@@ -188,7 +191,9 @@ async def settled(
             explained_searches(url) as searches,
             pool(url, 1, 10, {}) as owner,
             owner.acquire() as connection,
-            explained(Session(connection, unobserved), connection) as statements,
+            explained(
+                Session(connection, unobserved, statements=ALL_STATEMENTS), connection
+            ) as statements,
         ):
             yield Town(searches, statements, partitions)
 
@@ -390,15 +395,29 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 
     assert news is not None
     assert {arrival.chunk_id for arrival in news.changed_chunks} == set(stored["chunk_ids"])
-    ((_, plan),) = town.statements.plans
-    partition = f"chunks_{town.partitions[tenant]}"
+    await town.statements.rows("resident.changes", partition, advanced["revision"] - 1, 10, 10)
+    for _, plan in town.statements.plans:
+        table = f"chunks_{town.partitions[tenant]}"
+        assert_no_table_is_read_through(plan)
+        assert indexes(plan, "change_log") == {"change_log_pkey"}
+        assert rows_read(plan, "change_log") == 1
+        assert partitions_read(plan) == {table}
+        for relation in ("chunk_texts", "documents", table):
+            assert indexes(plan, relation) == {f"{relation}_pkey"}
+            assert 0 < rows_read(plan, relation) <= many_chunks.CHUNKS
+
+
+async def test_documents_for_a_filter_are_listed_by_audience_and_without_their_chunks(
+    town: Town,
+) -> None:
+    town.searches.plans.clear()
+    await matching_documents.read(cast("Database", town.searches), FEW_AND_OTHERS, Filter())
+
+    ((_, plan),) = town.searches.plans
     assert_no_table_is_read_through(plan)
-    assert indexes(plan, "change_log") == {"change_log_pkey"}
-    assert rows_read(plan, "change_log") == 1
-    assert partitions_read(plan) == {partition}
-    for relation in ("chunk_texts", "documents", partition):
-        assert indexes(plan, relation) == {f"{relation}_pkey"}
-        assert 0 < rows_read(plan, relation) <= many_chunks.CHUNKS
+    assert partitions_read(plan) == set()
+    assert indexes(plan, "documents") == {"documents_audience", "documents_public"}
+    assert rows_read(plan, "documents") == FEW_DOCUMENTS + PUBLIC_DOCUMENTS
 
 
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
