@@ -6,7 +6,7 @@ lists that were read at its revision; an edit makes another version.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,15 @@ class MatchingDocuments:
 
 
 def unindexed_conditions(document_filter: Filter) -> Filter | None:
-    """The conditions on fields that shards lack; None if there are none."""
-    conditions = Filter(
-        metadata=document_filter.metadata,
-        attributes=document_filter.attributes,
-        updated_after=document_filter.updated_after,
-        updated_before=document_filter.updated_before,
+    """The filter without the conditions that shards test themselves; None if none remains."""
+    conditions = replace(
+        document_filter,
+        sources=None,
+        tags_any=None,
+        tags_all=None,
+        languages=None,
+        exclude_documents=None,
+        kinds=_ANYTHING.kinds,
     )
     return None if conditions == _ANYTHING else conditions
 
