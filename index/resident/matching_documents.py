@@ -30,6 +30,8 @@ class MatchingDocuments:
 
 def unindexed_conditions(document_filter: Filter) -> Filter | None:
     """The filter without the conditions that shards test themselves; None if none remains."""
+    if document_filter == _ANYTHING:
+        return None  # as for most searches; takes a sixth of the time of what follows
     conditions = replace(
         document_filter,
         sources=None,
@@ -48,7 +50,7 @@ def cache_key(scope: Scope, conditions: Filter) -> bytes:
 
 
 async def read(database: Database, scope: Scope, conditions: Filter) -> MatchingDocuments:
-    """Raises `DatabaseUnavailable` and `Saturated`."""
+    """The documents as they are now. Raises `DatabaseUnavailable` and `Saturated`."""
     row = await database.searching.row(
         "search.matching", *filter_args(scope, conditions), True, scope.public
     )
