@@ -10,6 +10,7 @@ from string import ascii_lowercase
 
 import pytest
 
+from gateway.settings import Settings
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -50,6 +51,12 @@ def question() -> str:
 
 
 @pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """No audits, which are at random times and count as work."""
+    return settings.model_copy(update={"cache_audit_per_mille": 0.0})
+
+
+@pytest.fixture
 async def both(gateway: Gateway) -> tuple[Caller, Caller]:
     """Two people of a tenant who see different documents, on one worker."""
     ana, eve = await gateway.caller("ana"), await gateway.caller("eve")
@@ -59,6 +66,7 @@ async def both(gateway: Gateway) -> tuple[Caller, Caller]:
     return ana, eve
 
 
+@pytest.mark.isolated
 @pytest.mark.parametrize("semantic", ["off", "bounded"])
 async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
     gateway: Gateway, both: tuple[Caller, Caller], semantic: str
