@@ -94,6 +94,7 @@ class Answers:
         self._semantic = semantic
         self._count = count
         self._flights: Singleflight[ServedAnswer] = Singleflight()
+        self._at_once: set[str] = set()  # keys of answers that are being computed
         self._background: set[asyncio.Task[None]] = set()
 
     def get_local(self, key: str, revisions: Revisions) -> ServedAnswer | None:
@@ -109,12 +110,23 @@ class Answers:
         """Whether memory has the answer; nothing is counted."""
         return self._memory.get(key, revisions) is not None
 
-    def may_have_local(self, key: str) -> bool:
-        """Whether memory has the answer, correct at whatever revisions."""
-        return key in self._memory
+    async def compute_at_once(
+        self, key: str, compute: Callable[[], Coroutine[Any, Any, ComputedAnswer | None]]
+    ) -> ServedAnswer | None:
+        """An answer that is not looked up in Redis, nor at any revision: `compute` proves its own.
 
-    def put_local(self, key: str, answer: ComputedAnswer) -> ServedAnswer:
-        """Serve an answer that was computed for one caller, and keep it in memory if complete."""
+        None if memory has one, at whatever revisions, if another caller computes it, or if
+        `compute` returns none.
+        """
+        if key in self._memory or key in self._at_once:
+            return None
+        self._at_once.add(key)
+        try:
+            answer = await compute()
+        finally:
+            self._at_once.discard(key)
+        if answer is None:
+            return None
         self._count("computed")
         return self._count_tier(self._keep(key, answer))
 

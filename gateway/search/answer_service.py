@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cache.answers import CacheLookup, ServedAnswer
+from cache.answers import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
 from gateway.search.response_body import build_answer, compute_answer, search_index
@@ -18,25 +18,24 @@ async def search_at_once(
     """A computed answer whose revision is not read beforehand: its own statement returns it.
 
     is_confirmed: whether the caller is the search's principal when the result was read.
-    None if it is not, if a cache may have the answer, or if the search takes more than shards and
-    one statement.
+    None if it is not, if memory may have the answer, if somebody else computes it, or if the search
+    takes more than shards and one statement.
     """
-    if (
-        search.question_group
-        or not _is_from_shards(services, search)
-        or services.answers.may_have_local(search.key)
-    ):
+    if search.question_group or not _is_from_shards(services, search):
         return None
-    try:
-        result = await search_index(services.searcher, search.scope, search.query)
-    except DatabaseUnavailable:
-        return None
-    if not is_confirmed(result):
-        return None
-    answer = await build_answer(
-        result, search.scope, search.query, services.rag_tools, is_recorded=False
-    )
-    return services.answers.put_local(search.key, answer)
+
+    async def compute() -> ComputedAnswer | None:
+        try:
+            result = await search_index(services.searcher, search.scope, search.query)
+        except DatabaseUnavailable:
+            return None
+        if not is_confirmed(result):
+            return None
+        return await build_answer(
+            result, search.scope, search.query, services.rag_tools, is_recorded=False
+        )
+
+    return await services.answers.compute_at_once(search.key, compute)
 
 
 async def get_or_compute(

@@ -76,6 +76,20 @@ async def test_a_new_question_takes_one_statement_and_its_answer_says_the_revisi
     assert answer.headers["nearhit-revision"] == usual.headers["nearhit-revision"]
 
 
+async def test_a_new_question_of_many_at_once_is_computed_once_or_twice(
+    resident: Gateway, ana: Caller
+) -> None:
+    asking = resident.as_(ana)
+    before = await resident.counted("nearhit_cache_events_total", event="computed")
+
+    answers = await asyncio.gather(*(asking.found("leave of all at once") for _ in range(30)))
+
+    assert answers == [["leave"]] * 30
+    after = await resident.counted("nearhit_cache_events_total", event="computed")
+    # Twice: who comes while one is computed without a revision reads it, and computes for the rest.
+    assert 1 <= after - before <= 2
+
+
 async def test_a_new_question_sees_what_was_acknowledged_before_it(
     resident: Gateway, ana: Caller
 ) -> None:
