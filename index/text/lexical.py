@@ -85,7 +85,7 @@ def chunk(text: str, language: str) -> dict[int, float]:
     counts = Counter(chain.from_iterable(map(_piece_terms(base).__getitem__, pieces)))
     length = len(pieces) + counts.pop(_MORE, 0) - counts.pop(_FEWER, 0)
     if counts.pop(_SPANNED, 0) >= tokens.PHONE_DIGITS_MIN:
-        counts.update(_index(span, base) for span in tokens.read(text).spans)
+        counts.update(_index(span, base) for span in tokens.spans(text))
     if len(counts) > CHUNK_TERMS_MAX:
         counts = Counter(dict(counts.most_common(CHUNK_TERMS_MAX)))
     norm = K1 * (1 - B + B * length / CHUNK_WORDS)

@@ -92,16 +92,14 @@ def read(text: str) -> Tokens:
     bare = text.strip(_PUNCTUATION)
     if bare.isascii() and bare.isalpha():  # most pieces between spaces
         return Tokens([bare[:LENGTH_MAX]], [])
-    text = plain(text)
-    spans = [*_links(text)] if "/" in text else []
-    if len(text) >= PHONE_DIGITS_MIN:
-        spans += _phones(text)
-    if not text.isascii() and _CHARACTER.search(text):
-        spans += _PAIR.findall(text)
-        text = _CHARACTER.sub(r" \g<0> ", text)
-    if len(text) <= LENGTH_MAX:
-        return Tokens(split(text), spans)
-    return Tokens(_truncate(split(text)), _truncate(spans))
+    text, spans = _separate_characters(plain(text))
+    words = split(text)
+    return Tokens(words if len(text) <= LENGTH_MAX else _truncate(words), spans)
+
+
+def spans(text: str) -> list[str]:
+    """The spans of a text, as `read` returns them; the words are not read."""
+    return _separate_characters(plain(text))[1]
 
 
 def digits(text: str) -> int:
@@ -181,6 +179,17 @@ _plain_short_run = lru_cache(maxsize=4096)(_plain_run)  # most runs in Portugues
 
 def _truncate(tokens: list[str]) -> list[str]:
     return [token[:LENGTH_MAX] for token in tokens]
+
+
+def _separate_characters(text: str) -> tuple[str, list[str]]:
+    """The plain text with spaces around each character that is a token, and the text's spans."""
+    spans = [*_links(text)] if "/" in text else []
+    if len(text) >= PHONE_DIGITS_MIN:
+        spans += _phones(text)
+    if not text.isascii() and _CHARACTER.search(text):
+        spans += _PAIR.findall(text)
+        text = _CHARACTER.sub(r" \g<0> ", text)
+    return text, spans if len(text) <= LENGTH_MAX else _truncate(spans)
 
 
 def _links(text: str) -> Iterator[str]:
