@@ -34,6 +34,9 @@ BLOCK_PARSER = (
     .disable(["normalize", "reference", "inline", "text_join"])
 )
 INLINE_PARSER = MarkdownIt("commonmark")
+# Escapes, code, emphasis, links, HTML, entities and breaks contain one of these. Most headings
+# contain none: to parse each of them took as long as to find the blocks of the text.
+_INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n\r\0]")
 
 
 class FrontMatterError(ValueError):
@@ -131,13 +134,15 @@ def _block(tokens: Sequence[Token], index: int, start: int, end: int) -> Block:
 
 
 def _plain_text(markup: str) -> str:
-    (inline,) = INLINE_PARSER.parseInline(markup[:HEADING_SOURCE_CHARACTERS_MAX])
-    words = "".join(
-        " " if token.type.endswith("break") else token.content
-        for token in inline.children or ()
-        if token.type != "html_inline"
-    )
-    return " ".join(words.split())[:HEADING_CHARACTERS_MAX]
+    text = markup[:HEADING_SOURCE_CHARACTERS_MAX]
+    if _INLINE_MARKUP.search(text):
+        (inline,) = INLINE_PARSER.parseInline(text)
+        text = "".join(
+            " " if token.type.endswith("break") else token.content
+            for token in inline.children or ()
+            if token.type != "html_inline"
+        )
+    return " ".join(text.split())[:HEADING_CHARACTERS_MAX]
 
 
 def _parse_mapping(source: str) -> dict[Any, Any]:

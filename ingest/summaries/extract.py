@@ -94,7 +94,7 @@ def _marker_length(sentence: str) -> int:
 
 
 def _words(sentence: str) -> Iterator[str]:
-    return chain(lexical.words(sentence), tokens.read(sentence).spans)
+    return chain(lexical.words(sentence), tokens.spans(sentence))
 
 
 def _to_unit_length(weights: Mapping[str, float]) -> Mapping[str, float]:
