@@ -221,9 +221,9 @@ def _is_listed(word: str, language: str) -> bool:
 def _share(stem: str, language: str) -> float:
     """The share of all words; of numbers, lists only have the sum by shape, such as 00."""
     frequency = _lexicon(language).frequency
-    if stem.isalpha() and stem in frequency:
-        return frequency[stem]
     unlisted = CHARACTER if tokens.is_character(stem) else RAREST
+    if stem.isalpha():
+        return frequency.get(stem, unlisted)
     return max(frequency.get(smash_numbers(stem), unlisted) * digit_freq(stem), RAREST)
 
 
