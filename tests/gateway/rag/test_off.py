@@ -37,7 +37,8 @@ async def test_a_search_without_them_loads_calls_and_keeps_nothing_of_the_assist
 
     told = orjson.loads(done.stdout)
     assert told["loaded"] == []
-    assert told["calls_of_assists"] == {"cached": [], "computed": []}
-    assert told["blocks_of_assists"] == {"cached": [], "computed": []}
+    nothing: dict[str, list[str]] = {"repeated": [], "cached": [], "computed": []}
+    assert told["calls_of_assists"] == nothing
+    assert told["blocks_of_assists"] == nothing
     assert "gateway/search/search_endpoint.py: search" in told["functions"]
     assert "gateway.rag.heuristic_reranker" in told["loaded_once_asked"]
