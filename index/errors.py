@@ -14,7 +14,7 @@ IndexStoreError
 ├── PgvectorRefused        the server's pgvector is missing or too old
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
 ├── QueueFull              too many jobs of the tenant are waiting
-├── RoleRefused            the database role for searches is missing or too powerful
+├── RoleRefused            a database role of Nearhit is missing or too powerful
 ├── Saturated              a shared resource is in use, and the wait has ended
 ├── SourceReserved         a source reading or a vector store writes the source's documents
 ├── TenantFull             the tenant has the maximal number of these
@@ -105,7 +105,7 @@ class QueueFull(IndexStoreError):
 
 
 class RoleRefused(IndexStoreError):
-    """The database role for searches is missing or too powerful; the message says what to do."""
+    """A database role is missing or too powerful; the message says what to do."""
 
 
 class Saturated(IndexStoreError):

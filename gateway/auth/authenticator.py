@@ -28,6 +28,7 @@ SUFFICIENT: Mapping[str, frozenset[str]] = {
     role: frozenset(ROLES[number:]) for number, role in enumerate(ROLES)
 }
 _PRINCIPALS_MAX = 10_000  # principals; about 10 MB
+_HISTORY_AGE_S_MAX = 1.0  # since the history was read, for `may_confirm_at`; a starting value
 _LOOKUPS_MAX = 4  # concurrent lookups of unknown credentials: forged ones leave connections free
 _FLUSH_S = 60.0  # between two writes of when keys were last used
 _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
@@ -144,7 +145,7 @@ class Authenticator:
     ) -> "asyncio.Future[Mapping[str, TenantRevisions]]":
         """The counters of the principal's tenant and of the public partition, read after this call.
 
-        The future may raise `DatabaseUnavailable`.
+        Records that the key is used. The future may raise `DatabaseUnavailable`.
         """
         self._used.add(principal.digest, self._now())
         return self._revisions.read((principal.tenant, PUBLIC))
@@ -173,16 +174,24 @@ class Authenticator:
                 )
         return None
 
-    def is_current(self, principal: Principal, history: str, access_revision: int | None) -> bool:
-        """Whether the principal was read at this access revision, which was read just now.
+    def may_confirm_at(self, principal: Principal) -> bool:
+        """Whether `confirm_at` can say who the principal is now.
 
-        A 401 `Problem` for an expired credential. Not for principals with an issuer's key, which
-        only `confirm` checks.
+        It compares numbers of one server, and does not notice that another one has taken its place.
+        So the usual way must have seen the principal's history lately. Nor does it check the key of
+        an issuer.
         """
-        if principal.issuer_key is not None or (principal.history, principal.access_revision) != (
-            history,
-            access_revision,
-        ):
+        latest = self._revisions.latest(PUBLIC, _HISTORY_AGE_S_MAX)
+        is_lately_seen = latest is not None and latest.history == principal.history
+        return is_lately_seen and principal.issuer_key is None
+
+    def confirm_at(self, principal: Principal, history: str, access_revision: int | None) -> bool:
+        """Confirm the principal at an access revision that was read since its request arrived.
+
+        False if the principal was read at another one; see `may_confirm_at`. A 401 `Problem` for an
+        expired credential.
+        """
+        if (principal.history, principal.access_revision) != (history, access_revision):
             return False
         self._refuse_expired(principal)
         self._used.add(principal.digest, self._now())

@@ -57,8 +57,8 @@ class Connection(HttpToolsProtocol):
         self._body_bytes = self._framing_bytes = 0
         self._keeps_alive = True
         self._is_waiting = self.is_proven = False
-        self._whole_request = b""  # the bytes of the current request, if they arrived together
-        self._repeat = b""  # those of a repeat that waits for its answer
+        self._whole_request = b""  # the current request, if its body came with its head
+        self._waiting_repeat = b""  # those of a repeat that is not answered yet
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._is_counted = self._connections.add(self, self.client[0] if self.client else "")
@@ -87,7 +87,7 @@ class Connection(HttpToolsProtocol):
     def remember(self, request: RepeatableRequest) -> None:
         """Remember the current request, so that the next in the same bytes is not parsed.
 
-        Not if the connection ends with it, or if its bytes did not arrive together.
+        Not if the connection ends with it, or if its body did not come with its head.
         """
         if self._whole_request and self._keeps_alive:
             self._repeats.remember(self._whole_request, request)
@@ -109,7 +109,7 @@ class Connection(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         self._keeps_alive = False
-        if not self._repeat:  # else it is closed once the repeat is answered
+        if not self._waiting_repeat:  # else it is closed once the repeat is answered
             super().shutdown()
 
     def pause_writing(self) -> None:
@@ -145,13 +145,13 @@ class Connection(HttpToolsProtocol):
 
     def _answer_repeat(self, request: RepeatableRequest, data: bytes) -> None:
         self._phase = _ANSWER
-        self._repeat = data
+        self._waiting_repeat = data
         self._end_waiting()
         trace = Trace(request.request_id or request_id(None), time.perf_counter(), {})
         self._repeats.answer(request, trace, partial(self._on_repeat_answered, trace))
 
     def _on_repeat_answered(self, trace: Trace, response: Response | None) -> None:
-        data, self._repeat = self._repeat, b""
+        data, self._waiting_repeat = self._waiting_repeat, b""
         if self._raw_transport.is_closing():
             return
         if response is not None:
@@ -159,6 +159,7 @@ class Connection(HttpToolsProtocol):
                 *self.server_state.default_headers,
                 *response.raw_headers,
                 (b"x-request-id", trace.request_id.encode()),
+                *(() if self._keeps_alive else ((b"connection", b"close"),)),
             ]
             self._raw_transport.write(_http_message(response, headers))
             if not self.is_proven:
@@ -265,6 +266,7 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Send the answer before its bookkeeping."""
         self._buffered.flush()
+        self._whole_request = b""
         super().on_response_complete()
         if self._phase == _ANSWER and not self.transport.is_closing():
             self._phase = _HEAD

@@ -24,10 +24,11 @@ from index.errors import DatabaseUnavailable
 from index.tenants.principals import Principal
 from index.tenants.tenant_store import TenantRevisions
 
-REQUEST_BYTES_MAX = 16_384
-_REQUESTS_MAX = 4_000  # about 3 KB each; a starting value, not measured
+REQUEST_BYTES_MAX = 4_096
+_REQUESTS_MAX = 2_000  # 2 KB each, at most 28; a starting value, not measured
 _DIGEST_BYTES = 32  # the bytes hold a credential, so only their digest is kept
 _WAIT_S_MAX = 0.05  # for the revision; then the usual way has the route's whole deadline
+_PAUSE_S = 1.0  # after that: a slow database would delay each repeat by the wait
 
 log = structlog.get_logger()
 
@@ -68,15 +69,20 @@ class Repeats:
         self.deadlines = deadlines
         self.recorder = recorder
         self._requests: LRUCache[bytes, RepeatableRequest] = LRUCache(_REQUESTS_MAX)
+        self._resumes_s = 0.0
 
     def remember(self, received: bytes, request: RepeatableRequest) -> None:
         """Remember an answered request. received: all of its bytes, and no others."""
         self._requests[_digest(received)] = request
 
     def find(self, received: bytes) -> RepeatableRequest | None:
-        if len(received) > REQUEST_BYTES_MAX:
+        if len(received) > REQUEST_BYTES_MAX or self._resumes_s > self.deadlines.loop.time():
             return None
         return self._requests.get(_digest(received))
+
+    def pause(self) -> None:
+        """Find nothing for some time."""
+        self._resumes_s = self.deadlines.loop.time() + _PAUSE_S
 
     def answer(self, request: RepeatableRequest, trace: Trace, on_response: OnResponse) -> None:
         """Call `on_response` once, now or as soon as the revision has been read."""
@@ -107,13 +113,14 @@ class _Repeat:
         if not is_known:
             self._on_response(None)
             return
-        self.ends_s = repeats.deadlines.loop.time() + _WAIT_S_MAX
-        repeats.deadlines.add(self)
         self._reading = repeats.authenticator.read_revisions(principal)
         self._reading.add_done_callback(self._on_revisions)
+        self.ends_s = repeats.deadlines.loop.time() + _WAIT_S_MAX
+        repeats.deadlines.add(self)
 
     def end(self) -> None:
         """The revision has not been read in time."""
+        self._repeats.pause()
         self._reading.cancel()
 
     def _on_revisions(self, reading: "asyncio.Future[Mapping[str, TenantRevisions]]") -> None:

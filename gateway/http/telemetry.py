@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 class Trace:
     """Filled in while the request is handled; `tier` and `tenant` stay empty where there is none.
 
-    headers:  as received, of equal names the last.
+    headers:  as received, of equal names the last; empty for a repeat, which is not parsed.
     counters: that count the request. unspent: those whose token is not spent yet.
     """
 

@@ -98,7 +98,7 @@ class SourcesListed(Body):
 
 async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
     services, key = context.services.search, (context.digest, _CACHE_KEY_PREFIX + arguments)
-    request = services.parsed_searches.get(key)
+    request = services.parsed_request(key, context.principal)
     if request is None:
         request = services.request_of(context.principal, _search_body(services, arguments))
         services.parsed_searches[key] = request

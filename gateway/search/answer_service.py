@@ -18,10 +18,14 @@ async def search_at_once(
     """A computed answer whose revision is not read beforehand: its own statement returns it.
 
     is_confirmed: whether the caller is the search's principal when the result was read.
-    None if it is not, if memory may have the answer, if somebody else computes it, or if the search
-    takes more than shards and one statement.
+    None if it is not, if memory may have the answer, if somebody else computes it, or if no shard
+    is likely to propose.
     """
-    if search.question_group or not _is_from_shards(services, search):
+    if (
+        search.question_group
+        or not services.database.is_watched
+        or not _is_from_shards(services, search)
+    ):
         return None
 
     async def compute() -> ComputedAnswer | None:

@@ -3,6 +3,9 @@
 `gateway.http.endpoint` has checked the head, the caller and the body before. Then:
 
 parse → authenticate → look up in memory → look up in Redis → search the index → fill → respond
+
+A new question to shards is searched first: its statement returns what `authenticate` would read. A
+repeat begins with `authenticate`, and is looked up in memory alone; see `gateway.http.repeats`.
 """
 
 from functools import partial
@@ -27,7 +30,7 @@ from index.search.searcher import SearchResult
 
 async def search(context: RequestContext[SearchServices]) -> Response:
     services, key = context.services, (context.digest, context.body)
-    request = services.parsed_searches.get(key)
+    request = services.parsed_request(key, context.principal)
     if request is None:
         body = schemas.parse(SearchBody, context.body)
         require_within_limits(body, services.settings)
@@ -49,7 +52,7 @@ def _answer_again(
     services: SearchServices, request: SearchRequest, trace: Trace, admitted: AuthenticatedRequest
 ) -> Response | None:
     """The response to a repeat of the request, if memory has it and the caller is unchanged."""
-    if admitted.principal is not request.principal:
+    if admitted.principal is not request.principal:  # its grants may differ
         return None
     trace.mark("revision")
     answer = services.answers.get_local(request.key, _revisions(request, admitted.oldest))
@@ -85,7 +88,8 @@ async def serve(
 ) -> tuple[SearchRequest, ServedAnswer]:
     """The answer, and the search that it answers: for the caller's keys and groups as of now."""
     trace = context.trace
-    if not trace.unspent:  # else the rate limits may refuse the request
+    may_confirm = context.http.authenticator.may_confirm_at(request.principal)
+    if may_confirm and not trace.unspent:  # else the rate limits may refuse the request
         answer = await search_at_once(services, request, partial(_is_confirmed, context, request))
         if answer is not None:
             _record(services, trace, request, answer)
@@ -106,7 +110,7 @@ async def serve(
 def _is_confirmed(
     context: RequestContext[object], request: SearchRequest, result: SearchResult
 ) -> bool:
-    return context.http.authenticator.is_current(
+    return context.http.authenticator.confirm_at(
         request.principal, result.history, result.access_revision
     )
 

@@ -54,6 +54,15 @@ class SearchServices:
     low_confidence: LowConfidenceLog
     parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
 
+    def parsed_request(
+        self, key: tuple[bytes, bytes], principal: Principal
+    ) -> SearchRequest | None:
+        """The request that came with these bytes before, for the principal as it is known now."""
+        request = self.parsed_searches.get(key)
+        if request is not None and request.principal is not principal:
+            request = self.parsed_searches[key] = self.request_of(principal, request.body)
+        return request
+
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
         return build_search_request(
             principal, body, edition=self.edition, postprocessors=self.postprocessors

@@ -237,6 +237,16 @@ class Database:
         self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
         self._dedicated_is_stale = False
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether the dedicated connection is open.
+
+        It is the one that notices a new server: if it was lost, others may lead to the old one.
+        """
+        with suppress(asyncpg.InterfaceError):  # lost, and so in the pool again
+            return self._dedicated is not None and not self._dedicated.is_closed()
+        return False
+
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         with unavailable():

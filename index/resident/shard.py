@@ -110,8 +110,9 @@ class Shard:
     @property
     def size_bytes(self) -> int:
         words = 0 if self.words is None else self.words.hashes.nbytes
-        words += _FILTERS_MAX * self.rows
-        return words + self.labels.size_bytes + sum(each.size_bytes for each in self.segments)
+        filtered = _FILTERS_MAX * self.rows  # as many as there can be
+        segments = sum(each.size_bytes for each in self.segments)
+        return words + filtered + self.labels.size_bytes + segments
 
     @property
     def rows(self) -> int:

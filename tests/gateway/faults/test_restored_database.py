@@ -28,7 +28,7 @@ SUBJECTS = {"ana": ("staff",), "ben": ("staff",), "eve": ()}
 WRITES = 6  # more than were lost
 CUT_ALL_BUT_SEARCHES = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = 'nearhit' AND query NOT LIKE '%search_exact%' AND pid <> pg_backend_pid()"""
+WHERE datname = 'nearhit' AND query !~ 'search_(exact|proposed)' AND pid <> pg_backend_pid()"""
 DISCONNECT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'nearhit'"
 
 
@@ -236,17 +236,22 @@ async def test_a_tail_that_is_lost_while_the_server_goes_on(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.parametrize("shard_bytes_max", [0, 1 << 26])
 async def test_connections_to_a_server_that_was_replaced_serve_nobody(
-    settings: Settings, embedder: Embedder, postgres: OwnPostgres
+    settings: Settings, embedder: Embedder, postgres: OwnPostgres, shard_bytes_max: int
 ) -> None:
     """It lives on, and so do the connections that searches go by."""
+    settings = settings.model_copy(update={"shard_bytes_max": shard_bytes_max})
     async with (
         database_proxy(postgres.url) as wire,
         company(settings, embedder, postgres.url, wire.url) as staff,
         postgres.standby() as standby,
     ):
         await staff.lose()
-        await asyncio.gather(*(staff.callers["eve"].search(f"bees {n}") for n in range(20)))
+        for gateway in staff.gateways:
+            eve = gateway.as_(staff.callers["eve"])
+            await asyncio.gather(*(eve.search(f"bees {n}") for n in range(20)))
+            assert "secret" in await eve.found("what is zorbified")
         standby.lacks_the_tail()
         await standby.start()
         await standby.promote()
@@ -254,6 +259,12 @@ async def test_connections_to_a_server_that_was_replaced_serve_nobody(
 
         await run_sql(postgres.url, CUT_ALL_BUT_SEARCHES)
 
+        for gateway in staff.gateways:
+            new = await gateway.as_(staff.callers["eve"]).call(
+                "POST", "/v1/search", json={"query": "zorbified what"}
+            )
+            assert new.status_code in (200, 503)  # it may be the one that notices
+            assert "cellar" not in new.text
         await staff.assert_right_from_now_on()
 
 

@@ -117,7 +117,9 @@ async def test_a_repeat_that_waits_is_answered_before_the_server_ends() -> None:
     repeats.on_response.pop()(Response("body"))
 
     assert transport.is_closing()
-    assert b"".join(transport.written).endswith(b"\r\n\r\nbody")
+    written = b"".join(transport.written)
+    assert b"\r\nconnection: close\r\n" in written
+    assert written.endswith(b"\r\n\r\nbody")
     protocol.connection_lost(None)
 
 

@@ -154,3 +154,22 @@ async def test_an_answer_from_shards_is_repeated_from_memory_and_is_not_in_redis
     await asking.found("days of leave", fusion="rrf")
     await asking.found("days of leave", rerank=True)
     assert await stored(resident) == before + 2
+
+
+async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_changed(
+    resident: Gateway, admin: Caller
+) -> None:
+    ben = await resident.caller("ben")
+    await found(ben)
+    assert (await admin.call("PUT", "/v1/groups/board/members/ben")).status_code == 204
+
+    for number in range(6):  # an id of its own each, so that none is a repeat
+        if number == 2:
+            before = await statements(resident, "search.proposed")
+        headers = {"X-Request-Id": f"id-{number}"}
+        answer = await ben.call(
+            "POST", "/v1/search", json={"query": "the board's leave"}, headers=headers
+        )
+        assert len(answer.json()["hits"]) == 2
+
+    assert await statements(resident, "search.proposed") == before
