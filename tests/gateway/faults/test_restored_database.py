@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import asyncpg
 import pytest
 from pydantic import SecretStr
 
@@ -19,6 +20,7 @@ from loadtests.soak.oracle import oracle
 from tests.conftest import named, run_sql
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.servers.own_postgres import OwnPostgres, own_postgres, place, run
+from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
@@ -128,6 +130,20 @@ class Company:
 
 def settings_of(settings: Settings, url: str) -> Settings:
     return settings.model_copy(update={"database_url": SecretStr(url)})
+
+
+async def cut_all_but_searches(url: str) -> None:
+    """Cut the other connections, and wait until both ends have noticed.
+
+    Until then they serve what the server has, as they did before it was replaced.
+    """
+    connection = await asyncpg.connect(url)
+    async with asyncio.timeout(WAIT_S_MAX):
+        while await connection.fetch(CUT_ALL_BUT_SEARCHES):
+            await asyncio.sleep(0.01)
+    await connection.close()
+    for _ in range(20):  # turns of the event loop, in which the gateways read the ends
+        await asyncio.sleep(0.01)
 
 
 async def started_at(url: str) -> str:
@@ -257,7 +273,7 @@ async def test_connections_to_a_server_that_was_replaced_serve_nobody(
         await standby.promote()
         wire.target = staff.url = standby.url
 
-        await run_sql(postgres.url, CUT_ALL_BUT_SEARCHES)
+        await cut_all_but_searches(postgres.url)
 
         for gateway in staff.gateways:
             new = await gateway.as_(staff.callers["eve"]).call(
