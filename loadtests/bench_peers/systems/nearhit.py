@@ -18,7 +18,7 @@ NAME = "Nearhit"
 HOW = (
     "one worker, all at its defaults but for the rates, which refuse nobody; a key for each caller "
     "with its groups; `POST /v1/search` with `top_k` 10 embeds the question itself, searches by "
-    "words as well as by vectors, and reads the revision before each answer; nearest with `alpha` 1"
+    "words as well as by vectors, and proves the revision of each answer; nearest with `alpha` 1"
 )
 HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they have proved right"
 
