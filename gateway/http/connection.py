@@ -22,7 +22,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway import problems
 from gateway.http import head
-from gateway.http.coalescing_protocol import BufferedTransport
+from gateway.http.buffered_transport import BufferedTransport
 from gateway.http.connections import Connections
 from gateway.http.repeats import REQUEST_BYTES_MAX, RepeatableRequest, Repeats
 from gateway.http.telemetry import Trace, request_id

@@ -41,7 +41,7 @@ _PARTS: Mapping[str, frozenset[str]] = {
         }
     ),
     "the server": frozenset(
-        {"server", "gateway/http/coalescing_protocol.py", "gateway/http/connection.py"}
+        {"server", "gateway/http/buffered_transport.py", "gateway/http/connection.py"}
     ),
 }
 _ADMISSION = ("authentication", "rate limits", "scope")

@@ -1,12 +1,14 @@
 """Who holds a key, while what the tenant's keys and groups are keeps changing."""
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from cache.revision_reader import RevisionReader
 from gateway.auth.authenticator import Authenticator, digest_of
+from gateway.problems import Problem
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
 
@@ -46,10 +48,18 @@ class Restless:
         raise NotImplementedError  # only `background_flush` calls it, and no test here enters it
 
 
-async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing() -> None:
-    tenant = Restless()
-    revisions: RevisionReader[TenantRevisions] = RevisionReader(tenant, lambda: 0.0)
-    gate = Authenticator(
+class Clock:
+    """now_s: what the test says."""
+
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def authenticator(tenant: Restless, clock_s: Clock) -> Authenticator:
+    revisions: RevisionReader[TenantRevisions] = RevisionReader(tenant, clock_s)
+    return Authenticator(
         tenant,
         None,
         revisions,
@@ -58,7 +68,40 @@ async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing
         credential_staleness_s_max=60.0,
     )
 
+
+async def test_whoever_holds_a_key_is_admitted_though_groups_never_stop_changing() -> None:
+    tenant = Restless()
+    gate = authenticator(tenant, Clock())
+
     admitted = await gate.confirm(await gate.identify(KEY, digest_of(KEY)))
 
     assert admitted.principal.groups == (f"group-{tenant.access_revision}",)  # as they are now
     assert admitted.revisions.by_partition == {"acme": 7, "public": 3}
+
+
+async def test_a_search_comes_before_the_revision_only_if_a_new_server_is_noticed() -> None:
+    clock = Clock()
+    gate = authenticator(Restless(), clock)
+    principal = await gate.identify(KEY, digest_of(KEY))
+    assert not gate.may_confirm_at(principal)  # nobody has read the history yet
+
+    await gate.confirm(principal)
+
+    assert gate.may_confirm_at(principal)
+    assert not gate.may_confirm_at(replace(principal, history="b2"))
+    assert not gate.may_confirm_at(replace(principal, issuer_key="of an issuer"))
+    clock.now_s = 1.5
+    assert not gate.may_confirm_at(principal)
+
+
+async def test_a_principal_is_confirmed_at_the_access_revision_that_it_was_read_at() -> None:
+    gate = authenticator(Restless(), Clock())
+    principal = await gate.identify(KEY, digest_of(KEY))
+    revision = principal.access_revision
+
+    assert gate.confirm_at(principal, "a1", revision)
+    for history, other in (("b2", revision), ("a1", revision + 1), ("a1", None)):
+        assert not gate.confirm_at(principal, history, other)
+    expired = replace(principal, expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    with pytest.raises(Problem):
+        gate.confirm_at(expired, "a1", revision)

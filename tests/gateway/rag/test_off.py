@@ -35,10 +35,10 @@ async def test_a_search_without_them_loads_calls_and_keeps_nothing_of_the_assist
         timeout=120,
     )
 
-    told = orjson.loads(done.stdout)
-    assert told["loaded"] == []
+    measured = orjson.loads(done.stdout)
+    assert measured["loaded"] == []
     nothing: dict[str, list[str]] = {"repeated": [], "cached": [], "computed": []}
-    assert told["calls_of_assists"] == nothing
-    assert told["blocks_of_assists"] == nothing
-    assert "gateway/search/search_endpoint.py: search" in told["functions"]
-    assert "gateway.rag.heuristic_reranker" in told["loaded_once_asked"]
+    assert measured["calls_of_assists"] == nothing
+    assert measured["blocks_of_assists"] == nothing
+    assert "gateway/search/search_endpoint.py: search" in measured["functions"]
+    assert "gateway.rag.heuristic_reranker" in measured["loaded_once_asked"]

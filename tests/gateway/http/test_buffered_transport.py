@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from gateway.http.address import ClientAddresses
-from gateway.http.coalescing_protocol import HELD_BYTES_MAX, BufferedTransport
+from gateway.http.buffered_transport import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.connection import Connection
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.head import HeadLimits
