@@ -18,13 +18,14 @@ async def search_at_once(
     """A computed answer whose revision is not read beforehand: its own statement returns it.
 
     is_confirmed: whether the caller is the search's principal when the result was read.
-    None if it is not, if memory may have the answer, if somebody else computes it, or if no shard
-    is likely to propose.
+    None if it is not, if memory may have the answer, if somebody else computes it, if no shard is
+    likely to propose, or if no statement is needed.
     """
     if (
         search.question_group
         or not services.database.is_watched
         or not _is_from_shards(services, search)
+        or services.searcher.is_in_memory(search.scope, search.query)
     ):
         return None
 
@@ -58,7 +59,7 @@ async def get_or_compute(
             search.scope,
             search.query,
             services.rag_tools,
-            revisions.history,
+            revisions,
             is_recorded=lookup.is_shared,
         ),
     )

@@ -23,16 +23,19 @@ async def compute_answer(
     scope: Scope,
     query: Query,
     rag_tools: LazyRagTools,
-    history: str,
+    revisions: Revisions,
     *,
     is_recorded: bool = True,
 ) -> ComputedAnswer:
     """Incomplete if the embedder or a postprocessor failed.
 
-    history: of the database that the scope was read from. is_recorded: whether Redis may hold the
+    revisions: which were read with the scope. is_recorded: whether Redis may hold the
     answer, which needs its dependencies. Raises `DatabaseUnavailable`.
     """
-    result = await search_index(searcher, scope, query, history)
+    with bill_to(scope.tenant):
+        result = await searcher.search(
+            scope, query, history=revisions.history, revisions=revisions.by_partition
+        )
     return await build_answer(result, scope, query, rag_tools, is_recorded=is_recorded)
 
 
@@ -63,7 +66,7 @@ async def build_answer(
 async def search_index(
     searcher: Searcher, scope: Scope, query: Query, history: str | None = None
 ) -> SearchResult:
-    """The search result, billed to the tenant of the scope.
+    """The search result from the database as it is now, billed to the tenant of the scope.
 
     history: of the database that the scope was read from, if it was. Raises `DatabaseUnavailable`.
     """

@@ -98,6 +98,7 @@ def build(
         stores.database,
         bytes_max=settings.shard_bytes_max,
         chunks_max=settings.shard_chunks_max,
+        with_texts=settings.shard_texts,
         on_event=metrics.shard_event,
     )
     share = settings.cache_audit_per_mille / 1000

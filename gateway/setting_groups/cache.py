@@ -21,6 +21,11 @@ class CacheSettings(BaseSettings):
     shard_chunks_max: PositiveInt = Field(
         200_000, description="maximum chunks of a tenant that is held in memory"
     )
+    shard_texts: bool = Field(
+        False,
+        description="also hold their texts in memory: then new questions are answered without "
+        "PostgreSQL, and memory alone decides what a caller may see; see decision 38",
+    )
     redis_entries_max: PositiveInt = Field(
         10_000,
         description="maximum answers of a tenant in Redis; the least recently used are evicted",

@@ -282,6 +282,11 @@ class Database:
                 self._shard_functions.forget_all()
                 raise DatabaseUnavailable("a function of shards was dropped") from error
 
+    async def as_owner(self, session: Session) -> Session:
+        """The session of a `shard_snapshot`, which acts as the owner of the tables from here on."""
+        await session.connection.execute("SET LOCAL ROLE NONE")
+        return replace(session, statements=_STATEMENTS)
+
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         with unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:

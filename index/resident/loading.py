@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.invalidation.changes import CHANGED_CHUNKS_MAX, CHANGES_MAX
 from index.model.scope import PUBLIC
-from index.postgres.database import Database, Row
-from index.resident import segment, term_postings
+from index.postgres.database import Database, Row, Session
+from index.resident import chunk_records, exact_scores, segment, term_postings
+from index.resident.chunk_records import ChunkRecords
+from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
-from index.resident.shard import ChunkLabels, Shard
+from index.resident.shard import ChunkLabels, PartitionStats, Shard
 from index.text.vocabulary import Extent, ResidentWords
 
 _PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
@@ -34,11 +36,36 @@ class _Terms:
     values: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Documents, and all their chunks or those that have changed.
+
+    chunks: `chunk_columns` of `resident.sql`. records: what hits show of them; None to hold none.
+    """
+
+    documents: Sequence[Row]
+    chunks: Row
+    records: ChunkRecords | None = None
+
+    async def with_records(self, session: Session) -> "_Page":
+        """session: of the snapshot that read the chunks, with the rights of the tables' owner."""
+        row = await session.row("records.of_chunks", _ids(self.chunks["ids"]).tolist())
+        assert row is not None, "an aggregate always has a row"
+        lengths = np.frombuffer(row["lengths"], ">i4").astype(np.int64)
+        assert len(lengths) == self.chunks["chunks"], "a chunk of the snapshot has no text"
+        return replace(self, records=chunk_records.of_bytes(row["records"], lengths))
+
+    def segment(self, labels: ChunkLabels) -> ShardSegment:
+        """Raises `Unsuitable`."""
+        return from_rows(labels, self.documents, self.chunks, self.records)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ShardChanges:
     """The effect of a partition's changes up to `revision`, as of that revision.
 
     space:    of the added and updated chunks; None without any.
+    stats:    of the partition.
     outdated: ids of removed or updated chunks.
     segment:  the added and updated chunks; None without any.
     """
@@ -46,6 +73,7 @@ class ShardChanges:
     history: str
     revision: int
     space: str | None
+    stats: PartitionStats
     outdated: NDArray[np.int64]
     segment: ShardSegment | None
 
@@ -54,12 +82,16 @@ def new_labels() -> ChunkLabels:
     return ChunkLabels(Audiences(), Labels(), Labels(), Labels(), Labels(), Labels())
 
 
-async def load(database: Database, partition: str, chunks_max: int) -> Shard | None:
+async def load(
+    database: Database, partition: str, *, chunks_max: int, with_texts: bool = False
+) -> Shard | None:
     """The partition as it is now; None if it has more chunks or is gone.
 
+    with_texts: whether to hold what hits show, if PostgreSQL adds in an order that is known here.
     Raises `DatabaseUnavailable` and `Unsuitable`.
     """
-    pages: list[tuple[Sequence[Row], Row]] = []  # documents, and the columns of their chunks
+    pages: list[_Page] = []
+    sums = None
     statement = "public" if partition == PUBLIC else "tenant"
     arguments = () if partition == PUBLIC else (partition,)
     async with database.shard_snapshot() as session:
@@ -75,11 +107,16 @@ async def load(database: Database, partition: str, chunks_max: int) -> Shard | N
             chunks = await session.row("resident.chunks", partitions, keys)
             assert chunks is not None, "an aggregate always has a row"
             if chunks["chunks"]:
-                pages.append((documents, chunks))
+                pages.append(_Page(documents, chunks))
         words = None
         if partition != PUBLIC:
             words = await session.value("resident.words", partition) or b""
-    return await asyncio.to_thread(_build, partition, head, pages, words)
+        if with_texts:
+            sums = await exact_scores.probe(session)
+        if sums is not None:
+            owner = await database.as_owner(session)
+            pages = [await page.with_records(owner) for page in pages]
+    return await asyncio.to_thread(_build, partition, head, pages, words, sums)
 
 
 async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
@@ -88,33 +125,48 @@ async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
     So it is if a change is no longer stored, if they are too many, or if a shard can't hold one.
     Raises `DatabaseUnavailable`.
     """
+    page = None
     async with database.shard_snapshot() as session:
         rows = await session.rows(
-            "resident.changes", shard.partition, shard.revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
+            "resident.changes",
+            shard.partition,
+            shard.revision,
+            CHANGES_MAX,
+            CHANGED_CHUNKS_MAX,
+            shard.sums is not None,
         )
-    head = next((row for row in rows if row["revision"] is not None), None)
-    if head is None or not head["is_whole"]:
-        return None
-    documents = [row for row in rows if row["document_key"] is not None]
+        head = next((row for row in rows if row["revision"] is not None), None)
+        if head is None or not head["is_whole"]:
+            return None
+        documents = [row for row in rows if row["document_key"] is not None]
+        if head["chunks"]:
+            page = _Page(documents, head)
+            if shard.sums is not None:
+                page = await page.with_records(await database.as_owner(session))
     try:
         return ShardChanges(
             history=head["history"],
             revision=head["revision"],
             space=_space(documents),
+            stats=_stats(head),
             outdated=_ids(head["outdated"] or b""),
-            segment=from_rows(shard.labels, documents, head) if head["chunks"] else None,
+            segment=None if page is None else page.segment(shard.labels),
         )
     except Unsuitable:
         return None
 
 
 def _build(
-    partition: str, head: Row, pages: Sequence[tuple[Sequence[Row], Row]], words: bytes | None
+    partition: str,
+    head: Row,
+    pages: Sequence[_Page],
+    words: bytes | None,
+    sums: SumOrder | None,
 ) -> Shard:
     """The shard of what was read in one snapshot; takes long. Raises `Unsuitable`."""
-    space = _space([row for documents, _ in pages for row in documents])
+    space = _space([row for page in pages for row in page.documents])
     labels = new_labels()
-    segments = [from_rows(labels, documents, chunks) for documents, chunks in pages]
+    segments = [page.segment(labels) for page in pages]
     live = [np.ones(len(each), np.bool_) for each in segments]
     merged = segment.merge(segments, live) if segments else None
     extent = Extent(head["history"], head["vocabulary_size"])
@@ -123,6 +175,8 @@ def _build(
         history=head["history"],
         revision=head["revision"],
         space=space,
+        stats=_stats(head),
+        sums=sums,
         labels=labels,
         words=None if words is None else ResidentWords.of(extent, words),
         segments=() if merged is None else (merged,),
@@ -138,7 +192,17 @@ def _space(documents: Sequence[Row]) -> str | None:
     return next(iter(spaces), None)
 
 
-def from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> ShardSegment:
+def _stats(head: Row) -> PartitionStats:
+    languages = frozenset(head["languages"] or ())
+    return PartitionStats(languages, head["vocabulary_size"], head["confidence"])
+
+
+def from_rows(
+    labels: ChunkLabels,
+    documents: Sequence[Row],
+    chunks: Row,
+    records: ChunkRecords | None = None,
+) -> ShardSegment:
     """A segment of chunks of these documents.
 
     chunks: `chunk_columns` of `resident.sql`.
@@ -155,6 +219,7 @@ def from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> Sha
         dense=_halves(chunks["dense"], chunks["chunks"]),
         terms=_terms(chunks["lexical"], chunks["lexical_lengths"]),
         codes=codes[of_document],
+        records=records,
     )
 
 
@@ -193,6 +258,7 @@ def _segment(
     dense: NDArray[np.float16],
     terms: _Terms,
     codes: NDArray[np.int32],
+    records: ChunkRecords | None,
 ) -> ShardSegment:
     norms = np.sqrt(np.square(dense.astype(np.float32)).sum(axis=1))
     if not (np.isfinite(norms).all() and norms.all()):
@@ -205,6 +271,7 @@ def _segment(
         inverse_norms=(1 / norms).astype(np.float32),
         postings=term_postings.build(terms.terms, rows, terms.values, len(ids)),
         labels=np.ascontiguousarray(codes.T),
+        records=records,
     )
 
 

@@ -100,7 +100,7 @@ def _apply(shard: Shard, changes: ShardChanges) -> Shard | None:
     applied = shard.without(changes.outdated)
     if changes.segment is not None:
         applied = applied.without(changes.segment.ids).with_segment(changes.segment)
-    return applied.at_revision(changes.revision, next(iter(spaces), None))
+    return applied.at_revision(changes.revision, next(iter(spaces), None), changes.stats)
 
 
 def _needs_compaction(shard: Shard) -> bool:

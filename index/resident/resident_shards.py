@@ -30,15 +30,23 @@ class ResidentShards:
 
     bytes_max:  what all may take together; the least recently searched are evicted.
     chunks_max: of a partition that is loaded; a larger one is searched in PostgreSQL.
+    with_texts: whether they hold what hits show, so that they answer alone.
     on_event:   called at each event, for metrics.
     """
 
     def __init__(
-        self, database: Database, *, bytes_max: int, chunks_max: int, on_event: OnEvent
+        self,
+        database: Database,
+        *,
+        bytes_max: int,
+        chunks_max: int,
+        on_event: OnEvent,
+        with_texts: bool = False,
     ) -> None:
         self._database = database
         self._bytes_max = bytes_max if shard.products_are_precise() else 0
         self._chunks_max = chunks_max
+        self._with_texts = with_texts
         self._on_event = on_event
         self._residents: dict[str, ResidentPartition] = {}  # the least recently searched first
         self._sizes_bytes: dict[str, int] = {}
@@ -121,6 +129,29 @@ class ResidentShards:
             followed.append(current)
         return followed
 
+    def hold_texts(self, scope: Scope) -> bool:
+        """Whether the scope's partitions are in memory, with what hits show."""
+        residents = [self._residents.get(partition) for partition in scope.partitions]
+        return all(each is not None and each.shard.sums is not None for each in residents)
+
+    async def at_least(
+        self, scope: Scope, history: str, revisions: Mapping[str, int]
+    ) -> Sequence[Shard] | None:
+        """The scope's shards at these revisions or later ones, with what hits show.
+
+        None if they are not in memory, or can't get there. Raises `DatabaseUnavailable`.
+        """
+        if not self.hold_texts(scope):
+            return None
+        shards = self.use(scope)
+        if shards is None or all(
+            each.history == history and each.revision >= revisions[each.partition]
+            for each in shards
+        ):
+            return shards
+        newest = {each.partition: max(each.revision, revisions[each.partition]) for each in shards}
+        return await self.follow(shards, history, newest)
+
     def refuse(self, partitions: Sequence[str]) -> None:
         """Drop shards that disagreed with PostgreSQL; they are not loaded again for some time."""
         for partition in partitions:
@@ -156,7 +187,12 @@ class ResidentShards:
         loaded = None
         try:
             async with self._loading:  # one at a time, so that loading slows searches little
-                loaded = await loading.load(self._database, partition, self._chunks_max)
+                loaded = await loading.load(
+                    self._database,
+                    partition,
+                    chunks_max=self._chunks_max,
+                    with_texts=self._with_texts,
+                )
         except Unsuitable as unsuitable:
             log.info("shard_unsuitable", partition=partition, reason=str(unsuitable))
         except DatabaseUnavailable:

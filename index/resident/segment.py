@@ -10,7 +10,8 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from index.resident import term_postings
+from index.resident import chunk_records, term_postings
+from index.resident.chunk_records import ChunkRecords
 from index.resident.term_postings import TermPostings
 
 _SCOPES_MAX = 64  # a byte a row each; a starting value, not measured
@@ -27,6 +28,7 @@ class ShardSegment:
     postings:  the chunks' terms.
     labels:    codes of each chunk's audience, source, language, tags, document and tenant, in the
                order of `ChunkLabels`; shape (6, rows).
+    records:   what hits show of the chunks; None if shards hold no texts.
     admitted:  which rows a scope admits, by the scope's fingerprint; shape (rows,).
     """
 
@@ -36,6 +38,7 @@ class ShardSegment:
     inverse_norms: NDArray[np.float32]
     postings: TermPostings
     labels: NDArray[np.int32]
+    records: ChunkRecords | None = None
     admitted: LRUCache[bytes, NDArray[np.bool_]] = field(
         default_factory=lambda: LRUCache(_SCOPES_MAX)
     )
@@ -47,7 +50,8 @@ class ShardSegment:
     def size_bytes(self) -> int:
         columns = (self.ids, self.document_keys, self.dense, self.inverse_norms, self.labels)
         masks = (_SCOPES_MAX + 1) * len(self.ids)  # as many as there can be, and the live rows
-        return masks + self.postings.size_bytes + sum(column.nbytes for column in columns)
+        records = 0 if self.records is None else self.records.size_bytes
+        return masks + self.postings.size_bytes + records + sum(each.nbytes for each in columns)
 
     @property
     def has_summaries(self) -> bool:
@@ -96,4 +100,18 @@ def merge(segments: Sequence[ShardSegment], live: Sequence[NDArray[np.bool_]]) -
             np.concatenate(terms), np.concatenate(rows), np.concatenate(values), len(ids)
         ),
         labels=column("labels", 1).astype(np.int32, copy=False),
+        records=_merge_records(segments, kept, order),
     )
+
+
+def _merge_records(
+    segments: Sequence[ShardSegment],
+    kept: Sequence[NDArray[np.intp]],
+    order: NDArray[np.intp],
+) -> ChunkRecords | None:
+    pieces: list[bytes] = []
+    for each, rows in zip(segments, kept, strict=True):
+        if each.records is None:
+            return None
+        pieces += each.records.pieces(rows)
+    return chunk_records.build([pieces[place] for place in order.tolist()])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
+from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment, merge
 from index.text.vocabulary import ResidentWords
@@ -80,6 +81,18 @@ class ChunkLabels:
         return _LABEL_BYTES * sum(len(part) for part in parts)
 
 
+@dataclass(frozen=True, slots=True)
+class PartitionStats:
+    """What a search reads of a partition's row in `tenants`, at the shard's revision.
+
+    confidence: the tenant's stored confidence settings.
+    """
+
+    languages: frozenset[str]
+    vocabulary_size: int
+    confidence: Mapping[str, Any] | None
+
+
 _AUDIENCE, _SOURCE, _LANGUAGE, _TAGS, _DOCUMENT, _TENANT = range(6)
 
 
@@ -89,6 +102,8 @@ class Shard:
 
     partition: a tenant, or `public`: then the public chunks of all tenants.
     space:     of all vectors; None without chunks.
+    stats:     of the partition.
+    sums:      how PostgreSQL adds, if segments hold records; None if PostgreSQL has to score.
     words:     of the tenant's vocabulary when it was loaded; None for `public`.
     segments:  the oldest and largest first. live: for each, which rows still exist.
     filtered:  this version with the documents alone that a scope and the unindexed conditions of a
@@ -99,6 +114,8 @@ class Shard:
     history: str
     revision: int
     space: str | None
+    stats: PartitionStats
+    sums: SumOrder | None
     labels: ChunkLabels
     words: ResidentWords | None
     segments: tuple[ShardSegment, ...]
@@ -127,7 +144,7 @@ class Shard:
         """
         conditions = [*self._conditions(question.filter)]
         for segment, live in zip(self.segments, self.live, strict=True):
-            visible = live & self._admitted(segment, question.scope)
+            visible = live & self.admitted(segment, question.scope)
             for condition in conditions:
                 visible &= condition(segment)
             yield _scores(segment, visible, question)
@@ -158,16 +175,16 @@ class Shard:
         ]
         return replace(self, live=tuple(live))
 
-    def at_revision(self, revision: int, space: str | None) -> "Shard":
+    def at_revision(self, revision: int, space: str | None, stats: PartitionStats) -> "Shard":
         """The shard, which now holds all changes up to the revision."""
-        return replace(self, revision=revision, space=space)
+        return replace(self, revision=revision, space=space, stats=stats)
 
     def compacted(self) -> "Shard":
         """The same chunks in one segment."""
         merged = merge(self.segments, self.live)
         return replace(self, segments=(merged,), live=(np.ones(len(merged), np.bool_),))
 
-    def _admitted(self, segment: ShardSegment, scope: Scope) -> NDArray[np.bool_]:
+    def admitted(self, segment: ShardSegment, scope: Scope) -> NDArray[np.bool_]:
         """Which rows the scope admits; asked before any vector is compared."""
         fingerprint = scope.fingerprint
         admitted = segment.admitted.get(fingerprint)

@@ -33,18 +33,38 @@ class TermPostings:
 
     def scores(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         """The lexical score of each row, by the weights of the query's terms."""
-        wanted = np.fromiter(weights, np.int32, len(weights))
-        places = np.searchsorted(self.terms, wanted)
-        found = [
-            (slice(self.starts[place], self.starts[place + 1]), np.float32(weights[term]))
-            for term, place in zip(wanted.tolist(), places.tolist(), strict=True)
-            if place < len(self.terms) and self.terms[place] == term
-        ]
+        found = self._found(weights)
         if not found:
             return np.zeros(self.rows_max, np.float32)
         rows = np.concatenate([self.rows[postings] for postings, _ in found])
         parts = np.concatenate([self.values[postings] * weight for postings, weight in found])
         return np.bincount(rows, parts, self.rows_max).astype(np.float32)
+
+    def products(self, rows: NDArray[np.intp], weights: Mapping[int, float]) -> NDArray[np.float64]:
+        """Weight times value of each of the query's terms, ascending; shape (terms, rows).
+
+        rows: those that are wanted. Terms that no chunk holds are left out.
+        """
+        column = np.full(self.rows_max, -1, np.int32)
+        column[rows] = np.arange(len(rows), dtype=np.int32)
+        found = self._found(dict(sorted(weights.items())))
+        products = np.zeros((len(found), len(rows)))
+        for of_term, (postings, weight) in zip(products, found, strict=True):
+            columns = column[self.rows[postings]]
+            is_wanted = columns >= 0
+            values = self.values[postings][is_wanted].astype(np.float64)
+            of_term[columns[is_wanted]] = values * np.float64(weight)
+        return products
+
+    def _found(self, weights: Mapping[int, float]) -> list[tuple[slice, np.float32]]:
+        """The postings and the weight of each term that a chunk holds."""
+        wanted = np.fromiter(weights, np.int32, len(weights))
+        places = np.searchsorted(self.terms, wanted)
+        return [
+            (slice(self.starts[place], self.starts[place + 1]), np.float32(weights[term]))
+            for term, place in zip(wanted.tolist(), places.tolist(), strict=True)
+            if place < len(self.terms) and self.terms[place] == term
+        ]
 
     def triples(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
         """The term, the row and the value of each posting."""

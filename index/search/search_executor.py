@@ -11,20 +11,19 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-import numpy as np
 from cachetools import LRUCache
 
 from index.errors import DatabaseUnavailable
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database, Row
-from index.resident import shard
 from index.resident.resident_shards import ResidentShards
-from index.resident.shard import Shard, ShardQuestion
-from index.search import strategy
+from index.resident.shard import Shard
+from index.search import shard_pass, strategy
 from index.search.fusion import Candidate, ScoredChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
+from index.search.shard_pass import KnownRevisions, ShardPass
 from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.search.visibility_args import filter_args
 from index.text import lexical
@@ -35,10 +34,6 @@ _PREPARATIONS_MAX = 20  # repeats only after a commit that changed languages, wo
 # A graph is asked for this many times a leg's candidates, so that they include the best by both
 # scores: of the first ten of 200,000 chunks, ten of each text, 1 found 0.98 and 4 found all.
 _GRAPH_FACTOR = 4
-_FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits
-_PROPOSED_MAX = (
-    256  # chunks; with more, PostgreSQL scans as quickly; a starting value, not measured
-)
 _SPLIT_ATTEMPTS_MAX = 3  # at passes of one revision; after them one exact pass runs
 
 
@@ -86,7 +81,10 @@ class _ScopeStats:
 
 
 class SearchExecutor:
-    """Searches in PostgreSQL; with shards, PostgreSQL compares only what they propose."""
+    """Searches in PostgreSQL; with shards, PostgreSQL compares only what they propose.
+
+    Shards that hold texts answer without PostgreSQL.
+    """
 
     def __init__(
         self,
@@ -97,7 +95,7 @@ class SearchExecutor:
         shards: ResidentShards | None = None,
     ) -> None:
         self._database = database.searching
-        self._shards = shards
+        self._shard_pass = None if shards is None else ShardPass(database, shards)
         self._query_embedder = query_embedder
         self._limits = limits
         self._vocabulary = Vocabulary(database)
@@ -110,8 +108,9 @@ class SearchExecutor:
         query: Query,
         rows_max: int,
         embedded_query: EmbeddedQuery | None = None,
+        known: KnownRevisions | None = None,
     ) -> PassResults:
-        """Search the current rows.
+        """Search the current rows, or those of the known revisions or later ones.
 
         rows_max:       for how many of the best chunks to read a hit's fields; by legs, for all
                         candidates.
@@ -119,8 +118,12 @@ class SearchExecutor:
 
         Raises `DatabaseUnavailable`.
         """
+        if known is not None:
+            in_memory = await self._execute_in_memory(scope, query, rows_max, known)
+            if in_memory is not None:
+                return in_memory
         stats = self._stats.get(scope.partitions)
-        shards = self._resident_shards(scope, query)
+        shards = None if self._shard_pass is None else self._shard_pass.loaded(scope, query)
         for attempt in range(_PREPARATIONS_MAX):
             estimate = None
             if stats is None or not (
@@ -131,8 +134,8 @@ class SearchExecutor:
             if embedded_query is None or embedded_query.space != space:
                 embedded_query = await self._query_embedder.embed(scope, query, space)
             prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
-            if shards:
-                results = await self._run_shard_pass(prepared, shards)
+            if shards and self._shard_pass is not None:
+                results = await self._shard_pass.run(prepared, shards)
                 shards = shards if results else None
             else:
                 # Summaries alone are too few for a graph of all chunks to lead to.
@@ -152,11 +155,33 @@ class SearchExecutor:
 
     def has_shards(self, scope: Scope, query: Query) -> bool:
         """Whether shards would propose for the query now."""
-        return (
-            self._shards is not None
-            and _is_for_shards(query)
-            and self._shards.holds(scope, query.filter)
-        )
+        return self._shard_pass is not None and self._shard_pass.is_likely(scope, query)
+
+    def is_in_memory(self, scope: Scope, query: Query) -> bool:
+        """Whether shards would answer the query now, without PostgreSQL."""
+        return self._shard_pass is not None and self._shard_pass.is_in_memory(scope, query)
+
+    async def _execute_in_memory(
+        self, scope: Scope, query: Query, rows_max: int, known: KnownRevisions
+    ) -> PassResults | None:
+        """The results from shards that hold texts; None if there are none, or if they can't tell.
+
+        Raises `DatabaseUnavailable`.
+        """
+        if self._shard_pass is None:
+            return None
+        shards = await self._shard_pass.with_texts(scope, query, known)
+        if shards is None:
+            return None
+        stats = _to_scope_stats(scope, shard_pass.head(scope, shards))
+        if stats.space is None:
+            return None
+        embedded_query = await self._query_embedder.embed(scope, query, stats.space)
+        prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
+        if not prepared.spelling.holds(stats.vocabulary):
+            return None  # a word was looked up after a later commit
+        result = self._shard_pass.run_in_memory(prepared, shards)
+        return None if result is None else _merge_results(prepared, [result])
 
     async def _prepare(
         self,
@@ -219,48 +244,6 @@ class SearchExecutor:
             revisions=(row["tenant_revision"] or 0, row["public_revision"]),
         )
         return estimate, stats
-
-    def _resident_shards(self, scope: Scope, query: Query) -> Sequence[Shard] | None:
-        if self._shards is None or not _is_for_shards(query):
-            return None
-        return self._shards.use(scope)
-
-    async def _run_shard_pass(
-        self, prepared: PreparedSearch, shards: Sequence[Shard]
-    ) -> Sequence[PassResult] | None:
-        """One pass over what the shards propose; None if they can't follow, or disagree with it.
-
-        The statement returns the revisions of its snapshot. At the revisions of the shards no other
-        chunk could be among the best.
-        """
-        assert self._shards is not None, "the shards come from it"
-        exact_pass = strategy.exact(others=prepared.scope.public)
-        question = _to_shard_question(prepared)
-        for _ in range(_FOLLOWS_MAX):
-            filtered = await self._shards.filtered(shards, question.scope, question.filter)
-            if filtered is None:
-                return None
-            shards = filtered
-            proposed = shard.propose(shards, question, _PROPOSED_MAX)
-            if proposed is None:
-                return None
-            arguments = pass_arguments(prepared, exact_pass, proposed)
-            rows = await self._database.rows("search.proposed", *arguments)
-            result = to_pass_result(rows, exact=True)
-            revisions = dict(zip((prepared.scope.tenant, PUBLIC), result.revisions, strict=True))
-            if all(
-                (each.history, each.revision) == (result.history, revisions[each.partition])
-                for each in shards
-            ):
-                if result.head["confirmed"] == len(proposed):
-                    return [result]
-                self._shards.refuse([each.partition for each in shards])
-                return None
-            followed = await self._shards.follow(shards, result.history, revisions)
-            if followed is None:
-                return None
-            shards = followed
-        return None
 
     async def _run_passes(
         self, prepared: PreparedSearch, estimate: VisibilityEstimate | None
@@ -334,24 +317,6 @@ class SearchExecutor:
             dimensions=prepared.embedded_query.width,
         )
         return to_pass_result(rows, exact=False)
-
-
-def _is_for_shards(query: Query) -> bool:
-    return shard.can_answer(query) and query.depth <= _PROPOSED_MAX
-
-
-def _to_shard_question(prepared: PreparedSearch) -> ShardQuestion:
-    embedded_query = prepared.embedded_query
-    vector = None if embedded_query.dense is None else embedded_query.dense.to_numpy()
-    return ShardQuestion(
-        scope=prepared.scope,
-        filter=prepared.query.filter,
-        vector=None if vector is None else vector.astype(np.float16),
-        space=embedded_query.space,
-        weights=prepared.terms.weights,
-        alpha=embedded_query.alpha,
-        count=prepared.rows_max,
-    )
 
 
 def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:

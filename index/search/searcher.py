@@ -18,6 +18,7 @@ from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
 from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
 from index.search.search_executor import PassResults, SearchExecutor
+from index.search.shard_pass import KnownRevisions
 from index.search.strategy import StrategyLimits
 from index.text import spelling
 
@@ -27,7 +28,8 @@ class SearchResult:
     """The hits, best first, and the revision of each partition at which they were read.
 
     history: of the database, to which the revisions belong.
-    access_revision: of the tenant's keys and groups when they were read; None without a tenant.
+    access_revision: of the tenant's keys and groups when they were read; None without a tenant, or
+        if nothing was read from PostgreSQL.
     corrections: of unknown query words, as far as the hits show them.
     degraded: the embedder was unavailable, so the lexical leg answered alone.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
@@ -73,26 +75,41 @@ class Searcher:
         """Whether a search now takes about as long as a lookup in Redis."""
         return not self._is_remote and self._executor.has_shards(scope, query)
 
-    async def search(
-        self, scope: Scope, query: Query, *, history: str | None = None
-    ) -> SearchResult:
-        """Search the current rows.
+    def is_in_memory(self, scope: Scope, query: Query) -> bool:
+        """Whether a search at known revisions would now be answered without PostgreSQL."""
+        return not self._is_remote and self._executor.is_in_memory(scope, query)
 
-        history: from which the scope was read, if it was read from the database: grants of one
-                 history must not select rows of another.
+    async def search(
+        self,
+        scope: Scope,
+        query: Query,
+        *,
+        history: str | None = None,
+        revisions: Mapping[str, int] | None = None,
+    ) -> SearchResult:
+        """Search the current rows, or those of the revisions or later ones.
+
+        history:   from which the scope was read, if it was read from the database: grants of one
+                   history must not select rows of another.
+        revisions: read with the scope, of each partition; None to ask the database in any case.
 
         Raises `DatabaseUnavailable`.
         """
-        result = await self._search(scope, query)
+        known = None
+        if history is not None and revisions is not None:
+            known = KnownRevisions(history, revisions)
+        result = await self._search(scope, query, known)
         if history is not None and result.history != history:
             await self._database.renew_connections()
             raise DatabaseUnavailable("the caller and the rows were read from two histories")
         return result
 
-    async def _search(self, scope: Scope, query: Query) -> SearchResult:
+    async def _search(
+        self, scope: Scope, query: Query, known: KnownRevisions | None
+    ) -> SearchResult:
         embedded_query = None
         for rows_max in (query.likely_depth, query.depth):
-            results = await self._executor.execute(scope, query, rows_max, embedded_query)
+            results = await self._executor.execute(scope, query, rows_max, embedded_query, known)
             ranking = _fuse(query, results)[:rows_max]
             selected = hits.select_hits(query, ranking, results.rows)
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):

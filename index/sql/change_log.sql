@@ -4,7 +4,7 @@
 -- $1 partition, $2 revision, $3 limit of changes, $4 limit of added or updated chunks. `whole` is false if
 -- a change is no longer stored or a limit is exceeded.
 current AS MATERIALIZED (
-    SELECT revision, languages, vocabulary_size,
+    SELECT revision, languages, vocabulary_size, confidence,
         coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
         (SELECT history FROM histories) AS history
     FROM tenants WHERE tenant = $1

@@ -24,7 +24,7 @@ string_agg(int4send(octet_length(sparsevec_send(lexical))), '' ORDER BY chunk_id
 -- name: partition
 -- $1 partition: what a shard of it starts from.
 SELECT
-    revision, (SELECT history FROM histories) AS history, chunks, vocabulary_size
+    revision, (SELECT history FROM histories) AS history, chunks, languages, vocabulary_size, confidence
 FROM tenants WHERE tenant = $1;
 
 -- name: words
@@ -49,7 +49,8 @@ SELECT :chunk_columns
 FROM chunks WHERE partition_no = ANY ($1::integer[]) AND document_key = ANY ($2::bigint[]);
 
 -- name: changes
--- $1 to $4 as in `change_log.since`: the changes of a partition after a revision.
+-- $1 to $4 as in `change_log.since`: the changes of a partition after a revision. $5 whether chunks
+-- whose text stays and moves within its document count as updated.
 --
 -- The first row holds the newest revision, the chunks that were removed or updated, and the added or
 -- updated chunks that still exist. The others are the documents of these. OFFSET 0: one lookup for each
@@ -57,7 +58,11 @@ FROM chunks WHERE partition_no = ANY ($1::integer[]) AND document_key = ANY ($2:
 WITH :missed_changes,
 changed_texts AS MATERIALIZED (
     SELECT chunk_id, document_key
-    FROM changed
+    FROM (
+        SELECT chunk_id FROM changed
+        UNION
+        SELECT unnest(repositioned_chunks) FROM missed WHERE $5 AND (SELECT is_whole FROM whole)
+    ) AS changed
     CROSS JOIN LATERAL (
         SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = changed.chunk_id OFFSET 0
     ) AS chunk_texts
@@ -93,7 +98,7 @@ SELECT
     changed_documents.embedding_space
 FROM (
     SELECT
-        1 AS position, revision, history, is_whole,
+        1 AS position, revision, history, languages, vocabulary_size, confidence, is_whole,
         (
             SELECT string_agg(int8send(chunk_id), '')
             FROM missed CROSS JOIN LATERAL unnest(removed_chunks || updated_chunks) AS chunk_id
@@ -103,3 +108,11 @@ FROM (
     FROM current CROSS JOIN whole CROSS JOIN (SELECT :chunk_columns FROM changed_chunks) AS columns
 ) AS head
 FULL JOIN (SELECT 2 AS position, * FROM changed_documents) AS changed_documents USING (position);
+
+-- name: scores
+-- $1 and $2, $3 and $4: pairs of vectors. Their scores as searches compute them; no table is read.
+SELECT
+    (SELECT array_agg(1 - (one <=> other) ORDER BY place)
+     FROM unnest($1::halfvec[], $2::halfvec[]) WITH ORDINALITY AS pairs (one, other, place)) AS dense,
+    (SELECT array_agg(- (one <#> other) ORDER BY place)
+     FROM unnest($3::sparsevec[], $4::sparsevec[]) WITH ORDINALITY AS pairs (one, other, place)) AS lexical;

@@ -125,7 +125,7 @@ async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
                 assert await asking.found(f"annual leave {number}") == ["leave"]
 
         monkeypatch.setattr(
-            Shard, "_admitted", lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_)
+            Shard, "admitted", lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_)
         )
         assert await asking.found("days of leave") == []
         async with asyncio.timeout(10):

@@ -1,4 +1,7 @@
-"""Answers from shards: in one statement, and kept in the process that computed them."""
+"""Answers from shards: in one statement or, with texts in memory, in none.
+
+They are kept in the process that computed them.
+"""
 
 import asyncio
 import itertools
@@ -25,21 +28,31 @@ async def statements(gateway: Gateway, name: str) -> float:
     return await gateway.counted("nearhit_sql_statement_duration_seconds_count", statement=name)
 
 
-@pytest.fixture
+@pytest.fixture(params=[False, True], ids=["confirmed by PostgreSQL", "with texts"])
 async def resident(
-    settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller, admin: Caller
+    request: pytest.FixtureRequest,
+    settings: Settings,
+    embedder: Embedder,
+    gateway: Gateway,
+    ana: Caller,
+    admin: Caller,
 ) -> AsyncIterator[Gateway]:
     """A worker that has loaded the shards of the tenant and of the public documents."""
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
     await admin.put("secret", "The annual leave of the board.", readers=["group:board"])
-    with_shards = settings.model_copy(update={"shard_bytes_max": 1 << 26})
-    async with running(with_shards, embedder) as worker:
+    own = {"shard_bytes_max": 1 << 26, "shard_texts": request.param}
+    async with running(settings.model_copy(update=own), embedder) as worker:
         worker.tenant_name = gateway.tenant_name
         asking = worker.as_(ana)
         async with asyncio.timeout(10):
             while await worker.counted("nearhit_shard_events_total", event="loaded") < 2:
                 await found(asking)
         yield worker
+
+
+async def search_statements(gateway: Gateway) -> list[float]:
+    names = "search.proposed", "search.exact", "search.exact_legs", "search.survey"
+    return [await statements(gateway, name) for name in names]
 
 
 async def found(caller: Caller) -> list[str]:
@@ -57,6 +70,11 @@ async def in_one_statement(worker: Gateway) -> AsyncIterator[None]:
     assert [now - then for now, then in zip(after, before, strict=True)] == [0, 1]
 
 
+confirmed = pytest.mark.parametrize("resident", [False], indirect=True)
+with_texts = pytest.mark.parametrize("resident", [True], indirect=True)
+
+
+@confirmed
 async def test_a_new_question_takes_one_statement_and_its_answer_says_the_revision(
     resident: Gateway, ana: Caller
 ) -> None:
@@ -156,6 +174,47 @@ async def test_an_answer_from_shards_is_repeated_from_memory_and_is_not_in_redis
     assert await stored(resident) == before + 2
 
 
+@with_texts
+async def test_a_new_question_to_texts_in_memory_gets_the_same_bytes_without_a_search_of_tables(
+    resident: Gateway, ana: Caller
+) -> None:
+    asking = resident.as_(ana)
+    before = await search_statements(resident)
+    questions = ("annual leave", "days a year", "boards", "25")
+    answers = [await asking.search(question, metadata=True) for question in questions]
+    assert await search_statements(resident) == before
+
+    for question, answer in zip(questions, answers, strict=True):
+        usual = await ana.search(question, metadata=True)
+        assert answer.content == usual.content
+        assert answer.headers["nearhit-revision"] == usual.headers["nearhit-revision"]
+    assert any(answer.json()["hits"] for answer in answers)
+
+
+@with_texts
+@pytest.mark.parametrize("field", ["expand", "summaries", "explain"])
+async def test_what_memory_does_not_hold_is_asked_of_postgresql(
+    resident: Gateway, ana: Caller, field: str
+) -> None:
+    before = await search_statements(resident)
+    answer = await resident.as_(ana).search("annual leave", **{field: True})
+    assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
+    assert await search_statements(resident) != before
+
+
+@with_texts
+async def test_a_new_question_shows_the_title_and_text_that_were_acknowledged_before_it(
+    resident: Gateway, ana: Caller
+) -> None:
+    for number in range(5):
+        written = (f"Title {number}", f"Annual leave is {number} days.")
+        await ana.put("days", written[1], title=written[0])
+        answer = await resident.as_(ana).search(f"annual leave {next(_numbers)}")
+        hits = {hit["document_id"]: (hit["title"], hit["text"]) for hit in answer.json()["hits"]}
+        assert hits["days"] == written
+
+
+@confirmed
 async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_changed(
     resident: Gateway, admin: Caller
 ) -> None:

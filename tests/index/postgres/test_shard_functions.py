@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
+import numpy as np
 import pytest
 
 from index.errors import DatabaseUnavailable
@@ -21,7 +22,7 @@ STATEMENTS = security_definer_functions.statements_of(SHARDS).keys()
 # Of columns that PostgreSQL calls text; none of them holds anything that a reader reads.
 NAMES = {
     *("history", "embedding_space", "tenant", "document_id"),
-    *("owner", "readers", "source", "language", "tags"),
+    *("owner", "readers", "source", "language", "languages", "tags"),
 }
 HIDDEN = ("zanzibar", "quagmire", "xylophone", "vermilion", "juggernaut")
 
@@ -60,8 +61,9 @@ async def test_no_column_of_a_function_carries_text(
     }
     returned = [row for row in columns if row["mode"] == "t"]
     assert {row["name"] for row in returned if row["type"] in {"text", "text[]"}} == NAMES
+    assert {row["name"] for row in returned if row["type"] == "jsonb"} == {"confidence"}
     assert {row["type"] for row in returned} == {
-        *("text", "text[]", "bigint", "integer", "boolean", "bytea")
+        *("text", "text[]", "jsonb", "bigint", "integer", "boolean", "bytea", "double precision[]")
     }
 
 
@@ -73,7 +75,8 @@ async def test_no_word_of_a_document_is_in_what_the_functions_return(session: Se
         "resident.tenant_documents": ("acme",),
         "resident.public_documents": (),
         "resident.chunks": ([document["partition_no"]], [document["document_key"]]),
-        "resident.changes": ("acme", 0, 10, 10),
+        "resident.changes": ("acme", 0, 10, 10, True),
+        "resident.scores": ([], [], [], []),
     }
     assert arguments.keys() == STATEMENTS
 
@@ -81,6 +84,22 @@ async def test_no_word_of_a_document_is_in_what_the_functions_return(session: Se
         rows = await session.rows(name, *given)
         assert rows
         assert not [word for word in HIDDEN if word in repr(rows).lower()]
+
+
+async def test_the_owner_reads_the_texts_in_the_snapshot_of_the_chunks(
+    session: Session, database: Database, writer: Writer
+) -> None:
+    (document,) = await session.rows("resident.tenant_documents", "acme")
+    keys = [document["partition_no"]], [document["document_key"]]
+    chunks = await session.row("resident.chunks", *keys)
+    assert chunks is not None
+    await writer.remove("acme", "leave", lambda document: document)
+
+    owner = await database.as_owner(session)
+    read = await owner.row("records.of_chunks", [*np.frombuffer(chunks["ids"], ">i8").tolist()])
+
+    assert read is not None
+    assert all(word in read["records"].decode() for word in HIDDEN)
 
 
 async def test_each_function_may_be_called_by_the_role_of_shards_alone(

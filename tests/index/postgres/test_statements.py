@@ -31,6 +31,7 @@ WITHOUT_A_TENANT = {
     "partitions.dimensions": "the width of the vectors in a partition, and none of them",
     "partitions.publish_index": "the same",
     "embedding_migration.tenants": "how many documents each tenant has",
+    "records.of_chunks": "texts of chunks that the loader of a shard has read in this snapshot",
     "resident.chunks": "vectors and terms of documents that the loader of a shard has listed",
     "resident.public_documents": "public documents of all tenants, for the shard of those",
 }
@@ -43,6 +44,7 @@ WITHOUT_GRANTS = {
     "export": "the operator's",
     "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
     "partitions": "the worker's",
+    "records": "fills shards with texts; masks in memory decide who sees them (decision 38)",
     "resident": "fills shards; what they propose is read by `search.proposed`, with grants",
     "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",

@@ -24,7 +24,7 @@ from index.resident.loading import ShardChanges
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
-from index.resident.shard import ChunkLabels, Shard
+from index.resident.shard import ChunkLabels, PartitionStats, Shard
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +32,7 @@ ANA = resolve("acme", "ana", [], ["tenant"])
 FILTER = Filter(metadata={"value": "even"})
 STEPS = 150
 CHUNKS = 12
+STATS = PartitionStats(frozenset(), 0, None)
 
 
 @dataclass(slots=True)
@@ -110,15 +111,17 @@ class Model:
         }
         return loading.from_rows(labels, documents, chunks)
 
-    async def load(self, _database: object, partition: str, _chunks_max: int) -> Shard | None:
+    async def load(self, _database: object, partition: str, **_limits: object) -> Shard | None:
         await self.wait()
         if self.random.random() < 0.1:
             raise DatabaseUnavailable("drawn")
         labels = loading.new_labels()
-        empty = Shard(partition, self.history, self.revision, None, labels, None, (), ())
+        empty = Shard(
+            partition, self.history, self.revision, None, STATS, None, labels, None, (), ()
+        )
         if self.chunks:
             segment = self.segment(labels, [*self.chunks])
-            empty = empty.with_segment(segment).at_revision(self.revision, "space")
+            empty = empty.with_segment(segment).at_revision(self.revision, "space", STATS)
         await self.wait()
         return empty
 
@@ -133,6 +136,7 @@ class Model:
             history=self.history,
             revision=self.revision,
             space="space" if changed else None,
+            stats=STATS,
             outdated=np.array(sorted(named - self.chunks.keys()), np.int64),
             segment=self.segment(shard.labels, changed) if changed else None,
         )
@@ -261,7 +265,7 @@ async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def forgetful(shard: Shard, changes: ShardChanges) -> Shard:
-        return shard.at_revision(changes.revision, shard.space)
+        return shard.at_revision(changes.revision, shard.space, STATS)
 
     monkeypatch.setattr(resident_partition, "_apply", forgetful)
 

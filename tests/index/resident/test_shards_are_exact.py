@@ -52,6 +52,27 @@ async def resident(index: ChangingIndex) -> AsyncIterator[Residence]:
         yield opened
 
 
+async def test_shards_that_hold_texts_answer_as_the_tables_do_without_them(
+    index: ChangingIndex,
+) -> None:
+    story = index.story
+    hits = 0
+    async with residence(index.database, *index.embedders, with_texts=True) as resident:
+        for home in HOMES:
+            await resident.load(story.scope(home))
+        for _ in range(STEPS):
+            await index.happen()
+            for _ in range(SEARCHES):
+                scope, query = story.scope(story.random.choice(HOMES)), story.query()
+                hits += len((await resident.search(scope, query)).hits)
+                plain = replace(query, fusion="absolute", explain=False, expand=False)
+                hits += len((await resident.search(scope, plain)).hits)
+        assert hits > STEPS * SEARCHES
+        assert len(resident.in_memory) > STEPS * SEARCHES / 4
+        assert resident.events["followed"] > STEPS / 2
+        assert resident.events["outdated"] < STEPS / 4
+
+
 async def test_shards_answer_as_the_tables_do_after_every_change(
     index: ChangingIndex, resident: Residence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +97,7 @@ async def test_shards_answer_as_the_tables_do_after_every_change(
 # What PostgreSQL refuses to confirm: shards that propose what a scope may not see, or what is gone.
 CONFIRMED = {
     "a mask that admits everybody": (
-        "_admitted",
+        "admitted",
         lambda _shard, segment, _scope: np.ones(len(segment), np.bool_),
     ),
     "a deletion that is forgotten": ("without", lambda shard, _removed: shard),
@@ -85,7 +106,7 @@ CONFIRMED = {
 # What only a comparison shows: shards that leave out what should be found.
 COMPARED = {
     "a mask that admits nobody": (
-        "_admitted",
+        "admitted",
         lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_),
     ),
     "a change that is not applied": ("with_segment", lambda shard, _segment: shard),
@@ -94,6 +115,26 @@ COMPARED = {
         lambda shard, _keys: replace(shard, live=tuple(rows & False for rows in shard.live)),
     ),
 }
+
+
+# Of both, what a shard that holds texts decides alone: not which documents such filters admit.
+IN_MEMORY = {
+    defect: (name, wrong)
+    for defect, (name, wrong) in (CONFIRMED | COMPARED).items()
+    if name != "of_documents"
+}
+
+
+@pytest.mark.parametrize("defect", IN_MEMORY)
+async def test_a_defect_of_a_shard_that_holds_texts_differs_from_the_tables(
+    index: ChangingIndex, monkeypatch: pytest.MonkeyPatch, defect: str
+) -> None:
+    name, wrong = IN_MEMORY[defect]
+    async with residence(index.database, *index.embedders, with_texts=True) as resident:
+        monkeypatch.setattr(Shard, name, wrong)
+        await resident.load(index.story.scope("acme"))
+        with pytest.raises(AssertionError):
+            await ask_in_memory(index, resident)
 
 
 @pytest.mark.parametrize("defect", CONFIRMED)
@@ -162,3 +203,11 @@ async def ask_amid_changes(index: ChangingIndex, resident: Residence) -> None:
         for _ in range(SEARCHES):
             query = replace(story.query(), fusion="absolute", explain=False)
             await resident.search(story.scope("acme"), query)
+
+
+async def ask_in_memory(index: ChangingIndex, resident: Residence) -> None:
+    story = index.story
+    for _ in range(20):
+        await index.happen()
+        for _ in range(SEARCHES):
+            await resident.search(story.scope("acme"), Query(story.query().text))

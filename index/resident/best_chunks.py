@@ -1,0 +1,72 @@
+"""The best of proposed chunks, scored in memory: what `search.proposed` returns from PostgreSQL.
+
+Pure.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.postgres.database import Row
+from index.resident.chunk_records import ChunkRecords
+from index.resident.segment import ShardSegment
+from index.resident.shard import Shard, ShardQuestion
+
+
+class _Scored(NamedTuple):
+    """A chunk with its scores; dense is None without a vector. row: of its record."""
+
+    chunk_id: int
+    dense: float | None
+    lexical: float
+    records: ChunkRecords
+    row: int
+
+    def score(self, alpha: float) -> float:
+        """`score` of `search.sql`."""
+        if self.dense is None:
+            return self.lexical
+        return alpha * self.dense + (1 - alpha) * self.lexical
+
+    def with_fields(self) -> Row:
+        scores = {"chunk_id": self.chunk_id, "dense": self.dense, "lexical": self.lexical}
+        return {**scores, **self.records.fields(self.row), "summaries": None}
+
+
+def best_chunks(
+    shards: Sequence[Shard], question: ShardQuestion, proposed: Sequence[int]
+) -> list[Row]:
+    """The best chunks with the fields of their hits, best first, ties to the lower chunk id.
+
+    shards: which hold records. proposed: of `shard.propose`.
+    """
+    ids = np.array(proposed, np.int64)
+    scored = chain.from_iterable(_scored(shard, question, ids) for shard in shards)
+    best = sorted(scored, key=lambda chunk: (-chunk.score(question.alpha), chunk.chunk_id))
+    return [chunk.with_fields() for chunk in best[: question.count]]
+
+
+def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> Iterator[_Scored]:
+    for segment, live in zip(shard.segments, shard.live, strict=True):
+        rows = segment.rows_of(ids)
+        # A chunk of the caller's own tenant may be in the public shard too, which hides it there.
+        rows = rows[live[rows] & shard.admitted(segment, question.scope)[rows]]
+        if len(rows):
+            yield from _scored_rows(shard, segment, rows, question)
+
+
+def _scored_rows(
+    shard: Shard, segment: ShardSegment, rows: NDArray[np.intp], question: ShardQuestion
+) -> Iterator[_Scored]:
+    assert shard.sums is not None, "the shard holds records"
+    assert segment.records is not None, "the shard holds records"
+    lexical = shard.sums.lexical(segment.postings.products(rows, question.weights))
+    dense: Sequence[float | None] = [None] * len(rows)
+    if question.vector is not None:
+        dense = shard.sums.dense(segment.dense[rows], question.vector).tolist()
+    chunks = zip(segment.ids[rows].tolist(), dense, lexical.tolist(), rows.tolist(), strict=True)
+    for chunk_id, dense_score, lexical_score, row in chunks:
+        yield _Scored(chunk_id, dense_score, lexical_score, segment.records, row)
