@@ -5,6 +5,7 @@ error of its scores. PostgreSQL scores the proposed chunks, checks their permiss
 them. So the answer is the one of a scan, to the last bit, on every machine.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +27,8 @@ _LABEL_BYTES = 160  # a string of 20 characters, its number, and its place in a 
 _SPARSE_SHARE = 4  # below one visible row in this many, the visible vectors are copied first
 _PROBED_DIMENSIONS = 1_536
 _FILTERS_MAX = 32  # a byte a row each; a starting value, not measured
+# More would block the event loop for a millisecond or more; a thread costs a tenth of that.
+_INLINE_ROWS_MAX = 32_768
 _BLOCK = 64  # rows whose best scores bound the score of the best chunks from below
 
 
@@ -135,19 +138,14 @@ class Shard:
     def rows(self) -> int:
         return sum(len(segment) for segment in self.segments)
 
-    def scores(
-        self, question: ShardQuestion
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """By segment, the ids and the scores of chunks; of those that are not visible -infinity.
-
-        Chunks that are certain not to score above 0 may be left out.
-        """
+    def visible(self, question: ShardQuestion) -> Iterator[tuple[ShardSegment, NDArray[np.bool_]]]:
+        """Each segment, and which of its rows the scope and the filter admit."""
         conditions = [*self._conditions(question.filter)]
         for segment, live in zip(self.segments, self.live, strict=True):
-            visible = live & self.admitted(segment, question.scope)
+            rows = live & self.admitted(segment, question.scope)
             for condition in conditions:
-                visible &= condition(segment)
-            yield _scores(segment, visible, question)
+                rows &= condition(segment)
+            yield segment, rows
 
     def without(self, removed: NDArray[np.int64]) -> "Shard":
         """The shard without those chunks."""
@@ -233,7 +231,7 @@ def can_answer(query: Query) -> bool:
     return not query.by_legs
 
 
-def propose(
+async def propose(
     shards: Sequence[Shard], question: ShardQuestion, proposed_max: int
 ) -> list[int] | None:
     """The chunks among which the best of all shards are; None if they are too many.
@@ -243,7 +241,19 @@ def propose(
     spaces = {shard.space for shard in shards} - {None, question.space}
     if question.vector is not None and (spaces or not question.vector.any()):
         return None
-    scored = [part for shard in shards for part in shard.scores(question)]
+    visible = [part for shard in shards for part in shard.visible(question)]
+    if sum(len(segment) for segment, _ in visible) <= _INLINE_ROWS_MAX:
+        return _propose(visible, question, proposed_max)
+    return await asyncio.to_thread(_propose, visible, question, proposed_max)
+
+
+def _propose(
+    visible: Sequence[tuple[ShardSegment, NDArray[np.bool_]]],
+    question: ShardQuestion,
+    proposed_max: int,
+) -> list[int] | None:
+    """Uses nothing that another thread may change."""
+    scored = [_scores(segment, rows, question) for segment, rows in visible]
     if not scored:
         return []
     ids, scores = scored[0] if len(scored) == 1 else map(np.concatenate, zip(*scored, strict=True))
@@ -272,6 +282,10 @@ def _kth_best_lower_bound(scores: NDArray[np.float32], count: int) -> float:
 def _scores(
     segment: ShardSegment, visible: NDArray[np.bool_], question: ShardQuestion
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The ids and the scores of chunks; of those that are not visible -infinity.
+
+    Chunks that are certain not to score above 0 may be left out.
+    """
     lexical = segment.postings.scores(question.weights)
     if question.vector is None or not question.alpha:
         rows = np.flatnonzero(visible & (lexical > 0))

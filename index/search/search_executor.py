@@ -180,7 +180,7 @@ class SearchExecutor:
         prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
         if not prepared.spelling.holds(stats.vocabulary):
             return None  # a word was looked up after a later commit
-        result = self._shard_pass.run_in_memory(prepared, shards)
+        result = await self._shard_pass.run_in_memory(prepared, shards)
         return None if result is None else _merge_results(prepared, [result])
 
     async def _prepare(

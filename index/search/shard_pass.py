@@ -63,10 +63,12 @@ class ShardPass:
         shards = await self._shards.at_least(scope, known.history, known.by_partition)
         return shards if shards and all(each.sums for each in shards) else None
 
-    def run_in_memory(self, prepared: PreparedSearch, shards: Sequence[Shard]) -> PassResult | None:
+    async def run_in_memory(
+        self, prepared: PreparedSearch, shards: Sequence[Shard]
+    ) -> PassResult | None:
         """One pass over shards that hold texts; None if PostgreSQL has to compare the chunks."""
         question = _to_shard_question(prepared)
-        proposed = shard.propose(shards, question, _PROPOSED_MAX)
+        proposed = await shard.propose(shards, question, _PROPOSED_MAX)
         if proposed is None:
             return None
         rows = best_chunks.best_chunks(shards, question, proposed)
@@ -87,7 +89,7 @@ class ShardPass:
             if filtered is None:
                 return None
             shards = filtered
-            proposed = shard.propose(shards, question, _PROPOSED_MAX)
+            proposed = await shard.propose(shards, question, _PROPOSED_MAX)
             if proposed is None:
                 return None
             arguments = pass_arguments(prepared, exact_pass, proposed)

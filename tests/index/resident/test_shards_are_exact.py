@@ -1,8 +1,10 @@
 """A search through shards gives what a search of the tables gives, byte for byte, at any time."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Filter, Query
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.resident import matching_documents
+from index.resident import matching_documents, shard
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.shard import Shard, ShardQuestion
 from tests.conftest import fresh_settings
@@ -71,6 +73,28 @@ async def test_shards_that_hold_texts_answer_as_the_tables_do_without_them(
         assert len(resident.in_memory) > STEPS * SEARCHES / 4
         assert resident.events["followed"] > STEPS / 2
         assert resident.events["outdated"] < STEPS / 4
+
+
+async def test_shards_that_are_compared_in_threads_answer_concurrent_questions_as_the_tables_do(
+    index: ChangingIndex, resident: Residence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[int] = set()
+    scores = shard._scores  # noqa: SLF001  what runs in threads
+
+    def recorded(*arguments: Any) -> Any:
+        threads.add(threading.get_ident())
+        return scores(*arguments)
+
+    monkeypatch.setattr(shard, "_INLINE_ROWS_MAX", 0)
+    monkeypatch.setattr(shard, "_scores", recorded)
+    story = index.story
+    await resident.load(story.scope("acme"))
+    for _ in range(STEPS // 4):
+        await index.happen()
+        questions = [(story.scope("acme"), Query(story.query().text)) for _ in range(SEARCHES)]
+        await asyncio.gather(*(resident.search(*question) for question in questions))
+    assert threading.get_ident() not in threads
+    assert len(threads) > 1
 
 
 async def test_shards_answer_as_the_tables_do_after_every_change(
