@@ -8,7 +8,7 @@ import numpy as np
 
 from index.postgres.database import Database
 from index.resident import loading
-from index.resident.loading import ShardChanges
+from index.resident.followed_shard import FollowedShard
 from index.resident.shard import Shard
 
 # unsuitable: too large, or with vectors that a shard can't hold. outdated: it disagreed with
@@ -31,12 +31,16 @@ class ResidentPartition:
     """
 
     def __init__(self, shard: Shard, database: Database, on_event: OnEvent) -> None:
-        self.shard = shard
+        self._followed = FollowedShard(shard)
         self._database = database
         self._on_event = on_event
         self._reading: asyncio.Task[bool] | None = None
         self._compaction: asyncio.Task[None] | None = None
-        self._since_compaction: list[ShardChanges] = []  # only while one runs
+
+    @property
+    def shard(self) -> Shard:
+        """The newest version."""
+        return self._followed.shard
 
     async def follow(self, revision: int) -> Shard | None:
         """The shard at the revision or a later one; None if it can't get there.
@@ -65,42 +69,28 @@ class ResidentPartition:
         try:
             before = self.shard
             changes = await loading.read_changes(self._database, before)
-            if self.shard is not before:
-                return True  # compacted meanwhile: the next reading applies the changes
-            followed = None if changes is None else _apply(before, changes)
-            if followed is None or changes is None:
+            followed = self._followed.with_changes(before, changes)
+            if followed is None:
                 return False
-            self.shard = followed
+            if followed is self._followed:
+                return True
+            self._followed = followed
             self._on_event("followed")
-            if self._compaction is not None:
-                self._since_compaction.append(changes)
-            elif _needs_compaction(followed):
-                self._compaction = asyncio.create_task(self._compact())
+            if self._compaction is None and _needs_compaction(followed.shard):
+                self._followed = followed.compacting()
+                self._compaction = asyncio.create_task(self._compact(followed.shard))
             return True
         finally:
             self._reading = None
 
-    async def _compact(self) -> None:
+    async def _compact(self, shard: Shard) -> None:
+        compacted = None
         try:
-            compacted: Shard | None = await asyncio.to_thread(self.shard.compacted)
-            for changes in self._since_compaction:
-                compacted = compacted and _apply(compacted, changes)
-            if compacted is not None:
-                self.shard = compacted
-                self._on_event("compacted")
+            compacted = await asyncio.to_thread(shard.compacted)
         finally:
-            self._compaction, self._since_compaction = None, []
-
-
-def _apply(shard: Shard, changes: ShardChanges) -> Shard | None:
-    """The shard after the changes; None if it has to be loaded again."""
-    spaces = {changes.space, shard.space} - {None}
-    if changes.history != shard.history or len(spaces) > 1:
-        return None
-    applied = shard.without(changes.outdated)
-    if changes.segment is not None:
-        applied = applied.without(changes.segment.ids).with_segment(changes.segment)
-    return applied.at_revision(changes.revision, next(iter(spaces), None), changes.stats)
+            self._followed = self._followed.with_compacted(compacted)
+            self._compaction = None
+        self._on_event("compacted")
 
 
 def _needs_compaction(shard: Shard) -> bool:

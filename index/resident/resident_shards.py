@@ -11,7 +11,7 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.resident import loading, matching_documents, shard
+from index.resident import followed_shard, loading, matching_documents, shard
 from index.resident.loading import Unsuitable
 from index.resident.resident_partition import Event, OnEvent, ResidentPartition
 from index.resident.shard import Shard
@@ -144,10 +144,7 @@ class ResidentShards:
         if not self.hold_texts(scope):
             return None
         shards = self.use(scope)
-        if shards is None or all(
-            each.history == history and each.revision >= revisions[each.partition]
-            for each in shards
-        ):
+        if shards is None or followed_shard.has_reached(shards, history, revisions):
             return shards
         newest = {each.partition: max(each.revision, revisions[each.partition]) for each in shards}
         return await self.follow(shards, history, newest)

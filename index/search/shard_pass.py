@@ -12,7 +12,7 @@ import numpy as np
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database, Row
-from index.resident import best_chunks, matching_documents, shard
+from index.resident import best_chunks, followed_shard, matching_documents, shard
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard, ShardQuestion
 from index.search import strategy
@@ -96,10 +96,7 @@ class ShardPass:
             rows = await self._database.rows("search.proposed", *arguments)
             result = to_pass_result(rows, exact=True)
             revisions = dict(zip((prepared.scope.tenant, PUBLIC), result.revisions, strict=True))
-            if all(
-                (each.history, each.revision) == (result.history, revisions[each.partition])
-                for each in shards
-            ):
+            if followed_shard.is_at(shards, result.history, revisions):
                 if result.head["confirmed"] == len(proposed):
                     return [result]
                 self._shards.refuse([each.partition for each in shards])

@@ -18,13 +18,19 @@ import pytest
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import Scope, resolve
-from index.postgres.database import Row
-from index.resident import loading, matching_documents, resident_partition, resident_shards
+from index.resident import (
+    followed_shard,
+    loading,
+    matching_documents,
+    resident_partition,
+    resident_shards,
+)
 from index.resident.loading import ShardChanges
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
+from tests.index.support.tiny_shards import held_rows, tiny_segment
 
 pytestmark = pytest.mark.anyio
 
@@ -78,38 +84,7 @@ class Model:
         await event.wait()
 
     def segment(self, labels: ChunkLabels, names: list[int]) -> ShardSegment:
-        """Of these chunks, each of a document of its own."""
-        documents: list[Row] = [
-            {
-                "document_key": name,
-                "tenant": "acme",
-                "document_id": str(name),
-                "source": "api",
-                "language": "en",
-                "tags": (),
-                "owner": None,
-                "readers": ("tenant",),
-            }
-            for name in names
-        ]
-        ids = np.array(sorted(names), ">i8").tobytes()
-        vectors = [
-            np.array([2, 0], ">i2").tobytes() + np.array([1, self.chunks[name]], ">f2").tobytes()
-            for name in sorted(names)
-        ]
-        terms = [
-            np.array([2**20, 1, 0, name], ">i4").tobytes() + np.array([1], ">f4").tobytes()
-            for name in sorted(names)
-        ]
-        chunks: Row = {
-            "chunks": len(names),
-            "ids": ids,
-            "document_keys": ids,
-            "dense": b"".join(vectors),
-            "lexical": b"".join(terms),
-            "lexical_lengths": np.array([len(each) for each in terms], ">i4").tobytes(),
-        }
-        return loading.from_rows(labels, documents, chunks)
+        return tiny_segment(labels, {name: self.chunks[name] for name in names})
 
     async def load(self, _database: object, partition: str, **_limits: object) -> Shard | None:
         await self.wait()
@@ -164,11 +139,7 @@ class Model:
 
 def held(shard: Shard) -> dict[int, int]:
     """The value of each chunk of a shard; each is there once."""
-    rows = [
-        (int(segment.ids[row]), round(float(segment.dense[row, 1])))
-        for segment, live in zip(shard.segments, shard.live, strict=True)
-        for row in np.flatnonzero(live)
-    ]
+    rows = held_rows(shard)
     assert len(dict(rows)) == len(rows)
     return dict(rows)
 
@@ -267,7 +238,7 @@ async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(
     def forgetful(shard: Shard, changes: ShardChanges) -> Shard:
         return shard.at_revision(changes.revision, shard.space, STATS)
 
-    monkeypatch.setattr(resident_partition, "_apply", forgetful)
+    monkeypatch.setattr(followed_shard, "apply", forgetful)
 
     async def play_all() -> None:
         for seed in range(30):
