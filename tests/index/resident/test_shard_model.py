@@ -1,0 +1,170 @@
+"""No interleaving of shards with commits and faults gives a stale answer, and no rule is to spare.
+
+Every world within the bounds of a scene is visited, counted scene by scene below.
+`make thorough` adds scenes that take a minute.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cache.protocol import Revisions
+from index.resident import followed_shard
+from index.resident.followed_shard import FollowedShard
+from index.resident.loading import ShardChanges
+from index.resident.shard import Shard
+from tests.index.support.shard_model import Rules, Scene, search
+from tests.sampling import is_thorough
+
+pytestmark = pytest.mark.slow
+
+ONE_CHUNK = Scene(chunks=1)
+TWO_SEARCHES = Scene(chunks=1, commits=1, searches=2, compacts=False, trims=False)
+TWO_HISTORIES = Scene(chunks=1, commits=1, histories=2, compacts=False, trims=False)
+
+SCENES = {
+    "one chunk": (ONE_CHUNK, 37_962),
+    "two chunks": (Scene(commits=1), 2_818),
+    "two searches": (TWO_SEARCHES, 5_839),
+    "two histories": (TWO_HISTORIES, 23_949),
+}
+LARGE_SCENES = {
+    "two chunks, two commits": (Scene(), 106_876),
+    "two searches, two commits": (replace(TWO_SEARCHES, commits=2), 98_112),
+    "two histories, two commits": (replace(TWO_HISTORIES, commits=2), 479_878),
+    "two histories, compacted": (Scene(chunks=1, commits=1, histories=2), 193_546),
+}
+if is_thorough():
+    SCENES |= LARGE_SCENES
+
+
+@pytest.mark.parametrize(("scene", "states"), SCENES.values(), ids=SCENES)
+def test_no_interleaving_serves_a_stale_answer(scene: Scene, states: int) -> None:
+    outcome = search(scene, Rules())
+
+    assert outcome.trace is None
+    assert outcome.states == states
+    assert outcome.labels >= {"memory answers", "the shard answers", "the shard answers at once"}
+
+
+Apply = Callable[[Shard, ShardChanges], Shard | None]
+
+
+def follow_by(apply: Apply) -> Callable[[FollowedShard, Shard, ShardChanges], FollowedShard | None]:
+    """`FollowedShard.with_changes`, without compactions, by another way to apply changes."""
+
+    def follow(_now: FollowedShard, before: Shard, changes: ShardChanges) -> FollowedShard | None:
+        applied = apply(before, changes)
+        return None if applied is None else FollowedShard(applied)
+
+    return follow
+
+
+def apply_twice(shard: Shard, changes: ShardChanges) -> Shard | None:
+    once = followed_shard.apply(shard, changes)
+    return once and followed_shard.apply(once, changes)
+
+
+def append_twice(shard: Shard, changes: ShardChanges) -> Shard | None:
+    once = followed_shard.apply(shard, changes)
+    return once if once is None or changes.segment is None else once.with_segment(changes.segment)
+
+
+def apply_of_any_history(shard: Shard, changes: ShardChanges) -> Shard | None:
+    return followed_shard.apply(shard, replace(changes, history=shard.history))
+
+
+def compact_without_deletions(shard: Shard) -> Shard:
+    return replace(shard, live=tuple(np.ones_like(rows) for rows in shard.live)).compacted()
+
+
+def end_compaction_without_changes(now: FollowedShard, compacted: Shard) -> FollowedShard:
+    return FollowedShard(compacted.at_revision(now.shard.revision, now.shard.space))
+
+
+def end_compaction_in_reverse(now: FollowedShard, compacted: Shard) -> FollowedShard:
+    changes = (now.since_compaction or ())[::-1]
+    after = replace(now, since_compaction=changes).with_compacted(compacted).shard
+    return FollowedShard(after.at_revision(now.shard.revision, now.shard.space))
+
+
+def is_anywhere(_shards: Sequence[Shard], _history: str, _revisions: Mapping[str, int]) -> bool:
+    return True
+
+
+def is_one_behind(shards: Sequence[Shard], history: str, revisions: Mapping[str, int]) -> bool:
+    earlier = {partition: revision - 1 for partition, revision in revisions.items()}
+    return any(followed_shard.is_at(shards, history, each) for each in (revisions, earlier))
+
+
+def is_at_in_any_history(
+    shards: Sequence[Shard], _history: str, revisions: Mapping[str, int]
+) -> bool:
+    return all(followed_shard.is_at([each], each.history, revisions) for each in shards)
+
+
+def reach_in_any_history(known: Revisions, wanted: Revisions) -> bool:
+    return known.reach(replace(wanted, history=known.history))
+
+
+def accepting(scene: Scene) -> Scene:
+    """A shard that PostgreSQL refuses is no fault here: a stale answer has to be found."""
+    return replace(scene, accepts_refusals=True)
+
+
+MUTANTS = {
+    "a gap in the log is not seen": (Rules(is_whole=lambda *_: True), accepting(ONE_CHUNK)),
+    "rows and revision are of two snapshots": (
+        Rules(reads_one_snapshot=False),
+        accepting(ONE_CHUNK),
+    ),
+    "a shard answers wherever it is": (Rules(is_at=is_anywhere), accepting(ONE_CHUNK)),
+    "a shard answers one revision late": (Rules(is_at=is_one_behind), accepting(ONE_CHUNK)),
+    "a revision was read before the request": (
+        Rules(reads_after_arrival=False),
+        accepting(ONE_CHUNK),
+    ),
+    "a compaction forgets what came meanwhile": (
+        Rules(end_compaction=end_compaction_without_changes),
+        accepting(ONE_CHUNK),
+    ),
+    "a compaction applies what came meanwhile in reverse": (
+        Rules(end_compaction=end_compaction_in_reverse),
+        accepting(ONE_CHUNK),
+    ),
+    "a shard answers in any history": (Rules(is_at=is_at_in_any_history), accepting(TWO_HISTORIES)),
+    "a shard follows any history": (
+        Rules(follow=follow_by(apply_of_any_history)),
+        accepting(TWO_HISTORIES),
+    ),
+    "memory answers in any history": (Rules(reach=reach_in_any_history), accepting(TWO_HISTORIES)),
+    "a replaced server answers": (
+        Rules(answers_in_known_history=False),
+        accepting(TWO_HISTORIES),
+    ),
+    "a search at once does not ask whether the server is the same": (
+        Rules(begins_while_watched=False),
+        accepting(TWO_HISTORIES),
+    ),
+    # PostgreSQL refuses what these propose, so no answer is wrong: the shard is lost.
+    "a compaction forgets deletions": (Rules(compact=compact_without_deletions), ONE_CHUNK),
+    "a change is appended twice": (
+        Rules(follow=follow_by(append_twice)),
+        replace(ONE_CHUNK, compacts=False),
+    ),
+}
+
+
+@pytest.mark.parametrize(("mutant", "scene"), MUTANTS.values(), ids=MUTANTS)
+def test_a_rule_is_broken_if(mutant: Rules, scene: Scene) -> None:
+    outcome = search(scene, mutant)
+
+    assert outcome.trace is not None
+
+
+def test_a_change_that_is_applied_again_does_no_harm() -> None:
+    scene = replace(ONE_CHUNK, compacts=False)
+
+    assert search(scene, Rules(follow=follow_by(apply_twice))).trace is None

@@ -1,0 +1,311 @@
+"""Answers from shards as a machine of small steps, and a search of all their interleavings.
+
+The rules are the functions of `index.resident` and of `cache.protocol` themselves, on real shards
+of a few chunks. This file adds who calls them, and what happens between two calls.
+
+A step is one statement, one task of the worker, or one fault.
+  A commit writes or removes one chunk. It is acknowledged at once, which is the earliest.
+  The change log is trimmed to any revision at any time.
+  The worker loads, follows, compacts and evicts at any time, and a crash loses all that it has.
+  A search reads the revision first and looks into memory, or it begins at once: then its history is
+  the one that is known when the request arrives. A version of the shard proposes; the statement
+  that confirms comes later. If the version is at another revision, any later one may propose.
+  The database goes back to any commit, in a new history. The replaced server may live on, and a
+  connection of the pool leads to either. The dedicated connection leads to the new one, and was
+  cut when the old one was replaced.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cache.protocol import Revisions
+from index.resident import followed_shard
+from index.resident.followed_shard import FollowedShard
+from index.resident.loading import ShardChanges
+from index.resident.shard import Shard
+from tests.index.support.shard_versions import Compact, EndCompaction, Follow, ShardVersions
+from tests.index.support.shard_worlds import (
+    PARTITION,
+    Contents,
+    ModelHistory,
+    ModelSearch,
+    ModelWorker,
+    Reading,
+    Remembered,
+    ShardWorld,
+    revisions,
+)
+
+IsAt: TypeAlias = Callable[[Sequence[Shard], str, Mapping[str, int]], bool]
+Steps: TypeAlias = Iterator[tuple[str, ShardWorld | None]]  # None: a rule is broken
+
+
+def log_is_whole(log_start: int, revision: int, since: int) -> bool:
+    """As `whole` of `change_log.sql`: whether there is a change for each revision after `since`."""
+    return max(0, revision - max(log_start, since)) == revision - since
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All that keeps an answer from being stale; a mutant replaces one part of it."""
+
+    follow: Follow = FollowedShard.with_changes
+    compact: Compact = Shard.compacted
+    end_compaction: EndCompaction = FollowedShard.with_compacted
+    is_whole: Callable[[int, int, int], bool] = log_is_whole
+    is_at: IsAt = followed_shard.is_at
+    reach: Callable[[Revisions, Revisions], bool] = Revisions.reach
+    reads_one_snapshot: bool = True
+    reads_after_arrival: bool = True
+    answers_in_known_history: bool = True
+    begins_while_watched: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The bounds of a search.
+
+    commits: of each history. searches: at a time. compacts, trims: whether the worker compacts, and
+    whether the change log is trimmed.
+    accepts_refusals: whether a shard may disagree with PostgreSQL, so that the tables are read.
+    """
+
+    chunks: int = 2
+    commits: int = 2
+    histories: int = 1
+    searches: int = 1
+    compacts: bool = True
+    trims: bool = True
+    accepts_refusals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many worlds were seen, and the shortest way to a broken rule, if there is one.
+
+    labels: of all steps that were taken.
+    """
+
+    states: int
+    trace: list[str] | None
+    labels: frozenset[str]
+
+
+def search(scene: Scene, rules: Rules) -> Outcome:
+    """Visit every world that can come about, nearest first, until a rule is broken."""
+    model = ShardModel(scene, rules)
+    start = model.start()
+    came_from: dict[ShardWorld, tuple[str, ShardWorld] | None] = {start: None}
+    frontier, labels = [start], set()
+    while frontier:
+        reached = []
+        for world in frontier:
+            for label, after in model.steps(world):
+                labels.add(label)
+                if after is None:
+                    way = [*_way(came_from, world), label]
+                    return Outcome(len(came_from), way, frozenset(labels))
+                if after not in came_from:
+                    came_from[after] = (label, world)
+                    reached.append(after)
+        frontier = reached
+    return Outcome(len(came_from), None, frozenset(labels))
+
+
+class ShardModel:
+    """All that can happen next."""
+
+    def __init__(self, scene: Scene, rules: Rules) -> None:
+        self._scene = scene
+        self._rules = rules
+        self._versions = ShardVersions(rules.follow, rules.compact, rules.end_compaction)
+
+    def start(self) -> ShardWorld:
+        """There is one chunk, and the worker has nothing."""
+        first = (1, *(0 for _ in range(1, self._scene.chunks)))
+        return ShardWorld((ModelHistory(0, (first,)),))
+
+    def steps(self, world: ShardWorld) -> Steps:
+        yield from self._commits(world)
+        yield from self._goes_back(world)
+        for label, worker in self._works(world):
+            yield label, world._replace(worker=worker)
+        yield "crash", world._replace(worker=ModelWorker(), searches=())
+        yield from self._arrives(world)
+        for number, each in enumerate(world.searches):
+            others = world.searches[:number] + world.searches[number + 1 :]
+            yield from self._searches(world._replace(searches=others), each)
+
+    def _commits(self, world: ShardWorld) -> Steps:
+        now = world.current
+        for start in range(now.log_start + 1, now.revision + 1) if self._scene.trims else ():
+            yield f"trim the log to {start}", world.with_current(now._replace(log_start=start))
+        if now.revision == self._scene.commits:
+            return
+        new = 10 * now.number + now.revision + 2  # a value that no other commit writes
+        for chunk, value in enumerate(now.contents[-1]):
+            for after in {new, 0 if value else new}:
+                contents = _with(now.contents[-1], chunk, after)
+                history = now._replace(contents=(*now.contents, contents))
+                yield f"commit {contents}", world.with_current(history)
+
+    def _goes_back(self, world: ShardWorld) -> Steps:
+        """A restored copy, or a promoted standby, has what there was after some commit."""
+        number, now = len(world.histories), world.current
+        if number == self._scene.histories:
+            return
+        for revision in range(now.revision + 1):
+            copy = now.contents[: revision + 1]
+            history = ModelHistory(number, copy, min(now.log_start, revision))
+            worker = world.worker._replace(is_watched=False)
+            after = world._replace(histories=(*world.histories, history), worker=worker)
+            yield f"the database goes back to {revision}", after
+
+    def _works(self, world: ShardWorld) -> Iterator[tuple[str, ModelWorker]]:
+        worker, versions = world.worker, self._versions
+        if worker.loaded is not None:
+            yield (
+                "use what was loaded",
+                worker._replace(followed=FollowedShard(worker.loaded), loaded=None),
+            )
+        elif worker.followed is None:
+            for each in world.histories:
+                loaded = versions.loaded(each.name, each.revision, each.contents[-1])
+                yield f"load {each.name} at {each.revision}", worker._replace(loaded=loaded)
+        if worker.followed is None:
+            return
+        yield "evict", worker.without_shard()
+        shard = worker.followed.shard
+        if worker.compacted is not None:
+            ended = versions.with_compacted(worker.followed, worker.compacted)
+            yield "use what was compacted", worker._replace(followed=ended, compacted=None)
+        elif self._scene.compacts and shard.segments:
+            yield (
+                "compact",
+                worker._replace(
+                    followed=worker.followed.compacting(), compacted=versions.compacted(shard)
+                ),
+            )
+        if worker.reading is None:
+            yield from self._reads_changes(world)
+        else:
+            followed = versions.followed(worker.followed, *worker.reading)
+            done = worker._replace(followed=followed, reading=None)
+            yield "apply", worker.without_shard() if followed is None else done
+
+    def _reads_changes(self, world: ShardWorld) -> Iterator[tuple[str, ModelWorker]]:
+        worker = world.worker
+        assert worker.followed is not None
+        shard = worker.followed.shard
+        for each in world.histories:
+            if (shard.history, shard.revision) == (each.name, each.revision):
+                continue
+            if not self._rules.is_whole(each.log_start, each.revision, shard.revision):
+                yield f"a gap in {each.name}", worker.without_shard()
+                continue
+            first = each.revision if self._rules.reads_one_snapshot else shard.revision
+            for rows_revision in range(first, each.revision + 1):
+                changes = self._logged(each, shard.revision, rows_revision)
+                yield f"read to {each.revision}", worker._replace(reading=Reading(shard, changes))
+
+    def _logged(self, history: ModelHistory, since: int, rows_revision: int) -> ShardChanges:
+        first = max(since, history.log_start)
+        return self._versions.changes(history, first, rows_revision, history.revision)
+
+    def _arrives(self, world: ShardWorld) -> Steps:
+        if len(world.searches) == self._scene.searches:
+            return
+        worker, arrived = world.worker, (world.current.number, world.current.revision)
+        yield "a request arrives", _searching(world, ModelSearch(arrived, at_once=False))
+        if worker.followed and (worker.is_watched or not self._rules.begins_while_watched):
+            at_once = ModelSearch(arrived, at_once=True, history=worker.known)
+            yield "a request arrives, and is searched at once", _searching(world, at_once)
+
+    def _searches(self, world: ShardWorld, search: ModelSearch) -> Steps:
+        """The next step of a search. world: without it."""
+        if search.history is None:
+            yield from self._reads_revision(world, search)
+            return
+        memory, followed = world.worker.memory, world.worker.followed
+        if search.revision is not None and memory is not None:
+            known = revisions(memory.history, memory.revision)
+            if self._rules.reach(known, revisions(search.history, search.revision)):
+                yield from self._serves("memory", world, search, memory)
+        if search.shard is not None:
+            for each in world.histories:
+                yield from self._confirms(world, search, search.shard, each)
+            return
+        if followed is not None:
+            yield "the shard proposes", _searching(world, search._replace(shard=followed.shard))
+        for each in world.histories:
+            answer = Remembered(each.number, each.revision, each.contents[-1])
+            yield from self._computed("the tables", world, search, answer)
+
+    def _reads_revision(self, world: ShardWorld, search: ModelSearch) -> Steps:
+        now = world.current
+        worker = world.worker._replace(known=now.number, is_watched=True)
+        first = now.revision if self._rules.reads_after_arrival else 0
+        for revision in range(first, now.revision + 1):
+            read = search._replace(history=now.number, revision=revision)
+            yield f"read revision {revision}", _searching(world._replace(worker=worker), read)
+
+    def _confirms(
+        self, world: ShardWorld, search: ModelSearch, shard: Shard, history: ModelHistory
+    ) -> Steps:
+        """The statement over what the shard proposed, in one snapshot of a server."""
+        if not self._rules.is_at([shard], history.name, {PARTITION: history.revision}):
+            yield "the shard is elsewhere", _searching(world, search._replace(shard=None))
+            return
+        proposed, stored = self._versions.held(shard), history.contents[-1]
+        confirmed = {chunk for chunk, _ in proposed if stored[chunk - 1]}
+        if len(confirmed) < len(proposed):
+            refused = _searching(world, search._replace(shard=None))
+            after = refused._replace(worker=world.worker.without_shard())
+            yield "the shard is refused", after if self._scene.accepts_refusals else None
+            return
+        found = tuple(
+            value if (chunk, value) in proposed else 0
+            for chunk, value in enumerate(stored, start=1)
+        )
+        answer = Remembered(history.number, history.revision, found)
+        yield from self._computed("the shard", world, search, answer)
+
+    def _computed(
+        self, tier: str, world: ShardWorld, search: ModelSearch, answer: Remembered
+    ) -> Steps:
+        if self._rules.answers_in_known_history and answer.history != search.history:
+            yield "another history answers", world
+            return
+        yield from self._serves(tier, world, search, answer)
+
+    def _serves(
+        self, tier: str, world: ShardWorld, search: ModelSearch, answer: Remembered
+    ) -> Steps:
+        if not world.is_right(search, answer.history, answer.contents):
+            yield f"a request that arrived at {search.arrived} is served {answer}", None
+            return
+        at_once = " at once" if search.at_once else ""
+        yield (
+            f"{tier} answers{at_once}",
+            world._replace(worker=world.worker._replace(memory=answer)),
+        )
+
+
+def _searching(world: ShardWorld, search: ModelSearch) -> ShardWorld:
+    """The world with one more search, in an order that does not tell which came first."""
+    return world._replace(searches=tuple(sorted((*world.searches, search), key=hash)))
+
+
+def _with(contents: Contents, chunk: int, value: int) -> Contents:
+    return (*contents[:chunk], value, *contents[chunk + 1 :])
+
+
+def _way(
+    came_from: dict[ShardWorld, tuple[str, ShardWorld] | None], world: ShardWorld
+) -> list[str]:
+    way = []
+    while (step := came_from[world]) is not None:
+        label, world = step
+        way.append(label)
+    return way[::-1]
