@@ -25,6 +25,10 @@ class Labels(Generic[Value]):
     def __len__(self) -> int:
         return len(self._codes)
 
+    def values(self) -> list[Value]:
+        """The values in the order of their codes."""
+        return [*self._codes]
+
     def code(self, value: Value) -> int:
         return self._codes.setdefault(value, len(self._codes))
 

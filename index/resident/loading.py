@@ -1,7 +1,7 @@
 """Builds shards: from all of a partition's chunks in one snapshot, or from a change."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +37,7 @@ class _Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class Page:
     """Documents, and all their chunks or those that have changed.
 
     chunks: `chunk_columns` of `resident.sql`. records: what hits show of them; None to hold none.
@@ -47,7 +47,7 @@ class _Page:
     chunks: Row
     records: ChunkRecords | None = None
 
-    async def with_records(self, session: Session) -> "_Page":
+    async def with_records(self, session: Session) -> "Page":
         """session: of the snapshot that read the chunks, with the rights of the tables' owner."""
         row = await session.row("records.of_chunks", _ids(self.chunks["ids"]).tolist())
         assert row is not None, "an aggregate always has a row"
@@ -90,24 +90,12 @@ async def load(
     with_texts: whether to hold what hits show, if PostgreSQL adds in an order that is known here.
     Raises `DatabaseUnavailable` and `Unsuitable`.
     """
-    pages: list[_Page] = []
     sums = None
-    statement = "public" if partition == PUBLIC else "tenant"
-    arguments = () if partition == PUBLIC else (partition,)
     async with database.shard_snapshot() as session:
         head = await session.row("resident.partition", partition)
         if head is None or head["chunks"] > chunks_max:
             return None
-        batches = session.batches(
-            f"resident.{statement}_documents", *arguments, size=_PAGE_DOCUMENTS
-        )
-        async for documents in batches:
-            partitions = list({row["partition_no"] for row in documents})
-            keys = [row["document_key"] for row in documents]
-            chunks = await session.row("resident.chunks", partitions, keys)
-            assert chunks is not None, "an aggregate always has a row"
-            if chunks["chunks"]:
-                pages.append(_Page(documents, chunks))
+        pages = [page async for page in read_pages(session, partition)]
         words = None
         if partition != PUBLIC:
             words = await session.value("resident.words", partition) or b""
@@ -119,30 +107,49 @@ async def load(
     return await asyncio.to_thread(_build, partition, head, pages, words, sums)
 
 
+async def read_pages(session: Session, partition: str) -> AsyncIterator[Page]:
+    """All documents of the partition, some at a time, without records."""
+    statement = "public" if partition == PUBLIC else "tenant"
+    arguments = () if partition == PUBLIC else (partition,)
+    batches = session.batches(f"resident.{statement}_documents", *arguments, size=_PAGE_DOCUMENTS)
+    async for documents in batches:
+        partitions = list({row["partition_no"] for row in documents})
+        keys = [row["document_key"] for row in documents]
+        chunks = await session.row("resident.chunks", partitions, keys)
+        assert chunks is not None, "an aggregate always has a row"
+        if chunks["chunks"]:
+            yield Page(documents, chunks)
+
+
 async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
     """The changes after the shard's revision; None if it has to be loaded again.
 
     So it is if a change is no longer stored, if they are too many, or if a shard can't hold one.
     Raises `DatabaseUnavailable`.
     """
-    page = None
     async with database.shard_snapshot() as session:
-        rows = await session.rows(
-            "resident.changes",
-            shard.partition,
-            shard.revision,
-            CHANGES_MAX,
-            CHANGED_CHUNKS_MAX,
-            shard.sums is not None,
-        )
-        head = next((row for row in rows if row["revision"] is not None), None)
-        if head is None or not head["is_whole"]:
-            return None
-        documents = [row for row in rows if row["document_key"] is not None]
-        if head["chunks"]:
-            page = _Page(documents, head)
-            if shard.sums is not None:
-                page = await page.with_records(await database.as_owner(session))
+        return await changes_in(database, session, shard)
+
+
+async def changes_in(database: Database, session: Session, shard: Shard) -> ShardChanges | None:
+    """`read_changes` in the snapshot of the session."""
+    page = None
+    rows = await session.rows(
+        "resident.changes",
+        shard.partition,
+        shard.revision,
+        CHANGES_MAX,
+        CHANGED_CHUNKS_MAX,
+        shard.sums is not None,
+    )
+    head = next((row for row in rows if row["revision"] is not None), None)
+    if head is None or not head["is_whole"]:
+        return None
+    documents = [row for row in rows if row["document_key"] is not None]
+    if head["chunks"]:
+        page = Page(documents, head)
+        if shard.sums is not None:
+            page = await page.with_records(await database.as_owner(session))
     try:
         return ShardChanges(
             history=head["history"],
@@ -159,7 +166,7 @@ async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
 def _build(
     partition: str,
     head: Row,
-    pages: Sequence[_Page],
+    pages: Sequence[Page],
     words: bytes | None,
     sums: SumOrder | None,
 ) -> Shard:

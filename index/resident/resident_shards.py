@@ -59,6 +59,10 @@ class ResidentShards:
     def size_bytes(self) -> int:
         return sum(self._sizes_bytes.values())
 
+    def versions(self) -> Mapping[str, Shard]:
+        """The newest version of each shard, by partition."""
+        return {partition: resident.shard for partition, resident in self._residents.items()}
+
     def holds(self, scope: Scope, document_filter: Filter) -> bool:
         """Whether the scope's partitions are in memory, with what the filter needs."""
         if not all(partition in self._residents for partition in scope.partitions):

@@ -29,8 +29,8 @@ from index.resident.loading import ShardChanges
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
-from index.resident.shard import ChunkLabels, PartitionStats, Shard
-from tests.index.support.tiny_shards import held_rows, tiny_segment
+from index.resident.shard import ChunkLabels, Shard
+from tests.index.support.tiny_shards import STATS, empty_shard, held_rows, tiny_segment
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,6 @@ ANA = resolve("acme", "ana", [], ["tenant"])
 FILTER = Filter(metadata={"value": "even"})
 STEPS = 150
 CHUNKS = 12
-STATS = PartitionStats(frozenset(), 0, None)
 
 
 @dataclass(slots=True)
@@ -91,9 +90,7 @@ class Model:
         if self.random.random() < 0.1:
             raise DatabaseUnavailable("drawn")
         labels = loading.new_labels()
-        empty = Shard(
-            partition, self.history, self.revision, None, STATS, None, labels, None, (), ()
-        )
+        empty = empty_shard(labels, partition, self.history, self.revision)
         if self.chunks:
             segment = self.segment(labels, [*self.chunks])
             empty = empty.with_segment(segment).at_revision(self.revision, "space", STATS)

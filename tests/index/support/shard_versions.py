@@ -16,7 +16,7 @@ from index.resident.followed_shard import FollowedShard
 from index.resident.loading import ShardChanges
 from index.resident.shard import Shard
 from tests.index.support.shard_worlds import PARTITION, Contents, ModelHistory
-from tests.index.support.tiny_shards import held_rows, tiny_segment
+from tests.index.support.tiny_shards import STATS, empty_shard, held_rows, tiny_segment
 
 Follow: TypeAlias = Callable[[FollowedShard, Shard, ShardChanges], FollowedShard | None]
 Compact: TypeAlias = Callable[[Shard], Shard]
@@ -49,10 +49,10 @@ class ShardVersions:
 
     def _loaded(self, history: str, revision: int, contents: Contents) -> Shard:
         values = _values(contents)
-        shard = Shard(PARTITION, history, revision, None, self._labels, None, (), ())
+        shard = empty_shard(self._labels, PARTITION, history, revision)
         if values:
             shard = shard.with_segment(tiny_segment(self._labels, values))
-            shard = shard.at_revision(revision, "space")
+            shard = shard.at_revision(revision, "space", STATS)
         return self._only(shard)
 
     def _changes(
@@ -73,6 +73,7 @@ class ShardVersions:
             history=history.name,
             revision=revision,
             space="space" if changed else None,
+            stats=STATS,
             outdated=np.array(sorted(outdated), np.int64),
             segment=tiny_segment(self._labels, changed) if changed else None,
         )

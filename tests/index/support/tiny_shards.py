@@ -7,7 +7,13 @@ import numpy as np
 from index.postgres.database import Row
 from index.resident import loading
 from index.resident.segment import ShardSegment
-from index.resident.shard import ChunkLabels, Shard
+from index.resident.shard import ChunkLabels, PartitionStats, Shard
+
+STATS = PartitionStats(frozenset(), 0, None)
+
+
+def empty_shard(labels: ChunkLabels, partition: str, history: str, revision: int) -> Shard:
+    return Shard(partition, history, revision, None, STATS, None, labels, None, (), ())
 
 
 def tiny_segment(labels: ChunkLabels, values: Mapping[int, int]) -> ShardSegment:
