@@ -152,6 +152,10 @@ class Answers:
         except CacheUnavailable:
             self._count("unavailable")
 
+    def drop_local(self) -> None:
+        """Drop all answers from memory."""
+        self._memory.clear()
+
     async def drain_background(self) -> None:
         """Wait until all background work has ended and all counts are written."""
         await asyncio.gather(*self._background, return_exceptions=True)

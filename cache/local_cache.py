@@ -43,3 +43,6 @@ class LocalCache:
 
     def drop(self, key: str) -> None:
         self._answers.pop(key, None)
+
+    def clear(self) -> None:
+        self._answers.clear()

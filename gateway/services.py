@@ -177,7 +177,11 @@ async def _join_rooms(
             admin=admin_services.build(settings, metrics, stores, usage),
             worker=worker_services.build(settings, stores, metered, documents, sources),
         )
-        async with auth.background_flush(), search.low_confidence.background_flush():
+        async with (
+            auth.background_flush(),
+            search.low_confidence.background_flush(),
+            search.shard_auditor.running(),
+        ):
             yield services
             await caches.answers.drain_background()
             await search.auditor.drain_background()

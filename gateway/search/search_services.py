@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 
 from cachetools import LRUCache
@@ -19,9 +20,11 @@ from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
 from gateway.search.search_request import SearchRequest, build_search_request
 from gateway.search.search_schemas import SearchBody
+from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings import Settings
 from gateway.stores import Stores
 from index.postgres.database import Database
+from index.resident import shard_comparison
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
@@ -48,6 +51,7 @@ class SearchServices:
     answers: Answers
     similarity: QuestionSimilarity
     auditor: CacheAuditor
+    shard_auditor: ShardAuditor
     rag_tools: LazyRagTools
     query_gates: QueryGateStore
     read_log: ReadLog
@@ -114,6 +118,13 @@ def build(
         similarity=caches.similarity,
         auditor=CacheAuditor(
             searcher(None), caches.answers, shards, metrics.cache_event, share=share
+        ),
+        shard_auditor=ShardAuditor(
+            partial(shard_comparison.compare, stores.database),
+            shards,
+            caches.answers,
+            metrics.cache_event,
+            every_s=settings.shard_audit_s,
         ),
         rag_tools=rag_tools,
         query_gates=stores.query_gates,

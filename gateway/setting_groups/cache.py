@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic_settings import BaseSettings
 
 
@@ -25,6 +25,10 @@ class CacheSettings(BaseSettings):
         False,
         description="also hold their texts in memory: then new questions are answered without "
         "PostgreSQL, and memory alone decides what a caller may see; see decision 38",
+    shard_audit_s: NonNegativeFloat = Field(
+        600.0,
+        description="time between two comparisons of a tenant in memory with its tables; comparing "
+        "takes at most a hundredth of the time, so that it may be longer; 0: never",
     )
     redis_entries_max: PositiveInt = Field(
         10_000,
