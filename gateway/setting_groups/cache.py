@@ -25,6 +25,7 @@ class CacheSettings(BaseSettings):
         False,
         description="also hold their texts in memory: then new questions are answered without "
         "PostgreSQL, and memory alone decides what a caller may see; see decision 38",
+    )
     shard_audit_s: NonNegativeFloat = Field(
         600.0,
         description="time between two comparisons of a tenant in memory with its tables; comparing "

@@ -2,19 +2,28 @@
 
 PostgreSQL lists them. Metadata would take much memory in a shard, and the time of a document's last
 edit also changes for chunks that the change log does not name. Each version of a shard keeps the
-lists that were read at its revision; an edit makes another version.
+lists that were read at its revision; an edit makes another version. A list pays only if its filter
+comes again, so the first search with a filter reads the tables.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from cachetools import TTLCache
 from numpy.typing import NDArray
 
+from index.errors import DatabaseUnavailable, Saturated
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.search.visibility_args import filter_args
+
+# Starting values, not measured.
+_SEARCHES_MIN = 2  # with a filter at a scope before it is listed, within `_WINDOW_S` of one another
+_WINDOW_S = 60.0
+_COUNTED_MAX = 10_000  # filters
 
 _ANYTHING = Filter()
 
@@ -47,6 +56,45 @@ def unindexed_conditions(document_filter: Filter) -> Filter | None:
 def cache_key(scope: Scope, conditions: Filter) -> bytes:
     """Includes the scope, so that no timing reveals what callers of another scope have asked."""
     return scope.fingerprint + conditions.digest
+
+
+class MatchingDocumentsReader:
+    """Decides which filters are listed; concurrent searches with one filter share a reading."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._searches: TTLCache[bytes, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
+        self._readings: dict[bytes, asyncio.Future[MatchingDocuments | None]] = {}
+
+    def count(self, key: bytes) -> bool:
+        """Count a search; True if its filter has come often enough to be listed."""
+        self._searches[key] = searches = self._searches.get(key, 0) + 1
+        return searches >= _SEARCHES_MIN
+
+    async def read(self, key: bytes, scope: Scope, conditions: Filter) -> MatchingDocuments:
+        """The documents as they are, or were when a reading began that has not ended.
+
+        key: `cache_key` of the scope and the conditions.
+        Raises `DatabaseUnavailable` and `Saturated`.
+        """
+        while (shared := self._readings.get(key)) is not None:
+            matching = await asyncio.shield(shared)
+            if matching is not None:
+                return matching
+        reading = self._readings[key] = asyncio.get_running_loop().create_future()
+        try:
+            matching = await read(self._database, scope, conditions)
+        except (DatabaseUnavailable, Saturated) as error:
+            reading.set_exception(error)
+            reading.exception()  # often nobody else waits for it
+            raise
+        else:
+            reading.set_result(matching)
+            return matching
+        finally:
+            del self._readings[key]
+            if not reading.done():
+                reading.set_result(None)  # the reader was cancelled: one who waits reads instead
 
 
 async def read(database: Database, scope: Scope, conditions: Filter) -> MatchingDocuments:

@@ -13,6 +13,7 @@ from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident import followed_shard, loading, matching_documents, shard
 from index.resident.loading import Unsuitable
+from index.resident.matching_documents import MatchingDocumentsReader
 from index.resident.resident_partition import Event, OnEvent, ResidentPartition
 from index.resident.shard import Shard
 
@@ -52,6 +53,7 @@ class ResidentShards:
         self._sizes_bytes: dict[str, int] = {}
         self._loads: dict[str, asyncio.Task[None]] = {}
         self._loading = asyncio.Lock()
+        self._matching = MatchingDocumentsReader(database)
         self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
         self._refused: TTLCache[str, bool] = TTLCache(_COUNTED_MAX, _REFUSED_S)
 
@@ -89,21 +91,28 @@ class ResidentShards:
     ) -> Sequence[Shard] | None:
         """The shards with the documents alone that meet the conditions on fields that shards lack.
 
-        They are at their revisions or later ones. None if one has to be loaded again, or if a
-        commit comes while PostgreSQL lists the documents.
+        They are at their revisions or later ones. None if the filter is not listed, because it has
+        come too seldom, if a shard has to be loaded again, or if a commit comes while PostgreSQL
+        lists the documents.
         Raises `DatabaseUnavailable` and `Saturated`.
         """
         conditions = matching_documents.unindexed_conditions(document_filter)
         if conditions is None:
             return shards
         key = matching_documents.cache_key(scope, conditions)
+        is_listed = self._matching.count(key)
         known = [each.filtered[key] for each in shards if key in each.filtered]
         if len(known) == len(shards):
             return known
-        matching = await matching_documents.read(self._database, scope, conditions)
+        if not is_listed:
+            return None
+        matching = await self._matching.read(key, scope, conditions)
+        if any(each.revision > matching.revisions[each.partition] for each in shards):
+            # It began before this search and a commit. The next reading begins now.
+            matching = await self._matching.read(key, scope, conditions)
         followed = await self.follow(shards, matching.history, matching.revisions)
-        if followed is None or any(
-            each.revision != matching.revisions[each.partition] for each in followed
+        if followed is None or not followed_shard.is_at(
+            followed, matching.history, matching.revisions
         ):
             return None
         for each in followed:

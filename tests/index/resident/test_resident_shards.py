@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from index.documents.document_store import DocumentStore
+from index.errors import DatabaseUnavailable
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import everything, resolve
@@ -254,6 +255,143 @@ async def test_what_a_filter_admits_is_listed_for_each_scope(
     assert [scope.owner for scope in lists] == ["owner:ana", "owner:cid"]
 
 
+SALES = Query("days of leave", filter=Filter(metadata={"team": "sales"}))
+
+
+async def test_a_filter_that_comes_once_is_not_listed(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = recorded_lists(monkeypatch)
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+
+    for team in ("sales", "ops", "law"):
+        query = replace(SALES, filter=Filter(metadata={"team": team}))
+        assert len((await resident.search(ANA, query)).hits) == (team == "sales")
+    assert lists == []
+    assert not resident.shards.holds(ANA, SALES.filter)
+
+    await resident.search(ANA, SALES)
+    assert lists == [ANA]
+    assert resident.shards.holds(ANA, SALES.filter)
+
+
+async def test_a_filter_that_came_long_ago_is_not_listed(
+    database: Database,
+    tenants: TenantStore,
+    writer: Writer,
+    embedder: RecordingEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(matching_documents, "_WINDOW_S", 0.0)
+    lists = recorded_lists(monkeypatch)
+    async with residence(database, embedder) as opened:
+        await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+        await opened.load(ANA)
+        for _ in range(5):
+            await opened.search(ANA, SALES)
+    assert lists == []
+
+
+class SlowLists:
+    """Lists of documents that wait after PostgreSQL has answered, until they may go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun = 0
+        self.may_end = asyncio.Event()
+        self._read = matching_documents.read
+        monkeypatch.setattr(matching_documents, "read", self._slow)
+
+    async def _slow(self, *arguments: Any) -> MatchingDocuments:
+        self.begun += 1
+        matching = await self._read(*arguments)
+        await self.may_end.wait()
+        return matching
+
+
+async def test_concurrent_searches_with_a_filter_share_one_list(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+    await resident.search(ANA, SALES)
+    lists = SlowLists(monkeypatch)
+
+    searches = [asyncio.create_task(resident.searcher.search(ANA, SALES)) for _ in range(20)]
+    await resident.until(lambda: lists.begun > 0)
+    await asyncio.sleep(0.05)
+    lists.may_end.set()
+
+    assert [len(result.hits) for result in await asyncio.gather(*searches)] == [1] * 20
+    assert lists.begun == 1
+
+
+async def test_a_search_after_a_commit_does_not_use_a_list_that_began_before(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+    await resident.search(ANA, SALES)
+    lists = SlowLists(monkeypatch)
+    early = asyncio.create_task(resident.searcher.search(ANA, SALES))
+    await resident.until(lambda: lists.begun > 0)
+    await asyncio.sleep(0.05)  # its list has been read
+
+    await put(writer, "acme", "travel", "Trains on days of leave.", metadata={"team": "sales"})
+    assert len(await resident.found(ANA, "days of leave")) == 2  # so the shard has followed
+    late = asyncio.create_task(resident.searcher.search(ANA, SALES))
+    await asyncio.sleep(0.05)
+    lists.may_end.set()
+
+    assert len((await late).hits) == 2
+    assert len((await early).hits) == 2
+    assert lists.begun == 2
+    assert resident.events["outdated"] == 0
+
+
+async def test_who_waits_for_a_list_makes_it_if_its_reader_is_cancelled(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+    await resident.search(ANA, SALES)
+    lists = SlowLists(monkeypatch)
+    reader = asyncio.create_task(resident.searcher.search(ANA, SALES))
+    await resident.until(lambda: lists.begun == 1)
+    waiting = [asyncio.create_task(resident.searcher.search(ANA, SALES)) for _ in range(3)]
+    await asyncio.sleep(0.05)
+
+    waiting.pop().cancel()
+    reader.cancel()
+    await resident.until(lambda: lists.begun == 2)
+    lists.may_end.set()
+
+    assert [len(result.hits) for result in await asyncio.gather(*waiting)] == [1] * 2
+    assert lists.begun == 2
+
+
+async def test_who_waits_for_a_list_fails_as_its_reader_does(
+    resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
+    await resident.load(ANA)
+    await resident.search(ANA, SALES)
+    begun = 0
+
+    async def failing(*_arguments: Any) -> MatchingDocuments:
+        nonlocal begun
+        begun += 1
+        await asyncio.sleep(0.1)
+        raise DatabaseUnavailable("away")
+
+    monkeypatch.setattr(matching_documents, "read", failing)
+    searches = [resident.searcher.search(ANA, SALES) for _ in range(3)]
+    outcomes = await asyncio.gather(*searches, return_exceptions=True)
+
+    assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 3
+    assert begun == 1
+
+
 async def test_a_commit_while_documents_are_listed_sends_the_search_to_the_tables(
     resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +406,7 @@ async def test_a_commit_while_documents_are_listed_sends_the_search_to_the_table
         await put(writer, "acme", "leave", "No days of leave.", metadata={"team": "ops"})
         return matching
 
+    assert len((await resident.search(ANA, query)).hits) == 1
     with monkeypatch.context() as context:
         context.setattr(matching_documents, "read", slow)
         assert (await resident.searcher.search(ANA, query)).hits == ()

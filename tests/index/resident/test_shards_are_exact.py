@@ -49,7 +49,11 @@ async def index(
 
 
 @pytest.fixture
-async def resident(index: ChangingIndex) -> AsyncIterator[Residence]:
+async def resident(
+    index: ChangingIndex, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Residence]:
+    """Its filters, which seldom come again, are listed at once."""
+    monkeypatch.setattr(matching_documents, "_SEARCHES_MIN", 1)
     async with residence(index.database, *index.embedders) as opened:
         yield opened
 
