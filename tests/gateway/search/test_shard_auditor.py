@@ -16,6 +16,7 @@ from index.resident.shard import Shard
 from index.resident.shard_comparison import ShardDifferences
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, running
+from tests.index.support.tiny_shards import empty_shard
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +83,7 @@ class Worker:
 
 
 def shard_of(partition: str) -> Shard:
-    return Shard(partition, "history", 1, None, loading.new_labels(), None, (), ())
+    return empty_shard(loading.new_labels(), partition, "history", 1)
 
 
 async def test_each_shard_is_compared_in_turn() -> None:
