@@ -76,7 +76,8 @@ def apply(shard: Shard, changes: ShardChanges) -> Shard | None:
     applied = shard.without(changes.outdated)
     if changes.segment is not None:
         applied = applied.without(changes.segment.ids).with_segment(changes.segment)
-    return applied.at_revision(changes.revision, next(iter(spaces), None), changes.stats)
+    space = next(iter(spaces), None)
+    return applied.at_revision(changes.revision, space, changes.stats, changes.words)
 
 
 def is_at(shards: Iterable[ShardVersion], history: str, revisions: Mapping[str, int]) -> bool:

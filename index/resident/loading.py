@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from index.invalidation.changes import CHANGED_CHUNKS_MAX, CHANGES_MAX
 from index.model.scope import PUBLIC
 from index.postgres.database import Database, Row, Session
-from index.resident import chunk_records, exact_scores, segment, term_postings
+from index.resident import chunk_records, exact_scores, loading_words, segment, term_postings
 from index.resident.chunk_records import ChunkRecords
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
+from index.resident.loading_words import ReadWords
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
-from index.text.vocabulary import Extent, ResidentWords
+from index.text.vocabulary import ResidentWords
 
 _PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
 _SPARSE_HEADER_BYTES = 12  # dimensions, count and an unused word, each of 4 bytes
@@ -68,6 +69,7 @@ class ShardChanges:
     stats:    of the partition.
     outdated: ids of removed or updated chunks.
     segment:  the added and updated chunks; None without any.
+    words:    all of the tenant's vocabulary; None for `public`.
     """
 
     history: str
@@ -76,6 +78,7 @@ class ShardChanges:
     stats: PartitionStats
     outdated: NDArray[np.int64]
     segment: ShardSegment | None
+    words: ResidentWords | None
 
 
 def new_labels() -> ChunkLabels:
@@ -96,9 +99,7 @@ async def load(
         if head is None or head["chunks"] > chunks_max:
             return None
         pages = [page async for page in read_pages(session, partition)]
-        words = None
-        if partition != PUBLIC:
-            words = await session.value("resident.words", partition) or b""
+        words = await loading_words.read(session, partition, head)
         if with_texts:
             sums = await exact_scores.probe(session)
         if sums is not None:
@@ -145,6 +146,7 @@ async def changes_in(database: Database, session: Session, shard: Shard) -> Shar
     head = next((row for row in rows if row["revision"] is not None), None)
     if head is None or not head["is_whole"]:
         return None
+    words = await loading_words.read_learned(session, shard.partition, shard.words, head)
     documents = [row for row in rows if row["document_key"] is not None]
     if head["chunks"]:
         page = Page(documents, head)
@@ -158,6 +160,7 @@ async def changes_in(database: Database, session: Session, shard: Shard) -> Shar
             stats=_stats(head),
             outdated=_ids(head["outdated"] or b""),
             segment=None if page is None else page.segment(shard.labels),
+            words=words,
         )
     except Unsuitable:
         return None
@@ -167,7 +170,7 @@ def _build(
     partition: str,
     head: Row,
     pages: Sequence[Page],
-    words: bytes | None,
+    words: ReadWords | None,
     sums: SumOrder | None,
 ) -> Shard:
     """The shard of what was read in one snapshot; takes long. Raises `Unsuitable`."""
@@ -176,7 +179,6 @@ def _build(
     segments = [page.segment(labels) for page in pages]
     live = [np.ones(len(each), np.bool_) for each in segments]
     merged = segment.merge(segments, live) if segments else None
-    extent = Extent(head["history"], head["vocabulary_size"])
     return Shard(
         partition=partition,
         history=head["history"],
@@ -185,7 +187,7 @@ def _build(
         stats=_stats(head),
         sums=sums,
         labels=labels,
-        words=None if words is None else ResidentWords.of(extent, words),
+        words=None if words is None else words.build(),
         segments=() if merged is None else (merged,),
         live=() if merged is None else (np.ones(len(merged), np.bool_),),
     )

@@ -107,7 +107,7 @@ class Shard:
     space:     of all vectors; None without chunks.
     stats:     of the partition.
     sums:      how PostgreSQL adds, if segments hold records; None if PostgreSQL has to score.
-    words:     of the tenant's vocabulary when it was loaded; None for `public`.
+    words:     of the tenant's vocabulary; None for `public`.
     segments:  the oldest and largest first. live: for each, which rows still exist.
     filtered:  this version with the documents alone that a scope and the unindexed conditions of a
                filter admit; see `index/resident/matching_documents.py`.
@@ -129,7 +129,7 @@ class Shard:
 
     @property
     def size_bytes(self) -> int:
-        words = 0 if self.words is None else self.words.hashes.nbytes
+        words = 0 if self.words is None else self.words.size_bytes
         filtered = _FILTERS_MAX * self.rows  # as many as there can be
         segments = sum(each.size_bytes for each in self.segments)
         return words + filtered + self.labels.size_bytes + segments
@@ -173,9 +173,11 @@ class Shard:
         ]
         return replace(self, live=tuple(live))
 
-    def at_revision(self, revision: int, space: str | None, stats: PartitionStats) -> "Shard":
+    def at_revision(
+        self, revision: int, space: str | None, stats: PartitionStats, words: ResidentWords | None
+    ) -> "Shard":
         """The shard, which now holds all changes up to the revision."""
-        return replace(self, revision=revision, space=space, stats=stats)
+        return replace(self, revision=revision, space=space, stats=stats, words=words)
 
     def compacted(self) -> "Shard":
         """The same chunks in one segment."""

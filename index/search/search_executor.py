@@ -151,6 +151,8 @@ class SearchExecutor:
             ):
                 return _merge_results(prepared, results)
             # Since the last search a language, a word or another space was added: search again.
+            if shards and self._shard_pass is not None:
+                shards = self._shard_pass.loaded(scope, query)  # with the word
         raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
 
     def has_shards(self, scope: Scope, query: Query) -> bool:

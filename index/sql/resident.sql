@@ -21,17 +21,71 @@ string_agg(halfvec_send(dense), '' ORDER BY chunk_id) AS dense,
 string_agg(sparsevec_send(lexical), '' ORDER BY chunk_id) AS lexical,
 string_agg(int4send(octet_length(sparsevec_send(lexical))), '' ORDER BY chunk_id) AS lexical_lengths
 
+-- fragment: snapshot_xmin
+-- The first transaction that had not ended in the snapshot: only this and later ones can add words that
+-- the snapshot lacks.
+pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS snapshot_xmin
+
+-- fragment: digests
+-- The first 8 bytes of the digest of each word; see `index.text.vocabulary.ResidentWords`.
+string_agg(substr(sha256(convert_to(word, 'UTF8')), 1, 8), '') AS digests
+
+-- fragment: delete_hashes
+-- The hashes of what is left of each of `words` without some of its letters; see
+-- `index.text.near_words.vocabulary_hashes`. $3 the letters of the longest words that are compared at one
+-- slip, $4 of the shortest at two, $5 the number of first letters that are compared.
+--
+-- The place behind the last letter deletes nothing. `j` is the later of two deleted letters, or behind the
+-- last one.
+SELECT string_agg(substr(sha256(convert_to(slips || rest, 'UTF8')), 1, 4), '') AS hashes
+FROM (
+    SELECT '1' AS slips, overlay(word PLACING '' FROM i FOR 1) AS rest
+    FROM words CROSS JOIN LATERAL generate_series(1, length(word) + 1) AS i
+    WHERE length(word) <= $3::integer
+    UNION ALL
+    SELECT '2', overlay(without_j PLACING '' FROM i FOR 1)
+    FROM (
+        SELECT letters, j, overlay(prefix PLACING '' FROM j FOR 1) AS without_j
+        FROM (
+            SELECT left(word, $5::integer) AS prefix, least(length(word), $5) AS letters
+            FROM words WHERE length(word) >= $4::integer
+        ) AS prefixes
+        CROSS JOIN LATERAL generate_series(1, letters + 1) AS j
+        OFFSET 0  -- so that `without_j` is computed once for all i
+    ) AS shorter
+    CROSS JOIN LATERAL generate_series(1, CASE WHEN j > letters THEN j ELSE j - 1 END) AS i
+) AS deletes
+
 -- name: partition
 -- $1 partition: what a shard of it starts from.
 SELECT
-    revision, (SELECT history FROM histories) AS history, chunks, languages, vocabulary_size, confidence
+    revision, (SELECT history FROM histories) AS history, chunks, languages, vocabulary_size, confidence,
+    :snapshot_xmin
 FROM tenants WHERE tenant = $1;
 
 -- name: words
--- $1 tenant: the first 8 bytes of the digest of each word of its vocabulary; see
--- `index.text.vocabulary.ResidentWords`.
-SELECT string_agg(substr(sha256(convert_to(word, 'UTF8')), 1, 8), '') AS digests
-FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text];
+-- $1 tenant: the digests of its vocabulary.
+SELECT :digests FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text];
+
+-- name: near_words
+-- $1 tenant, $2 page, $3 to $5 as above, $6 number of pages: the hashes of this part of its vocabulary.
+WITH words AS MATERIALIZED (
+    SELECT word FROM vocabulary
+    WHERE ARRAY[tenant] && ARRAY[$1::text] AND (hashtext(word) & 2147483647) % $6::integer = $2::integer
+)
+:delete_hashes;
+
+-- name: learned_words
+-- $1 tenant, $2 the first transaction of a snapshot that had not ended, $3 to $5 as above, $6 limit of words:
+-- those that the snapshot may lack, with this snapshot's own. Numbers of transactions that are yet to come
+-- are of another server, from which the words were restored.
+WITH words AS MATERIALIZED (
+    SELECT word FROM vocabulary
+    WHERE tenant = $1 AND learned_by >= $2::bigint::text::xid8
+      AND learned_by < pg_snapshot_xmax(pg_current_snapshot())
+    LIMIT $6
+)
+SELECT (SELECT :digests FROM words), (:delete_hashes), :snapshot_xmin;
 
 -- name: tenant_documents
 -- $1 tenant: its documents.

@@ -3,7 +3,8 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from index.model.scope import Scope
 from index.postgres.database import Database, Row, Session
-from index.text import spelling
+from index.text import sorted_values, spelling
+from index.text.near_words import NearWords
 from index.text.spelling import Near
 
 # Short words share few trigrams with their typos: 0.25 and pg_trgm's default of 0.3 took 1.3 and
@@ -23,6 +25,8 @@ NEAR_MAX = 50  # near words to rank: with 100 the figure is the same, with 20 a 
 UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
 _ERA_BITS = 40  # the lower bits count the added words, the upper ones prunings: sql/vocabulary.sql
+
+DIGEST_BYTES = 8  # of a word in memory
 
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB
@@ -105,34 +109,71 @@ class SeenWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidentWords:
-    """A tenant's words in memory, which stay known in their era.
+    """A tenant's words in memory, as of an extent of the vocabulary; they stay known in its era.
 
     hashes: of the words, ascending; see `_word_hash`. Two words of a million have the same hash
         with a chance of 1 in 10 million; then a typo is not corrected.
+    near: which unknown words may have a correction; None if that is not in memory.
+    snapshot_xmin: the transactions before it had ended in the snapshot, so that others added what
+        the vocabulary has learned since.
     """
 
-    era: Era
+    extent: Extent
     hashes: NDArray[np.int64]
+    near: NearWords | None
+    snapshot_xmin: int
 
     @classmethod
-    def of(cls, extent: Extent, digests: bytes) -> "ResidentWords":
+    def of(
+        cls, extent: Extent, digests: bytes, near: NearWords | None, snapshot_xmin: int
+    ) -> "ResidentWords":
         """digests: the first 8 bytes of each word's digest, as `resident.words` returns them."""
-        return cls(extent.era, np.unique(np.frombuffer(digests, ">i8").astype(np.int64)))
+        return cls(extent, _to_hashes(digests), near, snapshot_xmin)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.hashes.nbytes + (0 if self.near is None else self.near.size_bytes)
+
+    def has_learned(self, extent: Extent) -> bool:
+        """Whether the words of the vocabulary of this extent, or of a later one, are in memory."""
+        return self.extent.era == extent.era and self.extent.words >= extent.words
+
+    def lacks(self, extent: Extent) -> int:
+        """How many words the vocabulary has learned since; 0 in another era."""
+        return extent.words - self.extent.words if self.extent.era == extent.era else 0
+
+    def with_learned(
+        self, extent: Extent, digests: bytes, near_hashes: bytes, snapshot_xmin: int
+    ) -> "ResidentWords":
+        """The words of this later extent, from those learned since.
+
+        Words may be among them that are in memory already. If words are missing, those in memory
+        stay the words of their extent, without `near`.
+        """
+        hashes = sorted_values.distinct(np.concatenate([self.hashes, _to_hashes(digests)]))
+        if len(hashes) - len(self.hashes) != self.lacks(extent) or self.near is None:
+            return replace(self, near=None)
+        return ResidentWords(extent, hashes, self.near.with_learned(near_hashes), snapshot_xmin)
 
     def without_known(self, words: Sequence[str]) -> list[str]:
-        """Those of the words that may be unknown: newer ones may have been learned since."""
+        """Those of the words that are unknown at the extent: newer ones may have been learned."""
         hashes = np.array([_word_hash(word) for word in words], np.int64)
-        places = np.searchsorted(self.hashes, hashes)
-        return [
-            word
-            for word, value, place in zip(words, hashes.tolist(), places.tolist(), strict=True)
-            if place == len(self.hashes) or self.hashes[place] != value
-        ]
+        is_known = sorted_values.are_in(hashes, self.hashes)
+        return list(compress(words, ~is_known))
+
+    def without_uncorrected(self, unknown: Sequence[str]) -> list[str]:
+        """Those of the words, unknown at the extent, that may have a correction at it."""
+        near = self.near
+        return [word for word in unknown if near is None or near.may_correct(word)]
+
+
+def _to_hashes(digests: bytes) -> NDArray[np.int64]:
+    return sorted_values.distinct(np.frombuffer(digests, ">i8").astype(np.int64))
 
 
 def _word_hash(word: str) -> int:
     digest = hashlib.sha256(word.encode()).digest()
-    return int.from_bytes(digest[:8], signed=True)
+    return int.from_bytes(digest[:DIGEST_BYTES], signed=True)
 
 
 class Vocabulary:
@@ -167,12 +208,24 @@ class Vocabulary:
             return CERTAIN
         era, fingerprint = extent.era, scope.fingerprint
         doubtful = [word for word in unlisted if (fingerprint, era, word) not in self._known_words]
-        if resident is not None and resident.era == era:
+        if resident is not None and resident.extent.era == era:
             doubtful = resident.without_known(doubtful)
         if not doubtful:
             return Spelling(_NONE, None, era)
-        cached = self._from_cache(fingerprint, doubtful, languages, extent)
-        return cached or await self._look_up(scope.tenant, fingerprint, doubtful, languages)
+        if resident is not None and resident.has_learned(extent):
+            unknown = resident.without_uncorrected(doubtful[:UNKNOWN_MAX])
+            found = await self._corrections_of(scope, unknown, languages, resident.extent)
+            # If a word was learned meanwhile, it may correct those that were not looked up.
+            if found.extent == resident.extent or len(unknown) == len(doubtful):
+                return found
+        return await self._corrections_of(scope, doubtful, languages, extent)
+
+    async def _corrections_of(
+        self, scope: Scope, doubtful: Sequence[str], languages: frozenset[str], extent: Extent
+    ) -> Spelling:
+        """Those from the cache of this extent, or from the database with its extent."""
+        cached = self._from_cache(scope.fingerprint, doubtful, languages, extent)
+        return cached or await self._look_up(scope.tenant, scope.fingerprint, doubtful, languages)
 
     def _from_cache(
         self, fingerprint: bytes, unknown: Sequence[str], languages: frozenset[str], extent: Extent

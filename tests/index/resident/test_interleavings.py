@@ -93,7 +93,7 @@ class Model:
         empty = empty_shard(labels, partition, self.history, self.revision)
         if self.chunks:
             segment = self.segment(labels, [*self.chunks])
-            empty = empty.with_segment(segment).at_revision(self.revision, "space", STATS)
+            empty = empty.with_segment(segment).at_revision(self.revision, "space", STATS, None)
         await self.wait()
         return empty
 
@@ -111,6 +111,7 @@ class Model:
             stats=STATS,
             outdated=np.array(sorted(named - self.chunks.keys()), np.int64),
             segment=self.segment(shard.labels, changed) if changed else None,
+            words=None,
         )
         await self.wait()
         return changes
@@ -233,7 +234,7 @@ async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def forgetful(shard: Shard, changes: ShardChanges) -> Shard:
-        return shard.at_revision(changes.revision, shard.space, STATS)
+        return shard.at_revision(changes.revision, shard.space, STATS, shard.words)
 
     monkeypatch.setattr(followed_shard, "apply", forgetful)
 

@@ -82,14 +82,16 @@ def compact_without_deletions(shard: Shard) -> Shard:
 
 def end_compaction_without_changes(now: FollowedShard, compacted: Shard) -> FollowedShard:
     return FollowedShard(
-        compacted.at_revision(now.shard.revision, now.shard.space, now.shard.stats)
+        compacted.at_revision(now.shard.revision, now.shard.space, now.shard.stats, now.shard.words)
     )
 
 
 def end_compaction_in_reverse(now: FollowedShard, compacted: Shard) -> FollowedShard:
     changes = (now.since_compaction or ())[::-1]
     after = replace(now, since_compaction=changes).with_compacted(compacted).shard
-    return FollowedShard(after.at_revision(now.shard.revision, now.shard.space, now.shard.stats))
+    return FollowedShard(
+        after.at_revision(now.shard.revision, now.shard.space, now.shard.stats, now.shard.words)
+    )
 
 
 def is_anywhere(_shards: Sequence[Shard], _history: str, _revisions: Mapping[str, int]) -> bool:

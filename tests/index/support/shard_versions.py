@@ -52,7 +52,7 @@ class ShardVersions:
         shard = empty_shard(self._labels, PARTITION, history, revision)
         if values:
             shard = shard.with_segment(tiny_segment(self._labels, values))
-            shard = shard.at_revision(revision, "space", STATS)
+            shard = shard.at_revision(revision, "space", STATS, None)
         return self._only(shard)
 
     def _changes(
@@ -74,6 +74,7 @@ class ShardVersions:
             revision=revision,
             space="space" if changed else None,
             stats=STATS,
+            words=None,
             outdated=np.array(sorted(outdated), np.int64),
             segment=tiny_segment(self._labels, changed) if changed else None,
         )
