@@ -12,11 +12,22 @@ Ask = Callable[[str], bytes]
 """Encodes a question as a request."""
 
 
-def of(gateway: Service, tenant: str) -> Ask:
-    """A new caller in the group `readers`."""
-    body = {"tenant": tenant, "subject": "bench", "groups": ["readers"]}
+def of(gateway: Service, tenant: str, subject: str = "bench") -> Ask:
+    """A new caller in the group `readers`; callers of one subject share cached answers."""
+    return asking(gateway, new_key(gateway, tenant, subject))
+
+
+def new_key(gateway: Service, tenant: str, subject: str) -> str:
+    """A key of the subject, in the group `readers`."""
+    body = {"tenant": tenant, "subject": subject, "groups": ["readers"]}
     admin = {"Authorization": f"Bearer {gateway.admin_key}"}
     answer = httpx2.post(f"{gateway.url}/v1/keys", json=body, headers=admin, timeout=60)
     answer.raise_for_status()
-    searches = RequestTemplate(f"{gateway.url}/v1/search", answer.json()["key"])
+    key: str = answer.json()["key"]
+    return key
+
+
+def asking(gateway: Service, key: str) -> Ask:
+    """The caller that has the key."""
+    searches = RequestTemplate(f"{gateway.url}/v1/search", key)
     return lambda question: searches.encode(orjson.dumps({"query": question}))

@@ -137,8 +137,8 @@ def _text(plan: DeploymentPlan, rows: list[Row]) -> str:
         f"answers a tenant, {plan.hot:.0%} of the chunks in use, processors {plan.busy:.0%} busy. "
         f"All {plan.regions} regions together. "
         "A new question costs as much as in a tenant of 1,000 chunks beside the largest index "
-        "above, a repeat as much as with the most tenants; an answer takes the memory's growth "
-        "from the smallest to the largest number, divided by their difference."
+        "above, without shards; a repeat as much as with the most tenants; an answer takes the "
+        "memory's growth from the smallest to the largest number, divided by their difference."
     )
     cells = [(what, formula, f"{value:,.0f} {of}") for what, formula, value, of in rows]
     return f"{assumed}\n\n{table(('what', 'formula', 'how much'), cells)}"

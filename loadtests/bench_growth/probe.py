@@ -1,6 +1,6 @@
 """The cost of requests: latency, and processor time and memory of each server."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 
@@ -58,34 +58,31 @@ class RequestCost:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A server, and the requests that it gets."""
+
+    gateway: Service
+    requests: Iterator[bytes]
+
+
 class Meter:
     """Measures from its creation to `read`."""
 
     def __init__(self, gateway: Service) -> None:
         self._made = gateway
-        self._before = [_spent_s(group) for group in self._groups()]
+        self._before = [_spent_s(group) for group in _groups(gateway)]
 
     def read(self, outcome: ClosedLoopResult, answered: int) -> RequestCost:
         """answered: the number of all requests that used the servers."""
-        groups = self._groups()
-        spent_us = [
-            sum(spent_s - before.get(pid, 0.0) for pid, spent_s in _spent_s(group).items())
-            / answered
-            * 1e6
-            for group, before in zip(groups, self._before, strict=True)
-        ]
-        return RequestCost(
-            outcome.per_second,
-            outcome.hits / outcome.count,
-            outcome.percentile_ms(50),
-            outcome.percentile_ms(99),
-            *spent_us,
-            *map(memory.megabytes, groups),
-        )
+        return _cost(self._made, outcome, self.spent_s(), answered)
 
-    def _groups(self) -> Sequence[set[int]]:
-        """The processes of each server; the time of a process that has ended is lost."""
-        return {self._made.pid}, memory.database(self._made), memory.redis(self._made)
+    def spent_s(self) -> Sequence[float]:
+        """The processor time of each server so far; that of a process that has ended is lost."""
+        return [
+            sum(spent_s - before.get(pid, 0.0) for pid, spent_s in _spent_s(group).items())
+            for group, before in zip(_groups(self._made), self._before, strict=True)
+        ]
 
 
 def take(
@@ -99,10 +96,54 @@ def take(
     return meter.read(outcome, outcome.count)
 
 
+def take_in_turns(
+    probes: Mapping[str, Probe], *, seconds: float, turns: int
+) -> dict[str, RequestCost]:
+    """The cost by name, of one connection in a closed loop for `seconds` in all.
+
+    The servers are asked one after the other, in so many turns, so that other work on the machine
+    affects all of them.
+    """
+    outcomes = {name: ClosedLoopResult() for name in probes}
+    spent_s = {name: [0.0, 0.0, 0.0] for name in probes}
+    for _ in range(turns):
+        for name, probe in probes.items():
+            meter = Meter(probe.gateway)
+            turn = closed_loop.run(
+                probe.gateway.url, probe.requests, connections=1, seconds=seconds / turns
+            )
+            outcomes[name].merge(uvloop.run(turn))
+            spent_s[name] = [
+                before + more for before, more in zip(spent_s[name], meter.spent_s(), strict=True)
+            ]
+    return {
+        name: _cost(probe.gateway, outcomes[name], spent_s[name], outcomes[name].count)
+        for name, probe in probes.items()
+    }
+
+
 def warm(gateway: Service, requests: Iterator[bytes], count: int) -> None:
     """Send so many of the requests without counting them."""
     some = list(islice(requests, count))
     uvloop.run(closed_loop.send_all(gateway.url, some, connections=1))
+
+
+def _cost(
+    gateway: Service, outcome: ClosedLoopResult, spent_s: Sequence[float], answered: int
+) -> RequestCost:
+    return RequestCost(
+        outcome.per_second,
+        outcome.hits / outcome.count,
+        outcome.percentile_ms(50),
+        outcome.percentile_ms(99),
+        *(server_s / answered * 1e6 for server_s in spent_s),
+        *map(memory.megabytes, _groups(gateway)),
+    )
+
+
+def _groups(gateway: Service) -> Sequence[set[int]]:
+    """The processes of the gateway, of PostgreSQL and of Redis."""
+    return {gateway.pid}, memory.database(gateway), memory.redis(gateway)
 
 
 def _spent_s(pids: set[int]) -> dict[int, float]:

@@ -37,6 +37,12 @@ class ClosedLoopResult:
     def percentile_ms(self, percentile: float) -> float:
         return self.latencies.percentile_ms(percentile)
 
+    def merge(self, other: "ClosedLoopResult") -> None:
+        """Add the other one, as if it had run after this one."""
+        self.seconds += other.seconds
+        self.latencies.merge(other.latencies)
+        self.hits += other.hits
+
 
 async def run(
     url: str, requests: Iterable[bytes], *, connections: int, seconds: float

@@ -9,6 +9,7 @@ from prometheus_client.samples import Sample
 
 _TIMEOUT_S = 60
 _EVENTS = "nearhit_cache_events_total"
+_STATEMENTS = "nearhit_sql_statement_duration_seconds_count"
 
 
 def read(url: str, name: str, **labels: str) -> float:
@@ -35,6 +36,11 @@ def sums_by_label(urls: Iterable[str], name: str) -> Counter[str]:
             if sample.name == name:
                 sums[next(iter(sample.labels.values()))] += int(sample.value)
     return sums
+
+
+def statements(urls: Iterable[str]) -> Counter[str]:
+    """How often each SQL statement has run, by name."""
+    return sums_by_label(urls, _STATEMENTS)
 
 
 def _samples(text: str) -> Iterator[Sample]:

@@ -8,6 +8,7 @@ from itertools import repeat
 import pytest
 
 from loadtests.load import closed_loop
+from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
 
 pytestmark = pytest.mark.anyio
@@ -73,3 +74,20 @@ async def test_any_other_status_ends_the_loop() -> None:
     async with echo(status="503 Service Unavailable") as request:
         with pytest.raises(RuntimeError, match="503"):
             await closed_loop.send_all(request.url, [request.encode(b"question")], connections=1)
+
+
+async def test_results_of_turns_make_one_result() -> None:
+    async with echo(head="cache-status: nearhit; hit\r\n") as request:
+        turns = [
+            await closed_loop.run(
+                request.url, repeat(request.encode(b"question")), connections=1, seconds=0.02
+            )
+            for _ in range(3)
+        ]
+
+    merged = ClosedLoopResult()
+    for turn in turns:
+        merged.merge(turn)
+
+    assert merged.count == merged.hits == sum(turn.count for turn in turns)
+    assert merged.seconds == pytest.approx(sum(turn.seconds for turn in turns))
