@@ -125,8 +125,8 @@ bench-scale: setup
 bench-peers: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_peers $(DATA) $(if $(QUICK),--quick)
 
-# make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.md; three quarters of
-# an hour, or with QUICK=1 some minutes.
+# make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.md; an hour, or with
+# QUICK=1 some minutes. `ONLY=shards` takes ten minutes.
 bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 

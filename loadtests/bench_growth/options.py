@@ -29,6 +29,13 @@ class GrowthOptions:
         (100, 1_000, 10_000, 100_000), "live answers", quick=(100, 1_000), parse=_sizes
     )
     writers: Sequence[int] = option((0, 1, 2, 4, 8), "writers", quick=(0, 2), parse=_sizes)
+    shards: Sequence[int] = option(
+        (1_000, 10_000, 30_000, 100_000),
+        "chunks of a tenant in memory",
+        quick=(1_000, 10_000),
+        parse=_sizes,
+    )
+    edits: int = option(50, "edits of a tenant, with shards and without", quick=10)
     seconds: float = option(10.0, "seconds of each probe", quick=2.0)
 
 
