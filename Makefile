@@ -108,7 +108,7 @@ load: .venv/load
 	  --shape $(or $(SHAPE),steady) --users $(or $(USERS),50) --seconds $(or $(SECONDS),60) \
 	  $(if $(DATA),--data $(DATA)) $(if $(WEB),--web)
 
-# make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.md; five minutes.
+# make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.md; six minutes.
 bench-load: setup
 	$(BIN)/python -m loadtests.bench_load $(DATA) $(if $(ONLY),--only $(ONLY))
 

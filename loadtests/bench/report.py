@@ -59,10 +59,7 @@ class BenchmarkReport:
 
 
 def _rendered(section: Section) -> str:
-    rows = [
-        (bar.what, f"{bar.figure:.4g}", bar.limit, "yes" if bar.held else "**no**")
-        for bar in section.bars
-    ]
+    rows = [(bar.what, f"{bar.figure:.4g}", bar.limit, bar.verdict) for bar in section.bars]
     bars = [table(("target", "measured", "limit", "met"), rows)] if rows else []
     provenance = f"Measured on {section.date}: {section.machine}."
     return "\n\n".join([f"## {section.title}", section.text, *bars, provenance]) + "\n"

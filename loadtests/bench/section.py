@@ -8,17 +8,30 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A target: the figure has to be at least, or at most, the limit."""
+    """A target: the figure has to be at least, or at most, the limit.
+
+    judged: whether the run's conditions were those of the target; if not, it is never missed.
+    """
 
     what: str
     figure: float
     at_least: float | None = None
     at_most: float | None = None
+    judged: bool = True
 
     @property
     def held(self) -> bool:
+        if not self.judged:
+            return True
         enough = self.at_least is None or self.figure >= self.at_least
         return enough and (self.at_most is None or self.figure <= self.at_most)
+
+    @property
+    def verdict(self) -> str:
+        """In Markdown."""
+        if not self.judged:
+            return "not judged"
+        return "yes" if self.held else "**no**"
 
     @property
     def limit(self) -> str:

@@ -1,12 +1,13 @@
 """The mix of searches and writes: the capacity, and the latencies at half of it."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import uvloop
 
 from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_load import capacity, measurement
+from loadtests.bench_load import bare, capacity, measurement
 from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
@@ -15,6 +16,7 @@ from loadtests.servers import service
 from loadtests.servers.service import Service
 
 _P99_MS_MAX = 20.0  # at half of the capacity
+_BARE_S_MAX = 10.0  # of the bare app, before and after
 _WRITES = 2.0  # per second: edits, removals, shares and changes of groups
 _TIERS = ("memory", "redis", "semantic", "miss")
 _SCOPES = ("all", "private", "shared", "tenant", "public")
@@ -32,14 +34,28 @@ async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
         agents = environment.agents(load)
         borne = await capacity.find(environment, load, agents, run.console)
         steady = replace(load, rate=borne / 2)
+        before_ms = await _bare_p99_ms(run, environment)
         figures = await measurement.drive(environment, steady, agents, run.console)
-        return _section(run, environment, borne, steady, figures)
+        bare_p99s_ms = before_ms, await _bare_p99_ms(run, environment)
+        return _section(run, environment, borne, steady, figures, bare_p99s_ms)
+
+
+async def _bare_p99_ms(run: LoadBenchRun, environment: LoadEnvironment) -> float:
+    load = bare.hits_load(min(run.options.seconds, _BARE_S_MAX))
+    figures = await bare.drive(environment, load, environment.agents(load), run.console)
+    return measurement.percentile(figures, "p99_ms")
 
 
 def _section(
-    run: LoadBenchRun, environment: LoadEnvironment, borne: float, load: Load, figures: Figures
+    run: LoadBenchRun,
+    environment: LoadEnvironment,
+    borne: float,
+    load: Load,
+    figures: Figures,
+    bare_p99s_ms: Sequence[float],
 ) -> Section:
-    counts = environment.judge.counts
+    counts, usual_ms = environment.judge.counts, run.options.bare_p99_ms
+    is_usual = bare.is_usual(bare_p99s_ms, usual_ms)
     histories = "real histories" if run.data_folder else "generated histories"
     groups = {
         "all": "all",
@@ -64,15 +80,22 @@ def _section(
         f"{figures.errors.total()} of {figures.requests:,} requests failed. "
         f"{counts['judged']:,} answers with {counts['hits']:,} hits were judged in all; "
         f"{counts['expected']:,} times an acknowledged text was searched for at once. "
-        f"The load generator itself was late by {figures.late.percentile_ms(99):.1f} ms at P99."
+        f"The load generator itself was late by {figures.late.percentile_ms(99):.1f} ms at P99.\n"
+        f"{bare.usual_sentence(bare_p99s_ms, usual_ms)}"
     )
     json_figures = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
+    json_figures["bare"] = {"p99s_ms": bare_p99s_ms, "usual_p99_ms": usual_ms}
     return Section(
         "The mix, at half of the capacity",
         text,
         json_figures | {"steady": figures.as_json()},
         [
-            Bar("P99 ms", measurement.percentile(figures, "p99_ms"), at_most=_P99_MS_MAX),
+            Bar(
+                "P99 ms",
+                measurement.percentile(figures, "p99_ms"),
+                at_most=_P99_MS_MAX,
+                judged=is_usual,
+            ),
             Bar("share of errors", figures.error_share, at_most=capacity.ERRORS_MAX),
             *measurement.correct(environment),
         ],

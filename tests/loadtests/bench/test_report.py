@@ -45,6 +45,27 @@ def test_what_is_not_measured_anew_stays_and_counts_for_nothing(tmp_path: Path) 
     ]
 
 
+def test_a_bar_that_is_not_judged_is_never_missed(tmp_path: Path) -> None:
+    report = report_in(tmp_path)
+    bars = [Bar("speed", 2, at_most=1.0, judged=False), Bar("size", 1, at_most=1.0)]
+
+    missed = report.measure(
+        {"time": lambda: Section("Time", "It flies.", {}, bars)}, [], Console(quiet=True)
+    )
+
+    assert missed == []
+    assert "| speed | 2 | at most 1 | not judged |" in report.path.read_text()
+    assert report.read()["time"].bars == bars
+
+
+def test_a_bar_of_a_page_without_judgements_is_judged() -> None:
+    stored = section(1.1).as_json()
+    for bar in stored["bars"]:
+        del bar["judged"]
+
+    assert Section.from_json(stored) == section(1.1)
+
+
 def test_a_bar_that_is_missed_is_told(tmp_path: Path) -> None:
     missed = report_in(tmp_path).measure({"time": partial(section, 2)}, [], Console(quiet=True))
 
