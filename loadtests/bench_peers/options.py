@@ -12,7 +12,8 @@ from loadtests.bench_peers.systems.line_up import OTHERS
 class PeersOptions:
     """peer: the systems beside Nearhit; all that are installed if empty.
 
-    rows: of all tenants together. checks: rows that each system edits, and rows that it withdraws.
+    rows: of all tenants together. small_rows: of the small index.
+    checks: rows that each system edits, and rows that it withdraws.
     settle_s: how long the filled systems are left alone before the first question.
     """
 
@@ -20,6 +21,7 @@ class PeersOptions:
         (), "compare with this system; may be repeated", choices=list(OTHERS)
     )
     rows: int = option(30_000, "rows of all tenants together", quick=2_000)
+    small_rows: int = option(2_000, "rows of all tenants together, in the small index", quick=500)
     rounds: int = option(5, "turns of each system, after one to warm up", quick=1)
     seconds: float = option(3.0, "seconds of each turn")
     questions: int = option(400, "questions for quality, and as many for similar ones", quick=100)

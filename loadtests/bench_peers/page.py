@@ -12,28 +12,80 @@ from loadtests.bench_peers.systems import nearhit
 from loadtests.bench_peers.turns import TurnResults
 from loadtests.bench_peers.world import GROUPS
 
-_WARDOWL, _CHROMA = "wardowl", "Chroma"
+_WARDOWL, _CHROMA, _PGVECTOR = "wardowl", "Chroma", "pgvector"
+# The least of Nearhit's requests a second to another system's.
 _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
-_COLD_TO_CHROMA = 5.0
+_COLD_TO = {_WARDOWL: 3.0, _CHROMA: 5.0}
+_COLD_TO_PGVECTOR = {30_000: 1.0, 2_000: 0.7}  # by the rows of all tenants
+SMALL_PEERS = (_WARDOWL, _CHROMA, _PGVECTOR)  # those that targets name
 
 
 def section(run: PeersRun, compared: PeerComparison) -> Section:
+    """The comparison of all systems."""
+    how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in compared.rows)
+    targets = list(bars(compared.rows, run.options.rows))
+    return _section("Side by side", run, compared, how, targets)
+
+
+def small_section(run: PeersRun, compared: PeerComparison) -> Section:
+    """The comparison over fewer rows, whose systems are set up as those of the other section."""
+    how = "The systems are set up as above."
+    targets = list(small_bars(compared.rows, run.options.rows))
+    return _section("A small index", run, compared, how, targets)
+
+
+def bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
+    """The targets that the line-up allows; the one to pgvector depends on the rows in all."""
+    by_name = {row.peer.name: row for row in rows}
+    own = by_name[nearhit.NAME]
+    for name, times in _MIX_TO.items():
+        if name in by_name:
+            ratio = own.times.mix.capacity_to(by_name[name].times.mix)
+            yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
+    for name, times in _COLD_TO.items():
+        if name in by_name:
+            yield _cold_bar(own, by_name[name], times)
+    if _CHROMA in by_name:
+        recall = own.quality.nearest - by_name[_CHROMA].quality.nearest
+        yield Bar("recall@10 of the nearest above Chroma's", recall, at_least=0.0)
+    yield from small_bars(rows, rows_in_all)
+
+
+def small_bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
+    """The target to pgvector, if there is one for so many rows, and those that always hold."""
+    by_name = {row.peer.name: row for row in rows}
+    if _PGVECTOR in by_name and rows_in_all in _COLD_TO_PGVECTOR:
+        times = _COLD_TO_PGVECTOR[rows_in_all]
+        yield _cold_bar(by_name[nearhit.NAME], by_name[_PGVECTOR], times)
+    for row in rows:
+        if row.peer.name.startswith(nearhit.NAME):
+            yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)
+            yield Bar(f"{row.peer.name}: rows leaked", float(row.rights.leaked), at_most=0.0)
+
+
+def _cold_bar(own: PeerResult, other: PeerResult, times: float) -> Bar:
+    ratio = own.times.cold.capacity_to(other.times.cold)
+    return Bar(f"new questions a second, to those of {other.peer.name}", ratio, at_least=times)
+
+
+def _section(
+    title: str, run: PeersRun, compared: PeerComparison, how: str, targets: Sequence[Bar]
+) -> Section:
     rows = compared.rows
     tables = [
         ("What is found, and what should not be", _right(rows)),
         ("New questions alone", _times(rows, {row.peer.name: row.times.cold for row in rows})),
         ("The mix", _times(rows, {row.peer.name: row.times.mix for row in rows})),
     ]
-    how = "\n".join(f"- *{row.peer.name}:* {row.peer.how}." for row in rows)
     absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
     parts = [_notes(run, compared)]
     parts += [f"**{title}**\n\n{rows_table}" for title, rows_table in tables]
     parts += [part for part in (how, absent) if part]
     return Section(
-        title="Side by side",
+        title=title,
         text="\n\n".join(parts),
         figures={row.peer.name: _figures(row) for row in rows},
-        bars=list(_bars(rows)),
+        bars=targets,
     )
 
 
@@ -131,22 +183,3 @@ def _timed(results: TurnResults) -> dict[str, float]:
         f"p{percentile}_ms": results.percentile_ms(percentile) for percentile in (50, 95, 99)
     }
     return {"per_second": results.per_second, "hits": results.hits, **percentiles}
-
-
-def _bars(rows: Sequence[PeerResult]) -> Iterator[Bar]:
-    by_name = {row.peer.name: row for row in rows}
-    own = by_name[nearhit.NAME]
-    for name, times in _MIX_TO.items():
-        if name in by_name:
-            ratio = own.times.mix.capacity_to(by_name[name].times.mix)
-            yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
-    if _CHROMA in by_name:
-        chroma = by_name[_CHROMA]
-        ratio = own.times.cold.capacity_to(chroma.times.cold)
-        yield Bar("new questions a second, to Chroma's", ratio, at_least=_COLD_TO_CHROMA)
-        recall = own.quality.nearest - chroma.quality.nearest
-        yield Bar("recall@10 of the nearest above Chroma's", recall, at_least=0.0)
-    for row in rows:
-        if row.peer.name.startswith(nearhit.NAME):
-            yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)
-            yield Bar(f"{row.peer.name}: rows leaked", float(row.rights.leaked), at_most=0.0)

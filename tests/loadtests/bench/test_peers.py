@@ -4,9 +4,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from loadtests.bench_peers import generated_passages, similar, trace
+from loadtests.bench.section import Bar
+from loadtests.bench_peers import generated_passages, page, similar, trace
 from loadtests.bench_peers.generated_passages import PeerTopicQuestion
+from loadtests.bench_peers.quality import Quality
+from loadtests.bench_peers.rights import RightsCheck
+from loadtests.bench_peers.side_by_side import PeerResult
+from loadtests.bench_peers.systems.line_up import OTHERS
+from loadtests.bench_peers.systems.peer import Peer
+from loadtests.bench_peers.turns import PeerTimes, TurnResults
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
+from loadtests.load.closed_loop import ClosedLoopResult
 
 
 def world() -> PeerWorld:
@@ -96,3 +104,73 @@ def test_an_answer_to_another_question_is_right_if_a_fresh_one_is_much_the_same(
     answered: list[int],
 ) -> None:
     assert not similar.is_wrong(answered, [1, 2, 3, 4])
+
+
+def turns(per_second: int) -> TurnResults:
+    result = ClosedLoopResult(seconds=1.0)
+    for _ in range(per_second):
+        result.latencies.add(0.001)
+    return TurnResults([result])
+
+
+def peer_result(name: str, *, cold: int, mix: int, stale: int = 0) -> PeerResult:
+    peer = Peer(
+        name=name,
+        how="",
+        url="",
+        keys=[],
+        pids=[],
+        body=lambda _: b"",
+        found=lambda _: [],
+        edit=lambda _row, _text: None,
+        restrict=lambda _row, _readers: None,
+    )
+    quality, rights = Quality(1, 1, 1), RightsCheck(50, stale, 50, 0)
+    return PeerResult(peer, quality, PeerTimes(turns(cold), turns(mix)), None, rights, 100)
+
+
+def line_up(*, nearhit_cold: int = 300, nearhit_mix: int = 500) -> list[PeerResult]:
+    """Nearhit holds all targets at the first figures, and misses one if either is lower."""
+    return [
+        peer_result("Nearhit", cold=nearhit_cold, mix=nearhit_mix),
+        peer_result("wardowl", cold=100, mix=100),
+        peer_result("Chroma", cold=60, mix=50),
+        peer_result("pgvector", cold=300, mix=900),
+    ]
+
+
+def missed(bars: list[Bar]) -> list[str]:
+    return [bar.what for bar in bars if not bar.held]
+
+
+def test_the_targets_of_new_questions_and_of_the_mix_are_held_at_their_limits() -> None:
+    assert missed([*page.bars(line_up(), 30_000)]) == []
+    assert missed([*page.bars(line_up(nearhit_cold=299), 30_000)]) == [
+        "new questions a second, to those of wardowl",
+        "new questions a second, to those of Chroma",
+        "new questions a second, to those of pgvector",
+    ]
+    assert missed([*page.bars(line_up(nearhit_mix=499), 30_000)]) == [
+        "capacity on the mix, to that of wardowl",
+        "capacity on the mix, to that of Chroma",
+    ]
+
+
+def test_the_target_to_pgvector_depends_on_the_size() -> None:
+    of_pgvector = "new questions a second, to those of pgvector"
+
+    assert missed([*page.small_bars(line_up(nearhit_cold=210), 2_000)]) == []
+    assert missed([*page.small_bars(line_up(nearhit_cold=209), 2_000)]) == [of_pgvector]
+    assert missed([*page.small_bars(line_up(nearhit_cold=1), 5_000)]) == []
+    assert of_pgvector not in [bar.what for bar in page.bars(line_up(), 5_000)]
+
+
+def test_stale_answers_are_missed_targets_in_every_index() -> None:
+    rows = [peer_result("Nearhit", cold=1, mix=1, stale=1)]
+
+    assert missed([*page.bars(rows, 30_000)]) == ["Nearhit: stale answers"]
+    assert missed([*page.small_bars(rows, 2_000)]) == ["Nearhit: stale answers"]
+
+
+def test_the_small_index_has_the_systems_that_targets_name() -> None:
+    assert set(page.SMALL_PEERS) <= OTHERS.keys()
