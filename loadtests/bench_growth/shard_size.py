@@ -18,7 +18,7 @@ async def _size_bytes(database_url: str, tenant: str, chunks: int) -> int:
         statement_timeout_s=600,
         observe=lambda _name, _seconds: None,
     ) as database:
-        shard = await loading.load(database, tenant, chunks)
+        shard = await loading.load(database, tenant, chunks_max=chunks)
     assert shard is not None, "it has no more chunks than that"
     assert shard.rows == chunks, "it has no fewer either"
     return shard.size_bytes
