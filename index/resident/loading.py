@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from index.invalidation.changes import CHANGED_CHUNKS_MAX, CHANGES_MAX
 from index.model.scope import PUBLIC
 from index.postgres.database import Database, Row, Session
-from index.resident import chunk_records, exact_scores, loading_words, segment, term_postings
+from index.resident import (
+    chunk_records,
+    exact_scores,
+    freed_memory,
+    loading_words,
+    segment,
+    term_postings,
+)
 from index.resident.chunk_records import ChunkRecords
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
@@ -105,7 +112,10 @@ async def load(
         if sums is not None:
             owner = await database.as_owner(session)
             pages = [await page.with_records(owner) for page in pages]
-    return await asyncio.to_thread(_build, partition, head, pages, words, sums)
+    shard = await asyncio.to_thread(_build, partition, head, pages, words, sums)
+    pages.clear()
+    await asyncio.to_thread(freed_memory.give_back)
+    return shard
 
 
 async def read_pages(session: Session, partition: str) -> AsyncIterator[Page]:
