@@ -80,12 +80,34 @@ def chunk(text: str, language: str) -> dict[int, float]:
 
     Source: Robertson, Zaragoza, The Probabilistic Relevance Framework, 2009; L fixed.
     """
+    (weights,), _ = chunks([text], language)
+    return weights
+
+
+def chunks(texts: Sequence[str], language: str) -> tuple[list[dict[int, float]], set[str]]:
+    """`chunk` of each text, and the pieces between spaces of all texts together.
+
+    A piece that the texts share is looked up once: chunks of one document share two in three.
+    """
     base = base_language(language)
-    pieces = text.split()
-    counts = Counter(chain.from_iterable(map(_piece_terms(base).__getitem__, pieces)))
+    split = [text.split() for text in texts]
+    pieces = set(chain.from_iterable(split))
+    terms = dict(zip(pieces, map(_piece_terms(base).__getitem__, pieces), strict=True))
+    weights = [
+        _saturate(text, text_pieces, terms, base)
+        for text, text_pieces in zip(texts, split, strict=True)
+    ]
+    return weights, pieces
+
+
+def _saturate(
+    text: str, pieces: Sequence[str], terms: Mapping[str, Sequence[int]], language: str
+) -> dict[int, float]:
+    """terms: by piece, as `_piece_terms` returns them."""
+    counts = Counter(chain.from_iterable(map(terms.__getitem__, pieces)))
     length = len(pieces) + counts.pop(_MORE, 0) - counts.pop(_FEWER, 0)
     if counts.pop(_SPANNED, 0) >= tokens.PHONE_DIGITS_MIN:
-        counts.update(_index(span, base) for span in tokens.spans(text))
+        counts.update(_index(span, language) for span in tokens.spans(text))
     if len(counts) > CHUNK_TERMS_MAX:
         counts = Counter(dict(counts.most_common(CHUNK_TERMS_MAX)))
     norm = K1 * (1 - B + B * length / CHUNK_WORDS)

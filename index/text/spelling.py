@@ -38,7 +38,11 @@ class Near:
 
 def vocabulary_words(texts: Iterable[str]) -> frozenset[str]:
     """The words of the texts that belong in a vocabulary."""
-    pieces = set(chain.from_iterable(map(str.split, texts)))
+    return words_of_pieces(set(chain.from_iterable(map(str.split, texts))))
+
+
+def words_of_pieces(pieces: Iterable[str]) -> frozenset[str]:
+    """`vocabulary_words` of a text that is already split at its spaces."""
     return frozenset(chain.from_iterable(map(_piece_words.__getitem__, pieces)))
 
 

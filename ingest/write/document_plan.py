@@ -103,23 +103,17 @@ def plan_document(
         stored.document.title != document.title or stored.document.language != document.language
     )
     added = [new_chunks[index] for index in chunk_plan.added]
+    added_words, added_pieces = _words(document, added)
     write = DocumentWrite(
         document=document,
         version=stored.version if stored else 0,
         added=(),
-        kept=[
-            _kept_chunk(
-                chunk_id,
-                new_chunks[index],
-                _words(document, new_chunks[index]) if has_new_weights else None,
-            )
-            for chunk_id, index in chunk_plan.kept
-        ],
+        kept=_kept_chunks(document, new_chunks, chunk_plan.kept, has_new_weights=has_new_weights),
         removed=chunk_plan.removed,
-        words=_vocabulary_words(document, new_chunks if becomes_visible else added),
+        words=_vocabulary_words(document, new_chunks if becomes_visible else (), added_pieces),
         stored=stored.document if stored else None,
     )
-    return DocumentPlan(write, added, [_words(document, chunk) for chunk in added])
+    return DocumentPlan(write, added, added_words)
 
 
 async def plan_in_thread(
@@ -176,11 +170,17 @@ def is_tenant_visible(document: Document) -> bool:
     return not _COMMON.isdisjoint(document.readers)
 
 
-def _vocabulary_words(document: Document, chunks: Sequence[Chunk]) -> Collection[str]:
-    """The words for the vocabulary; none of a restricted document, as corrections reveal words."""
+def _vocabulary_words(
+    document: Document, chunks: Sequence[Chunk], pieces: set[str]
+) -> Collection[str]:
+    """The words for the vocabulary; none of a restricted document, as corrections reveal words.
+
+    They are those of the title, of the chunks, and of the pieces of other texts.
+    """
     if not is_tenant_visible(document):
         return ()
-    return spelling.vocabulary_words([document.title, *(chunk.embedded_text for chunk in chunks)])
+    texts = [document.title, *(chunk.embedded_text for chunk in chunks)]
+    return spelling.words_of_pieces(pieces.union(*map(str.split, texts)))
 
 
 def _chunks(
@@ -206,11 +206,29 @@ def _plan(stored: StoredDocument | None, new: Sequence[Chunk]) -> ChunkPlan:
     return plan_chunks([*chunks, *summaries], new)
 
 
-def _kept_chunk(chunk_id: int, chunk: Chunk, words: bytes | None) -> KeptChunk:
-    return KeptChunk(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
+def _kept_chunks(
+    document: Document,
+    chunks: Sequence[Chunk],
+    kept: Sequence[tuple[int, int]],
+    *,
+    has_new_weights: bool,
+) -> list[KeptChunk]:
+    """kept: of each kept chunk its id, and its index in the chunks."""
+    kept_chunks = [chunks[index] for _, index in kept]
+    all_words: Sequence[bytes | None] = (
+        _words(document, kept_chunks)[0] if has_new_weights else [None] * len(kept)
+    )
+    return [
+        KeptChunk(chunk_id, chunk.digest, chunk.start, chunk.end, chunk.text, words)
+        for (chunk_id, _), chunk, words in zip(kept, kept_chunks, all_words, strict=True)
+    ]
 
 
-def _words(document: Document, chunk: Chunk) -> bytes:
-    """The chunk's lexical vector with the title's words; the title itself is not embedded."""
-    weights = lexical.chunk(f"{document.title}\n{chunk.embedded_text}", document.language)
-    return vectors.sparse(weights, lexical.DIMENSION)
+def _words(document: Document, chunks: Sequence[Chunk]) -> tuple[list[bytes], set[str]]:
+    """The chunks' lexical vectors with the title's words, and the pieces of all their texts.
+
+    The title itself is not embedded.
+    """
+    texts = [f"{document.title}\n{chunk.embedded_text}" for chunk in chunks]
+    weights, pieces = lexical.chunks(texts, document.language)
+    return [vectors.sparse(chunk, lexical.DIMENSION) for chunk in weights], pieces

@@ -124,6 +124,15 @@ def test_an_undetermined_language_knows_no_inflections() -> None:
     assert score("searching", "searched", "und") == 0
 
 
+@given(st.lists(WRITTEN, max_size=4), st.sampled_from(sorted(LANGUAGES)))
+@example(["+351 912", "345 678", "the lighthouse"], "en")
+def test_chunks_of_one_text_do_not_change_one_another(texts: list[str], language: str) -> None:
+    weights, pieces = lexical.chunks(texts, language)
+
+    assert weights == [lexical.chunk(text, language) for text in texts]
+    assert pieces == {piece for text in texts for piece in text.split()}
+
+
 @given(TEXTS, st.sampled_from(sorted(LANGUAGES)))
 def test_accents_never_matter(text: str, language: str) -> None:
     letters = unicodedata.normalize("NFD", text)
