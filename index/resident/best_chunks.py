@@ -5,7 +5,7 @@ Pure.
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,21 @@ class _Scored(NamedTuple):
             return self.lexical
         return alpha * self.dense + (1 - alpha) * self.lexical
 
-    def with_fields(self) -> Row:
-        scores = {"chunk_id": self.chunk_id, "dense": self.dense, "lexical": self.lexical}
-        return {**scores, **self.records.fields(self.row), "summaries": None}
+    def hit_row(self) -> Row:
+        row = _HitRow(chunk_id=self.chunk_id, dense=self.dense, lexical=self.lexical)
+        row.scored = self
+        return row
+
+
+class _HitRow(dict[str, Any]):
+    """A row of `search.sql`; what a hit shows is read from the record once it is asked for."""
+
+    scored: _Scored
+
+    def __missing__(self, key: str) -> Any:
+        shown = {**self.scored.records.fields(self.scored.row), "summaries": None}
+        self.update(shown)
+        return shown[key]
 
 
 def best_chunks(
@@ -46,7 +58,7 @@ def best_chunks(
     ids = np.array(proposed, np.int64)
     scored = chain.from_iterable(_scored(shard, question, ids) for shard in shards)
     best = sorted(scored, key=lambda chunk: (-chunk.score(question.alpha), chunk.chunk_id))
-    return [chunk.with_fields() for chunk in best[: question.count]]
+    return [chunk.hit_row() for chunk in best[: question.count]]
 
 
 def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> Iterator[_Scored]:

@@ -38,9 +38,9 @@ class SumOrder:
     def dense(self, rows: NDArray[np.float16], vector: NDArray[np.float16]) -> NDArray[np.float64]:
         """`1 - (row <=> vector)` for each row; shape (rows,). No vector is zero."""
         wide, asked = rows.astype(np.float32), vector.astype(np.float32)
-        dots = self._sums(wide * asked)
-        lengths = np.sqrt(self._sums(wide * wide) * self._sums(asked[np.newaxis] * asked))
-        cosines: NDArray[np.float64] = np.clip(dots / lengths, -1.0, 1.0)
+        sums = self._sums(np.concatenate([wide * asked, wide * wide, [asked * asked]]))
+        dots, squares, asked_square = sums[: len(rows)], sums[len(rows) : -1], sums[-1]
+        cosines: NDArray[np.float64] = np.clip(dots / np.sqrt(squares * asked_square), -1.0, 1.0)
         return 1.0 - (1.0 - cosines)
 
     def lexical(self, products: NDArray[np.float64]) -> NDArray[np.float64]:

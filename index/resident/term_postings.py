@@ -45,15 +45,19 @@ class TermPostings:
 
         rows: those that are wanted. Terms that no chunk holds are left out.
         """
-        column = np.full(self.rows_max, -1, np.int32)
-        column[rows] = np.arange(len(rows), dtype=np.int32)
         found = self._found(dict(sorted(weights.items())))
         products = np.zeros((len(found), len(rows)))
-        for of_term, (postings, weight) in zip(products, found, strict=True):
-            columns = column[self.rows[postings]]
-            is_wanted = columns >= 0
-            values = self.values[postings][is_wanted].astype(np.float64)
-            of_term[columns[is_wanted]] = values * np.float64(weight)
+        if not found:
+            return products
+        column = np.full(self.rows_max, -1, np.int32)
+        column[rows] = np.arange(len(rows), dtype=np.int32)
+        columns = column[np.concatenate([self.rows[postings] for postings, _ in found])]
+        places = np.flatnonzero(columns >= 0)
+        values = np.concatenate([self.values[postings] for postings, _ in found])[places]
+        ends = np.cumsum([postings.stop - postings.start for postings, _ in found])
+        terms = np.searchsorted(ends, places, "right")
+        of_terms = np.array([weight for _, weight in found], np.float64)
+        products[terms, columns[places]] = values.astype(np.float64) * of_terms[terms]
         return products
 
     def _found(self, weights: Mapping[int, float]) -> list[tuple[slice, np.float32]]:
