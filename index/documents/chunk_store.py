@@ -13,7 +13,6 @@ from index.postgres.database import Session
 class AddedChunk:
     """A new chunk; start and end count characters of the document's text.
 
-    dense: None if it is stored by its digest, as all vectors of texts embedded for a write are.
     lexical: as a vector, or as encoded bytes; see `vectors.sparse`.
     """
 
@@ -21,7 +20,7 @@ class AddedChunk:
     start: int
     end: int
     text: str
-    dense: HalfVector | None
+    dense: HalfVector
     lexical: SparseVector | bytes
     kind: Kind = "text"
 
@@ -38,26 +37,15 @@ class KeptChunk:
     lexical: SparseVector | bytes | None
 
 
-class EmbeddingMissing(Exception):
-    """The vector of a chunk is no longer stored: its text has been forgotten meanwhile."""
-
-
 async def add_chunks(
-    session: Session,
-    tenant: str,
-    space: str | None,
-    keyed_chunks: Sequence[tuple[int, AddedChunk]],
+    session: Session, tenant: str, keyed_chunks: Sequence[tuple[int, AddedChunk]]
 ) -> Iterator[int]:
-    """Insert chunks, each given with the key of its document; return their ids in that order.
-
-    space: of their vectors. Raises `EmbeddingMissing`; the transaction must then be rolled back.
-    """
+    """Insert chunks, each given with the key of its document; return their ids in that order."""
     if not keyed_chunks:
         return iter(())
     rows = await session.rows(
         "documents.add_chunks",
         tenant,
-        space,
         [key for key, _ in keyed_chunks],
         [chunk.dense for _, chunk in keyed_chunks],
         [chunk.lexical for _, chunk in keyed_chunks],
@@ -67,8 +55,6 @@ async def add_chunks(
         [chunk.text for _, chunk in keyed_chunks],
         [chunk.kind == "summary" for _, chunk in keyed_chunks],
     )
-    if any(row["lacks_embedding"] for row in rows):
-        raise EmbeddingMissing
     return (row["chunk_id"] for row in rows)
 
 

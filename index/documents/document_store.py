@@ -9,7 +9,6 @@ from itertools import chain
 from pgvector import HalfVector
 
 from index.documents import document_writes, event_versions, forgetting, outbox
-from index.documents.chunk_store import EmbeddingMissing
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
@@ -156,12 +155,11 @@ class DocumentStore:
         rows = await self._database.rows("documents.of_source", tenant, source, until)
         return [row["document_id"] for row in rows]
 
-    async def embedded_digests(
+    async def known_embeddings(
         self, tenant: str, space: str, digests: Collection[bytes]
-    ) -> set[bytes]:
-        """The digests that have a vector."""
-        rows = await self._database.rows("documents.embedded_digests", tenant, space, list(digests))
-        return {row["digest"] for row in rows}
+    ) -> dict[bytes, HalfVector]:
+        rows = await self._database.rows("documents.embeddings", tenant, space, list(digests))
+        return {row["digest"]: row["dense"] for row in rows}
 
     async def keep_embeddings(
         self, tenant: str, space: str, embeddings: Mapping[bytes, HalfVector]
@@ -176,20 +174,10 @@ class DocumentStore:
         """Commit writes of different documents together.
 
         The outcome is None if the document, or the tenant's space, has changed since the plan, and
-        `SourceReserved` if callers may not write to the source; neither is committed. All outcomes
-        are None if a stored vector that a write refers to was deleted since.
+        `SourceReserved` if callers may not write to the source; neither is committed.
         cause: the job's run, the reading or the event behind the writes, which must not be
                outdated; earlier jobs with nothing left to write are superseded.
         """
-        try:
-            return await self._apply_all(tenant, writes, cause)
-        except EmbeddingMissing:
-            return [None] * len(writes)
-
-    async def _apply_all(
-        self, tenant: str, writes: Sequence[DocumentWrite], cause: WriteCause | None
-    ) -> list[CommitOutcome]:
-        """As `apply_all`; raises `EmbeddingMissing`."""
         sources = document_writes.sources_of_callers(writes, cause)
         async with self._writing(tenant, sources) as (session, locked):
             missing = await document_writes.missing_now(session, tenant, locked, writes, cause)
@@ -227,7 +215,7 @@ class DocumentStore:
                 for write in accepted_writes
             }
             committed = await outbox.commit(session, tenant, changes, "write", actions)
-            space = document_writes.space_of(accepted_writes)
+            space = next((write.space for write in accepted_writes if write.added), None)
             if space is not None:
                 added = [*chain.from_iterable(change.added for change in changes)]
                 await forgetting.unmark_forgotten(session, tenant, space, added)

@@ -102,11 +102,6 @@ def sources_of_callers(
     }
 
 
-def space_of(writes: Sequence[DocumentWrite]) -> str | None:
-    """The space of the vectors that the writes add; None if they add none."""
-    return next((write.space for write in writes if write.added), None)
-
-
 async def lock(session: Session, tenant: str, sources: Mapping[str, str | None]) -> LockedRows:
     document_ids = list(sources)
     await session.rows("documents.lock", tenant, document_ids)
@@ -149,7 +144,7 @@ async def put(
     writes: Sequence[DocumentWrite],
     cause: WriteCause | None,
 ) -> list[Change]:
-    """Write the documents and their chunks. Raises `EmbeddingMissing`."""
+    """Write the documents and their chunks."""
     is_reading, sequence = isinstance(cause, Reading), sequence_of(cause)
     rows = await session.rows_each(
         "documents.put",
@@ -170,8 +165,7 @@ async def put(
     keyed_chunks = [
         (key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added
     ]
-    space = space_of(writes)
-    added = await chunk_store.add_chunks(session, tenant, space, keyed_chunks)
+    added = await chunk_store.add_chunks(session, tenant, keyed_chunks)
     kept = [chunk for write in writes for chunk in write.kept]
     repositioned = await chunk_store.keep_chunks(session, tenant, kept)
     return [

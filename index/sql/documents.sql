@@ -148,35 +148,25 @@ document_text AS (
 SELECT document_key FROM document;
 
 -- name: add_chunks
--- $1 tenant, $2 embedding space of the vectors that are null here and stored already. Identifiers grow
--- with the order of the arrays; those of summaries are negative. Where `lacks_embedding`, the vector is
--- not stored, and the transaction must not be committed. OFFSET 0: one lookup for each chunk, in order.
+-- Identifiers grow with the order of the arrays; those of summaries are negative.
 WITH new AS MATERIALIZED (
-    SELECT
-        nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, document_key,
-        coalesce(new.dense, stored.dense) AS dense, lexical, digest, start_at, end_at, text
+    SELECT nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, *
     FROM unnest(
-        $3::bigint[], $4::halfvec[], $5::sparsevec[], $6::bytea[], $7::integer[], $8::integer[],
-        $9::text[], $10::boolean[]
+        $2::bigint[], $3::halfvec[], $4::sparsevec[], $5::bytea[], $6::integer[], $7::integer[],
+        $8::text[], $9::boolean[]
     ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
-    LEFT JOIN LATERAL (
-        SELECT embeddings.dense FROM embeddings
-        WHERE new.dense IS NULL AND embeddings.tenant = $1 AND embeddings.embedding_space = $2
-          AND embeddings.digest = new.digest
-        OFFSET 0
-    ) AS stored ON true
 ),
 added AS (
     INSERT INTO chunks (partition_no, chunk_id, tenant, document_key, dense, lexical)
     SELECT
         (SELECT partition_no FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
-    FROM new WHERE dense IS NOT NULL
+    FROM new
 ),
 added_texts AS (
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
     SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
 )
-SELECT chunk_id, dense IS NULL AS lacks_embedding FROM new ORDER BY abs(chunk_id);
+SELECT chunk_id FROM new ORDER BY abs(chunk_id);
 
 -- name: reposition_chunks
 -- Kept chunks with new offsets; returns those that changed.
@@ -293,9 +283,9 @@ INSERT INTO change_log (
 SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
 RETURNING revision, (SELECT history FROM histories) AS history;
 
--- name: embedded_digests
--- $1 tenant, $2 space, $3 digests: those with a vector.
-SELECT digest FROM embeddings
+-- name: embeddings
+-- $1 tenant, $2 space, $3 digests
+SELECT digest, dense FROM embeddings
 WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]);
 
 -- name: put_embeddings

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pgvector import HalfVector
+
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.document_store import StoredDocument
 from index.documents.document_writes import DocumentWrite
@@ -50,15 +52,15 @@ class DocumentPlan:
     added: Sequence[Chunk]
     added_words: Sequence[bytes]
 
-    def in_space(self, space: str | None) -> DocumentWrite:
-        """The write to commit. space: of the stored vectors of the added chunks."""
+    def with_vectors(self, space: str | None, dense: Mapping[bytes, HalfVector]) -> DocumentWrite:
+        """The write to commit. dense: vectors in the space, by added digest."""
         chunks = [
             AddedChunk(
                 chunk.digest,
                 chunk.start,
                 chunk.end,
                 chunk.text,
-                None,
+                dense[chunk.digest],
                 words,
                 chunk.kind,
             )

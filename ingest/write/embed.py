@@ -1,6 +1,6 @@
-"""Embeds the texts that have no vector yet."""
+"""Gets vectors for texts: the tenant's stored ones, and new ones for the rest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -23,17 +23,15 @@ class PassageEmbedder(Protocol):
 
 async def embed_missing(
     documents: DocumentStore, embedder: PassageEmbedder, tenant: str, texts: Mapping[bytes, str]
-) -> list[bytes]:
-    """Embed the texts, by digest, that have no vector yet; return their digests.
-
-    The vectors are stored at once: an embedder may be slow or paid, and the commit may fail.
-    """
-    known = await documents.embedded_digests(tenant, embedder.space, texts)
-    missing = [digest for digest in texts if digest not in known]
+) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
+    """A vector for each digest, and the digests embedded now; new vectors are stored at once."""
+    vectors = await documents.known_embeddings(tenant, embedder.space, texts)
+    missing = [digest for digest in texts if digest not in vectors]
     for start in range(0, len(missing), embedder.batch_texts_max):
         batch = missing[start : start + embedder.batch_texts_max]
         with bill_to(tenant):
             rows = await embedder.embed_passages([texts[digest] for digest in batch])
         new = {digest: HalfVector(row) for digest, row in zip(batch, rows, strict=True)}
         await documents.keep_embeddings(tenant, embedder.space, new)
-    return missing
+        vectors |= new
+    return vectors, missing

@@ -92,7 +92,7 @@ class Reembedder:
         while page := await self.spaces.texts(
             tenant, after=after, limit=_PAGE_DOCUMENTS, missing_in=missing_in
         ):
-            digests = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
+            _, digests = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
             embedded += len(digests)
             after, documents = page[-1].key, documents + len(page)
             on_progress(ReembedProgress(number, documents, embedded))

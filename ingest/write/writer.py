@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from pgvector import HalfVector
+
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.document_writes import Confirmation
@@ -374,10 +376,10 @@ class Writer:
     ) -> PlannedBatch:
         texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
         space = await self._space(tenant) if texts else None
-        embedded = await self._embed(tenant, space, texts)
+        vectors, embedded = await self._vectors(tenant, space, texts)
         writes = []
         for plan in plans:
-            write = plan.in_space(space)
+            write = plan.with_vectors(space, vectors)
             revised = revisions[write.document.document_id]
             writes.append(replace(write, parts=revised.parts, missing=revised.missing))
         return PlannedBatch(writes, embedded)
@@ -428,13 +430,14 @@ class Writer:
             )
         return space
 
-    async def _embed(
+    async def _vectors(
         self, tenant: str, space: str | None, texts: Mapping[bytes, str]
-    ) -> Collection[bytes]:
-        """The digests that were embedded now; afterwards each has a stored vector."""
+    ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
+        """A vector for each digest, and the digests that were embedded now."""
         if space is None:
-            return ()
-        return await embed_missing(self._documents, self._embedders[space], tenant, texts)
+            return {}, ()
+        embedder = self._embedders[space]
+        return await embed_missing(self._documents, embedder, tenant, texts)
 
     async def _invalidate(self, tenant: str, committed: CommitResult) -> int:
         """Drain the cache and return the tenant's revision; a failed drain is left to readers."""

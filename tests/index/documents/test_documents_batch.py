@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import asyncpg
 import pytest
-from pgvector import HalfVector, SparseVector
+from pgvector import SparseVector
 
 from index.documents.chunk_store import KeptChunk
 from index.documents.document_store import DocumentStore
@@ -53,29 +53,6 @@ async def test_several_documents_are_one_revision_and_one_change(
     assert new.digests == (digest("c"), digest("d"))
     assert (await rows.changes("acme"))[1:] == [(2, [*new.chunk_ids, e], [b], [a])]
     assert await documents.stored("acme", "empty") is not None
-
-
-async def test_a_chunk_whose_vector_is_not_stored_is_not_committed_with_any_other(
-    documents: DocumentStore, rows: Rows
-) -> None:
-    vector = HalfVector([0.5, 0.75])
-    await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
-    writes = [
-        replace(
-            a_write(a_document(text)),
-            added=[replace(a_chunk(text), dense=None)],
-            space="one-space",
-        )
-        for text in ("a", "b")
-    ]
-
-    neither = await documents.apply_all("acme", writes)
-    first = await documents.apply_all("acme", writes[:1])
-
-    assert neither == [None, None]
-    assert await documents.stored("acme", "b") is None
-    assert [revisions_of(one) for one in first] == [{"acme": 1}]
-    assert await rows.vectors() == ["[0.5,0.75]"]
 
 
 async def test_of_several_documents_only_the_public_ones_are_in_the_public_change(

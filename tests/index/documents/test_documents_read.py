@@ -155,12 +155,12 @@ async def test_embeddings_are_known_within_their_tenant_and_space(documents: Doc
     await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
     await documents.keep_embeddings("acme", "one-space", {digest("a"): vector})
 
-    async def known(tenant: str, space: str) -> set[bytes]:
-        return await documents.embedded_digests(tenant, space, [digest("a"), digest("b")])
+    async def known(tenant: str, space: str) -> dict[bytes, HalfVector]:
+        return await documents.known_embeddings(tenant, space, [digest("a"), digest("b")])
 
-    assert await known("acme", "one-space") == {digest("a")}
-    assert await known("acme", "other-space") == set()
-    assert await known("beta", "one-space") == set()
+    assert await known("acme", "one-space") == {digest("a"): vector}
+    assert await known("acme", "other-space") == {}
+    assert await known("beta", "one-space") == {}
 
 
 names = st.sampled_from(["a", "b", "c"])

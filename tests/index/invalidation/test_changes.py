@@ -17,7 +17,6 @@ from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
 from tests.index.support import many_chunks
 from tests.index.support.samples import RecordingEmbedder, a_document, put
-from tests.index.support.stored_vectors import stored_vectors
 
 pytestmark = pytest.mark.anyio
 
@@ -63,18 +62,14 @@ async def test_who_has_missed_nothing_is_told_nothing_but_how_things_stand(
 
 
 async def test_an_added_chunk_is_told_as_it_is_stored(
-    database_url: str,
-    since: ChangeLog,
-    writer: Writer,
-    documents: DocumentStore,
-    embedder: RecordingEmbedder,
+    since: ChangeLog, writer: Writer, documents: DocumentStore, embedder: RecordingEmbedder
 ) -> None:
     await put(writer, LONG)
 
     change_set = await news(since, 0)
 
     made = chunks(LONG.text)
-    known = await stored_vectors(database_url, "acme", embedder.space, [one.digest for one in made])
+    known = await documents.known_embeddings("acme", embedder.space, [one.digest for one in made])
     stored = await documents.stored("acme", "long")
     assert stored is not None
     arrivals = {arrival.chunk_id: arrival for arrival in change_set.changed_chunks}

@@ -395,7 +395,9 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 
     assert news is not None
     assert {arrival.chunk_id for arrival in news.changed_chunks} == set(stored["chunk_ids"])
-    await town.statements.rows("resident.changes", partition, advanced["revision"] - 1, 10, 10)
+    await town.statements.rows(
+        "resident.changes", partition, advanced["revision"] - 1, 10, 10, True
+    )
     for _, plan in town.statements.plans:
         table = f"chunks_{town.partitions[tenant]}"
         assert_no_table_is_read_through(plan)

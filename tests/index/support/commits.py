@@ -72,11 +72,6 @@ class Rows:
     def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
         self._connection = connection
 
-    async def vectors(self) -> list[str]:
-        """The vector of each chunk, by its id."""
-        rows = await self._connection.fetch("SELECT dense::text FROM chunks ORDER BY chunk_id")
-        return [row["dense"] for row in rows]
-
     async def changes(self, tenant: str) -> list[tuple[int, list[int], list[int], list[int]]]:
         """Revision, added, removed and updated chunks of each change."""
         rows = await self._connection.fetch(

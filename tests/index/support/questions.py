@@ -21,7 +21,6 @@ from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
 from tests.index.support import worlds
 from tests.index.support.samples import RecordingInvalidation, put, subsets
-from tests.index.support.stored_vectors import stored_vectors
 from tests.index.support.worlds import IndexPrincipal, Piece
 
 T = TypeVar("T")
@@ -58,7 +57,7 @@ class QuestionWorld:
             assert stored is not None
             digests = [chunk.digest for chunk in chunks(document.text)]
             # As they were embedded: in another batch a number may round the other way.
-            vectors = await stored_vectors(url, tenant, self.embedder.space, digests)
+            vectors = await documents.known_embeddings(tenant, self.embedder.space, digests)
             self.pieces += worlds.pieces(
                 tenant,
                 document,

@@ -28,15 +28,7 @@ from tests.index.support.samples import (
     a_document,
     put,
 )
-from tests.ingest.support.written import (
-    LONG,
-    SECTIONS,
-    Overtaken,
-    changes_of,
-    lines_of,
-    revision,
-    with_line,
-)
+from tests.ingest.support.written import LONG, Overtaken, changes_of, lines_of, revision, with_line
 
 pytestmark = pytest.mark.anyio
 
@@ -137,48 +129,6 @@ async def test_a_write_that_was_overtaken_by_a_removal_is_planned_from_nothing(
     assert stored is not None
     assert stored.document == edited
     assert (written.revision, written.added, written.kept) == (3, 20, 0)
-
-
-async def test_a_vector_that_is_deleted_before_the_commit_is_embedded_again(
-    database: Database,
-    documents: DocumentStore,
-    connection: "asyncpg.Connection[asyncpg.Record]",
-    embedder: RecordingEmbedder,
-    tenants: TenantStore,
-) -> None:
-    deleted = Overtaken(database, lambda: connection.execute("DELETE FROM embeddings"))
-
-    written = await put(Writer(deleted, embedder, RecordingInvalidation()), LONG)
-
-    stored = await documents.stored("acme", "long")
-    assert stored is not None
-    assert (written.revision, written.added, written.embedded) == (1, 20, 20)
-    assert await revision(tenants) == 1
-    assert len(stored.chunk_ids) == 20
-    assert await documents.embedded_digests("acme", embedder.space, stored.digests) == set(
-        stored.digests
-    )
-
-
-async def test_chunks_have_the_vectors_of_their_texts(
-    writer: Writer,
-    connection: "asyncpg.Connection[asyncpg.Record]",
-    embedder: RecordingEmbedder,
-) -> None:
-    """Texts embedded now, and before, of chunks in another order than that of their digests."""
-    await put(writer, replace(LONG, document_id="before", text="".join(SECTIONS[:9])))
-
-    await put(writer, LONG)
-
-    unlike = await connection.fetchval(
-        "SELECT count(*) FROM chunks JOIN chunk_texts USING (chunk_id)"
-        " LEFT JOIN embeddings ON embeddings.tenant = chunks.tenant AND embedding_space = $1"
-        " AND embeddings.digest = chunk_texts.digest"
-        " WHERE chunks.dense::text IS DISTINCT FROM embeddings.dense::text",
-        embedder.space,
-    )
-    distinct = await connection.fetchval("SELECT count(DISTINCT dense::text) FROM chunks")
-    assert (unlike, distinct) == (0, 20)
 
 
 async def test_a_write_that_was_overtaken_by_its_twin_changes_nothing(
