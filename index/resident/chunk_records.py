@@ -33,6 +33,14 @@ class ChunkRecords:
     def size_bytes(self) -> int:
         return self.json.nbytes + self.starts.nbytes
 
+    def is_consistent(self, rows: int) -> bool:
+        """Whether there are arrays of so many rows, which take all of `json`."""
+        starts = self.starts
+        if (self.json.ndim, starts.ndim, len(starts)) != (1, 1, rows + 1):
+            return False
+        ends = (int(starts[0]), int(starts[-1]))
+        return ends == (0, len(self.json)) and bool((starts[1:] >= starts[:-1]).all())
+
     def fields(self, row: int) -> Row:
         """The fields of a hit."""
         start, end = self.starts[row : row + 2]

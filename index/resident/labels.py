@@ -4,8 +4,8 @@ A shard compares numbers, and asks each distinct value once, not for every chunk
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,16 @@ class Labels(Generic[Value]):
 
     def __init__(self) -> None:
         self._codes: dict[Value, int] = {}
+
+    @classmethod
+    def of(cls, values: Sequence[Value]) -> Self:
+        """The values in the order of their codes. Raises `ValueError` if two are equal."""
+        labels = cls()
+        for value in values:
+            labels.code(value)
+        if len(labels) != len(values):
+            raise ValueError("two labels are equal")
+        return labels
 
     def __len__(self) -> int:
         return len(self._codes)

@@ -6,15 +6,24 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from index.errors import DatabaseUnavailable
 from index.postgres.database import Database
-from index.resident import loading
-from index.resident.followed_shard import FollowedShard
+from index.resident import shard_source
 from index.resident.shard import Shard
+from index.resident.shard_source import ShardSource, SourcedShard
 
+# loaded: from PostgreSQL. mapped: from a file that another worker has stored.
 # unsuitable: too large, or with vectors that a shard can't hold. outdated: it disagreed with
 # PostgreSQL, or the change log no longer reaches back to it.
 Event: TypeAlias = Literal[
-    "loaded", "followed", "compacted", "evicted", "outdated", "unsuitable", "unavailable"
+    "loaded",
+    "mapped",
+    "followed",
+    "compacted",
+    "evicted",
+    "outdated",
+    "unsuitable",
+    "unavailable",
 ]
 OnEvent: TypeAlias = Callable[[Event], None]
 
@@ -25,22 +34,21 @@ _CHANGED_SHARE = 32  # or one row in this many, if that is more
 
 
 class ResidentPartition:
-    """A loaded shard, and the changes that are applied to it.
+    """A shard, and the changes that are applied to it.
 
     Each version of the shard is immutable, so a search keeps the version that it began with.
     """
 
-    def __init__(self, shard: Shard, database: Database, on_event: OnEvent) -> None:
-        self._followed = FollowedShard(shard)
+    def __init__(
+        self, sourced: SourcedShard, source: ShardSource, database: Database, on_event: OnEvent
+    ) -> None:
+        self.shard = sourced.shard
+        self._base_revision = sourced.base_revision
+        self._source = source
         self._database = database
         self._on_event = on_event
         self._reading: asyncio.Task[bool] | None = None
         self._compaction: asyncio.Task[None] | None = None
-
-    @property
-    def shard(self) -> Shard:
-        """The newest version."""
-        return self._followed.shard
 
     async def follow(self, revision: int) -> Shard | None:
         """The shard at the revision or a later one; None if it can't get there.
@@ -68,29 +76,34 @@ class ResidentPartition:
         """Apply the changes up to now; False if they can't be applied."""
         try:
             before = self.shard
-            changes = await loading.read_changes(self._database, before)
-            followed = self._followed.with_changes(before, changes)
+            followed = await shard_source.follow(self._database, before)
+            if self.shard is not before:
+                return True  # compacted meanwhile: the next reading applies the changes
             if followed is None:
                 return False
-            if followed is self._followed:
-                return True
-            self._followed = followed
+            self.shard = followed
             self._on_event("followed")
-            if self._compaction is None and _needs_compaction(followed.shard):
-                self._followed = followed.compacting()
-                self._compaction = asyncio.create_task(self._compact(followed.shard))
+            if self._compaction is None and _needs_compaction(followed):
+                self._compaction = asyncio.create_task(self._compact())
             return True
         finally:
             self._reading = None
 
-    async def _compact(self, shard: Shard) -> None:
-        compacted = None
+    async def _compact(self) -> None:
+        """Take a new base, with the changes that were committed meanwhile.
+
+        A search may have followed further while these were read; then the next one reads again.
+        Rule 2 of `followed_shard`.
+        """
         try:
-            compacted = await asyncio.to_thread(shard.compacted)
+            compacted = await self._source.compact(self.shard, self._base_revision)
+            if compacted is not None:
+                self.shard, self._base_revision = compacted.shard, compacted.base_revision
+                self._on_event(compacted.source)
+        except DatabaseUnavailable:
+            self._on_event("unavailable")
         finally:
-            self._followed = self._followed.with_compacted(compacted)
             self._compaction = None
-        self._on_event("compacted")
 
 
 def _needs_compaction(shard: Shard) -> bool:

@@ -11,11 +11,13 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import Scope
 from index.postgres.database import Database
-from index.resident import followed_shard, loading, matching_documents, shard
+from index.resident import followed_shard, matching_documents, shard
 from index.resident.loading import Unsuitable
 from index.resident.matching_documents import MatchingDocumentsReader
 from index.resident.resident_partition import Event, OnEvent, ResidentPartition
 from index.resident.shard import Shard
+from index.resident.shard_folder import ShardFolder
+from index.resident.shard_source import ShardSource
 
 # Starting values, not measured.
 _SEARCHES_MIN = 3  # before a partition is loaded, each within `_WINDOW_S` of the one before
@@ -33,6 +35,7 @@ class ResidentShards:
     chunks_max: of a partition that is loaded; a larger one is searched in PostgreSQL.
     with_texts: whether they hold what hits show, so that they answer alone.
     on_event:   called at each event, for metrics.
+    folder:     where processes of one machine share shards; None if they don't.
     """
 
     def __init__(
@@ -43,16 +46,16 @@ class ResidentShards:
         chunks_max: int,
         on_event: OnEvent,
         with_texts: bool = False,
+        folder: ShardFolder | None = None,
     ) -> None:
         self._database = database
         self._bytes_max = bytes_max if shard.products_are_precise() else 0
-        self._chunks_max = chunks_max
-        self._with_texts = with_texts
+        self._source = ShardSource(database, folder, chunks_max=chunks_max, with_texts=with_texts)
         self._on_event = on_event
         self._residents: dict[str, ResidentPartition] = {}  # the least recently searched first
         self._sizes_bytes: dict[str, int] = {}
         self._loads: dict[str, asyncio.Task[None]] = {}
-        self._loading = asyncio.Lock()
+        self._discards: set[asyncio.Task[None]] = set()
         self._matching = MatchingDocumentsReader(database)
         self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
         self._refused: TTLCache[str, bool] = TTLCache(_COUNTED_MAX, _REFUSED_S)
@@ -132,11 +135,11 @@ class ResidentShards:
         followed: list[Shard] = []
         for each in shards:
             resident = self._residents.get(each.partition)
-            if resident is None or resident.shard.history != history:
-                current = None
-            else:
+            current = None
+            if resident is not None and resident.shard.history == history:
                 current = await resident.follow(revisions[each.partition])
-            if current is None:
+            # A compaction that ends meanwhile may take a base of another history.
+            if current is None or current.history != history:
                 self._drop(each.partition)
                 return None
             followed.append(current)
@@ -167,6 +170,9 @@ class ResidentShards:
         for partition in partitions:
             self._refused[partition] = True
             self._drop(partition)
+            discard = asyncio.create_task(self._source.discard(partition))
+            self._discards.add(discard)
+            discard.add_done_callback(self._discards.discard)
 
     async def close(self) -> None:
         """End the work in the background, and drop all shards."""
@@ -175,7 +181,7 @@ class ResidentShards:
         self._sizes_bytes.clear()
         for task in loads:
             task.cancel()
-        await asyncio.gather(*loads, return_exceptions=True)
+        await asyncio.gather(*loads, *self._discards, return_exceptions=True)
         for resident in residents:
             await resident.close()
 
@@ -196,13 +202,7 @@ class ResidentShards:
     async def _load(self, partition: str) -> None:
         loaded = None
         try:
-            async with self._loading:  # one at a time, so that loading slows searches little
-                loaded = await loading.load(
-                    self._database,
-                    partition,
-                    chunks_max=self._chunks_max,
-                    with_texts=self._with_texts,
-                )
+            loaded = await self._source.load(partition)
         except Unsuitable as unsuitable:
             log.info("shard_unsuitable", partition=partition, reason=str(unsuitable))
         except DatabaseUnavailable:
@@ -210,13 +210,15 @@ class ResidentShards:
         finally:
             del self._loads[partition]
             self._refused[partition] = True
-        if loaded is None or loaded.size_bytes > self._bytes_max:
+        if loaded is None or loaded.shard.size_bytes > self._bytes_max:
             self._on_event("unsuitable")
             return
         self._refused.pop(partition, None)
         on_event = partial(self._on_partition_event, partition)
-        self._residents[partition] = ResidentPartition(loaded, self._database, on_event)
-        on_event("loaded")
+        self._residents[partition] = ResidentPartition(
+            loaded, self._source, self._database, on_event
+        )
+        on_event(loaded.source)
 
     def _on_partition_event(self, partition: str, event: Event) -> None:
         self._on_event(event)

@@ -4,7 +4,7 @@ Pure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from cachetools import LRUCache
@@ -52,6 +52,24 @@ class ShardSegment:
         masks = (_SCOPES_MAX + 1) * len(self.ids)  # as many as there can be, and the live rows
         records = 0 if self.records is None else self.records.size_bytes
         return masks + self.postings.size_bytes + records + sum(each.nbytes for each in columns)
+
+    def is_consistent(self, label_counts: Sequence[int]) -> bool:
+        """Whether the columns fit together, so that no question reads beside them.
+
+        label_counts: how many labels there are of each kind, in the order of `labels`.
+        """
+        ranks = (self.ids.ndim, self.dense.ndim, self.labels.ndim, self.postings.rows_max)
+        if ranks != (1, 2, 2, len(self)) or not self.postings.is_consistent():
+            return False
+        columns = (getattr(self, each.name) for each in fields(self) if each.name != "labels")
+        are_rows = all(len(each) == len(self) for each in columns if isinstance(each, np.ndarray))
+        if not are_rows or self.labels.shape != (len(label_counts), len(self)):
+            return False
+        if self.records is not None and not self.records.is_consistent(len(self)):
+            return False
+        counts = np.array(label_counts)[:, np.newaxis]
+        are_codes = (self.labels >= 0).all() and (self.labels < counts).all()
+        return bool(are_codes and (self.ids[1:] > self.ids[:-1]).all())
 
     @property
     def has_summaries(self) -> bool:

@@ -31,6 +31,18 @@ class TermPostings:
         arrays = (self.terms, self.starts, self.rows, self.values)
         return sum(array.nbytes for array in arrays)
 
+    def is_consistent(self) -> bool:
+        """Whether the arrays fit together, so that no question reads beside them."""
+        lengths = len(self.terms) + 1 == len(self.starts) and len(self.rows) == len(self.values)
+        arrays = (self.terms, self.starts, self.rows, self.values)
+        if not lengths or any(array.ndim != 1 for array in arrays):
+            return False
+        ends = (int(self.starts[0]), int(self.starts[-1]))
+        is_ascending = (self.starts[1:] >= self.starts[:-1]).all()
+        is_distinct = (self.terms[1:] > self.terms[:-1]).all()
+        are_rows = (self.rows >= 0).all() and (self.rows < self.rows_max).all()
+        return ends == (0, len(self.rows)) and bool(is_ascending and is_distinct and are_rows)
+
     def scores(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         """The lexical score of each row, by the weights of the query's terms."""
         found = self._found(weights)

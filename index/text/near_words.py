@@ -53,6 +53,10 @@ class NearWords:
     def size_bytes(self) -> int:
         return sum(part.nbytes for part in self.parts)
 
+    def is_consistent(self) -> bool:
+        """Whether each part is ascending and has a hash."""
+        return all(len(part) > 0 and sorted_values.are_ascending(part) for part in self.parts)
+
     def with_learned(self, hashes: bytes) -> "NearWords":
         """Those of these hashes too; they are of words that the vocabulary has learned."""
         parts = [

@@ -155,6 +155,11 @@ class ResidentWords:
             return replace(self, near=None)
         return ResidentWords(extent, hashes, self.near.with_learned(near_hashes), snapshot_xmin)
 
+    def is_consistent(self) -> bool:
+        """Whether the hashes are ascending, as looking them up needs."""
+        has_near = self.near is None or self.near.is_consistent()
+        return has_near and sorted_values.are_ascending(self.hashes)
+
     def without_known(self, words: Sequence[str]) -> list[str]:
         """Those of the words that are unknown at the extent: newer ones may have been learned."""
         hashes = np.array([_word_hash(word) for word in words], np.int64)

@@ -7,8 +7,9 @@ here, because the order of its answers is what is drawn.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -24,13 +25,15 @@ from index.resident import (
     matching_documents,
     resident_partition,
     resident_shards,
+    shard_folder,
 )
 from index.resident.loading import ShardChanges
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
-from tests.index.support.tiny_shards import STATS, empty_shard, held_rows, tiny_segment
+from index.resident.shard_folder import ShardFolder
+from tests.index.support.tiny_shards import STATS, empty_shard, tiny_segment, values_of
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +85,7 @@ class Model:
         self.waiting.append(event)
         await event.wait()
 
-    def segment(self, labels: ChunkLabels, names: list[int]) -> ShardSegment:
+    def segment(self, labels: ChunkLabels, names: Iterable[int]) -> ShardSegment:
         return tiny_segment(labels, {name: self.chunks[name] for name in names})
 
     async def load(self, _database: object, partition: str, **_limits: object) -> Shard | None:
@@ -92,7 +95,7 @@ class Model:
         labels = loading.new_labels()
         empty = empty_shard(labels, partition, self.history, self.revision)
         if self.chunks:
-            segment = self.segment(labels, [*self.chunks])
+            segment = self.segment(labels, self.chunks)
             empty = empty.with_segment(segment).at_revision(self.revision, "space", STATS, None)
         await self.wait()
         return empty
@@ -128,46 +131,44 @@ class Model:
         await self.wait()
         return matching
 
-    async def in_thread(self, work: Callable[[], Any]) -> Any:
+    async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         await self.wait()
-        done = work()
+        done = work(*arguments)
         await self.wait()
         return done
 
 
-def held(shard: Shard) -> dict[int, int]:
-    """The value of each chunk of a shard; each is there once."""
-    rows = held_rows(shard)
-    assert len(dict(rows)) == len(rows)
-    return dict(rows)
-
-
 @dataclass(slots=True)
 class Interleaving:
+    """workers: one, or several that share a folder."""
+
     model: Model
-    shards: ResidentShards
+    workers: Sequence[ResidentShards]
+    others: set[asyncio.Task[Any]] = field(default_factory=asyncio.all_tasks)
     searches: set[asyncio.Task[None]] = field(default_factory=set)
     filtered: int = 0
 
     def begin_search(self) -> None:
-        self.searches.add(asyncio.create_task(self._search()))
+        worker = self.model.random.choice(self.workers)
+        self.searches.add(asyncio.create_task(self._search(worker)))
 
-    async def _search(self) -> None:
-        found = self.shards.use(ANA)
+    async def _search(self, worker: ResidentShards) -> None:
+        found = worker.use(ANA)
         if found is None:
             return
         history, revision = self.model.history, self.model.revision
-        followed = await self.shards.follow(found, history, {"acme": revision})
+        followed = await worker.follow(found, history, {"acme": revision})
         for shard in followed or ():
-            if shard.history == history:
-                assert shard.revision >= revision
+            assert shard.history == history
+            assert shard.revision >= revision
             if shard.history == self.model.history:
-                assert held(shard) == self.model.contents[shard.revision]
-        filtered = followed and await self.shards.filtered(followed, ANA, FILTER)
+                assert values_of(shard) == self.model.contents[shard.revision]
+        filtered = followed and await worker.filtered(followed, ANA, FILTER)
         for shard in filtered or ():
             if shard.history == self.model.history:
-                contents = self.model.contents[shard.revision].items()
-                assert held(shard) == {name: value for name, value in contents if value % 2 == 0}
+                contents = self.model.contents[shard.revision]
+                even = {name: value for name, value in contents.items() if value % 2 == 0}
+                assert values_of(shard) == even
                 self.filtered += 1
 
     def step(self) -> None:
@@ -183,9 +184,10 @@ class Interleaving:
                 model.restore()
 
     async def end(self) -> None:
-        await self.shards.close()
+        for worker in self.workers:
+            await worker.close()
         async with asyncio.timeout(10):
-            while not all(search.done() for search in self.searches):
+            while asyncio.all_tasks() - self.others:  # also the work for shards that were dropped
                 for event in self.model.waiting:
                     event.set()
                 await asyncio.sleep(0)
@@ -194,24 +196,33 @@ class Interleaving:
                 raise outcome
 
 
-async def played(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """The events of one interleaving."""
+async def played(
+    seed: int, monkeypatch: pytest.MonkeyPatch, path: Path | None = None
+) -> Counter[str]:
+    """The events of one interleaving; with a path, of two workers that share that folder."""
     model = Model(Random(seed))  # noqa: S311  no secret
     monkeypatch.setattr(loading, "load", model.load)
     monkeypatch.setattr(loading, "read_changes", model.read_changes)
     monkeypatch.setattr(matching_documents, "read", model.read_matching)
     monkeypatch.setattr(resident_partition, "_CHANGED_ROWS_MAX", 4)
     monkeypatch.setattr(asyncio, "to_thread", model.in_thread)
+    monkeypatch.setattr(shard_folder, "_LOCK_ATTEMPTS", 5)
+    monkeypatch.setattr(shard_folder, "_LOCK_POLL_S", 0.0)
     monkeypatch.setattr(resident_shards, "_REFUSED_S", 0.0)  # loaded again at once
     events: Counter[str] = Counter()
-    shards = ResidentShards(
-        None,  # type: ignore[arg-type]  # the model answers
-        bytes_max=1 << 20 if seed % 3 else 2_500,
-        chunks_max=1_000,
-        on_event=lambda event: events.update([event]),
-    )
-    interleaving = Interleaving(model, shards)
-    for _ in range(STEPS):
+    bytes_max = 1 << 20 if seed % 3 else 2_500
+    workers = [
+        ResidentShards(
+            None,  # type: ignore[arg-type]  # the model answers
+            bytes_max=bytes_max,
+            chunks_max=1_000,
+            on_event=lambda event: events.update([event]),
+            folder=None if path is None else ShardFolder(path, "edition", bytes_max),
+        )
+        for _ in range(2 if path else 1)
+    ]
+    interleaving = Interleaving(model, workers)
+    for _ in range(STEPS * len(workers)):
         interleaving.step()
         await asyncio.sleep(0)
     await interleaving.end()
@@ -228,6 +239,17 @@ async def test_a_shard_holds_the_chunks_of_its_revision(
         with monkeypatch.context() as context:
             events += await played(seed, context)
     assert events.keys() >= {"loaded", "followed", "compacted", "evicted", "outdated", "filtered"}
+
+
+@pytest.mark.parametrize("seeds", [range(start, start + 20) for start in (0, 20, 40)])
+async def test_shards_that_workers_share_hold_the_chunks_of_their_revisions(
+    seeds: range, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    events: Counter[str] = Counter()
+    for seed in seeds:
+        with monkeypatch.context() as context:
+            events += await played(seed, context, tmp_path / str(seed))
+    assert events.keys() >= {"loaded", "mapped", "followed", "compacted", "evicted", "outdated"}
 
 
 async def test_a_compaction_that_forgets_what_came_meanwhile_is_noticed(

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from index.postgres.database import Database
 from index.resident import matching_documents, shard
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.shard import Shard, ShardQuestion
+from index.resident.shard_folder import ShardFolder
 from tests.conftest import fresh_settings
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex
@@ -120,6 +122,35 @@ async def test_shards_answer_as_the_tables_do_after_every_change(
     assert resident.events["followed"] > STEPS / 2
     assert resident.events["outdated"] < STEPS / 4
     assert len(lists) > STEPS / 2
+
+
+@pytest.mark.parametrize("with_texts", [False, True], ids=["confirmed", "alone"])
+async def test_workers_that_share_a_folder_answer_as_the_tables_do_after_every_change(
+    index: ChangingIndex,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    with_texts: bool,  # noqa: FBT001  pytest passes it by name
+) -> None:
+    """Compacting often, so that they take new bases from each other."""
+    monkeypatch.setattr("index.resident.resident_partition._CHANGED_ROWS_MAX", 2)
+    folder = ShardFolder(tmp_path / "shards", "edition", 1 << 30)
+    story = index.story
+    async with (
+        residence(index.database, *index.embedders, folder=folder, with_texts=with_texts) as one,
+        residence(index.database, *index.embedders, folder=folder, with_texts=with_texts) as other,
+    ):
+        for _ in range(STEPS):
+            await index.happen()
+            for _ in range(SEARCHES // 2):
+                scope, query = story.scope(story.random.choice(HOMES)), story.query()
+                plain = replace(query, fusion="absolute", explain=False, expand=False)
+                assert await one.search(scope, plain) == await other.search(scope, plain)
+        events = one.events + other.events
+    assert all(bool(each.in_memory) == with_texts for each in (one, other))
+    assert events["mapped"] > 5
+    assert events["compacted"] > 5
+    assert events["followed"] > STEPS / 2
+    assert events["outdated"] < STEPS / 2
 
 
 # What PostgreSQL refuses to confirm: shards that propose what a scope may not see, or what is gone.

@@ -14,6 +14,7 @@ from index.postgres.database import Database
 from index.resident import matching_documents
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
+from index.resident.shard_folder import ShardFolder
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
@@ -78,6 +79,7 @@ async def residence(
     bytes_max: int = 1 << 30,
     chunks_max: int = 10_000,
     with_texts: bool = False,
+    folder: ShardFolder | None = None,
 ) -> AsyncIterator[Residence]:
     events: Counter[str] = Counter()
     shards = ResidentShards(
@@ -86,6 +88,7 @@ async def residence(
         chunks_max=chunks_max,
         with_texts=with_texts,
         on_event=lambda event: events.update([event]),
+        folder=folder,
     )
     searcher = Searcher(database, *embedders, shards=shards)
     tenants = TenantStore(database) if with_texts else None

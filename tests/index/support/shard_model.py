@@ -7,9 +7,15 @@ A step is one statement, one task of the worker, or one fault.
   A commit writes or removes one chunk. It is acknowledged at once, which is the earliest.
   The change log is trimmed to any revision at any time.
   The worker loads, follows, compacts and evicts at any time, and a crash loses all that it has.
+  A load and a compaction store a file, or map the file of another worker, which may be of any
+  revision and history. Labels of a file have codes of their own. Nothing excludes that another
+  worker replaces the file meanwhile: the lock saves work alone. Nobody sees a base before it has
+  followed the change log, so that is one step with taking it. Using it is another: the version that
+  it replaces may have followed further meanwhile.
   A search reads the revision first and looks into memory, or it begins at once: then its history is
   the one that is known when the request arrives. A version of the shard proposes; the statement
   that confirms comes later. If the version is at another revision, any later one may propose.
+  A version that holds texts answers alone.
   The database goes back to any commit, in a new history. The replaced server may live on, and a
   connection of the pool leads to either. The dedicated connection leads to the new one, and was
   cut when the old one was replaced.
@@ -21,10 +27,9 @@ from typing import TypeAlias
 
 from cache.protocol import Revisions
 from index.resident import followed_shard
-from index.resident.followed_shard import FollowedShard
 from index.resident.loading import ShardChanges
-from index.resident.shard import Shard
-from tests.index.support.shard_versions import Compact, EndCompaction, Follow, ShardVersions
+from index.resident.shard import ChunkLabels, Shard
+from tests.index.support.shard_versions import Apply, Compact, ShardVersions, Store
 from tests.index.support.shard_worlds import (
     PARTITION,
     Contents,
@@ -37,8 +42,12 @@ from tests.index.support.shard_worlds import (
     revisions,
 )
 
+HasReached: TypeAlias = Callable[[Sequence[Shard], str, Mapping[str, int]], bool]
 IsAt: TypeAlias = Callable[[Sequence[Shard], str, Mapping[str, int]], bool]
 Steps: TypeAlias = Iterator[tuple[str, ShardWorld | None]]  # None: a rule is broken
+
+
+IsWhole: TypeAlias = Callable[[int, int, int], bool]
 
 
 def log_is_whole(log_start: int, revision: int, since: int) -> bool:
@@ -46,17 +55,36 @@ def log_is_whole(log_start: int, revision: int, since: int) -> bool:
     return max(0, revision - max(log_start, since)) == revision - since
 
 
+def _identity(shard: Shard) -> Shard:
+    return shard
+
+
+def _second(_present: Shard, base: Shard) -> Shard:
+    """Whatever its revision and history: each search asks for these."""
+    return base
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All that keeps an answer from being stale; a mutant replaces one part of it."""
+    """All that keeps an answer from being stale; a mutant replaces one part of it.
 
-    follow: Follow = FollowedShard.with_changes
+    apply_to_base, base_is_whole: as `apply` and `is_whole`, for what a load or a compaction takes.
+    store: what a file says that it holds. replace: the version after the present one and a base.
+    """
+
+    apply: Apply = followed_shard.apply
+    apply_to_base: Apply = followed_shard.apply
     compact: Compact = Shard.compacted
-    end_compaction: EndCompaction = FollowedShard.with_compacted
-    is_whole: Callable[[int, int, int], bool] = log_is_whole
+    store: Store = _identity
+    replace: Callable[[Shard, Shard], Shard] = _second
+    is_whole: IsWhole = log_is_whole
+    base_is_whole: IsWhole = log_is_whole
     is_at: IsAt = followed_shard.is_at
+    has_reached: HasReached = followed_shard.has_reached
     reach: Callable[[Revisions, Revisions], bool] = Revisions.reach
     reads_one_snapshot: bool = True
+    reads_for_base: bool = True
+    applies_to_what_was_read_for: bool = True
     reads_after_arrival: bool = True
     answers_in_known_history: bool = True
     begins_while_watched: bool = True
@@ -67,7 +95,8 @@ class Scene:
     """The bounds of a search.
 
     commits: of each history. searches: at a time. compacts, trims: whether the worker compacts, and
-    whether the change log is trimmed.
+    whether the change log is trimmed. shares: whether bases are in files. holds_texts: whether a
+    shard answers alone.
     accepts_refusals: whether a shard may disagree with PostgreSQL, so that the tables are read.
     """
 
@@ -77,6 +106,8 @@ class Scene:
     searches: int = 1
     compacts: bool = True
     trims: bool = True
+    shares: bool = False
+    holds_texts: bool = False
     accepts_refusals: bool = False
 
 
@@ -119,7 +150,7 @@ class ShardModel:
     def __init__(self, scene: Scene, rules: Rules) -> None:
         self._scene = scene
         self._rules = rules
-        self._versions = ShardVersions(rules.follow, rules.compact, rules.end_compaction)
+        self._versions = ShardVersions(rules.compact, rules.store)
 
     def start(self) -> ShardWorld:
         """There is one chunk, and the worker has nothing."""
@@ -131,6 +162,8 @@ class ShardModel:
         yield from self._goes_back(world)
         for label, worker in self._works(world):
             yield label, world._replace(worker=worker)
+        yield from self._sources(world)
+        yield from self._stores(world)
         yield "crash", world._replace(worker=ModelWorker(), searches=())
         yield from self._arrives(world)
         for number, each in enumerate(world.searches):
@@ -162,42 +195,70 @@ class ShardModel:
             after = world._replace(histories=(*world.histories, history), worker=worker)
             yield f"the database goes back to {revision}", after
 
-    def _works(self, world: ShardWorld) -> Iterator[tuple[str, ModelWorker]]:
+    def _stores(self, world: ShardWorld) -> Steps:
+        """Another worker stores what it has loaded."""
+        for each in world.histories if self._scene.shares else ():
+            loaded = self._versions.loaded(each.name, each.revision, each.contents[-1])
+            file = self._versions.stored(loaded)
+            yield f"store {each.name} at {each.revision}", world._replace(file=file)
+
+    def _sources(self, world: ShardWorld) -> Steps:
+        """A load or a compaction, until its result can be used."""
         worker, versions = world.worker, self._versions
-        if worker.loaded is not None:
-            yield (
-                "use what was loaded",
-                worker._replace(followed=FollowedShard(worker.loaded), loaded=None),
-            )
-        elif worker.followed is None:
+        if worker.sourced is not None:
+            return
+        if worker.shard is None:
             for each in world.histories:
                 loaded = versions.loaded(each.name, each.revision, each.contents[-1])
-                yield f"load {each.name} at {each.revision}", worker._replace(loaded=loaded)
-        if worker.followed is None:
+                file = versions.stored(loaded) if self._scene.shares else None
+                after = world._replace(worker=worker._replace(sourced=file or loaded), file=file)
+                yield f"load {each.name} at {each.revision}", after
+        elif self._scene.compacts and worker.shard.segments:
+            base = versions.compacted(worker.shard)
+            file = versions.stored(base) if self._scene.shares else None
+            yield from self._follows_base("compact", world._replace(file=file), file or base)
+        if world.file is not None and (self._scene.compacts or worker.shard is None):
+            yield from self._follows_base("map the file", world, world.file)
+
+    def _follows_base(self, deed: str, world: ShardWorld, base: Shard) -> Steps:
+        worker, rules = world.worker, self._rules
+        read_for = base if rules.reads_for_base else worker.shard or base
+        for each in world.histories:
+            followed = None
+            if rules.base_is_whole(each.log_start, each.revision, base.revision):
+                changes = self._logged(each, base.revision, each.revision, read_for.labels)
+                followed = self._versions.applied(rules.apply_to_base, base, changes)
+            if followed is None:
+                yield f"{deed}, which can't follow {each.name}", world
+            else:
+                after = world._replace(worker=worker._replace(sourced=followed))
+                yield f"{deed} and follow to {each.revision}", after
+
+    def _works(self, world: ShardWorld) -> Iterator[tuple[str, ModelWorker]]:
+        worker = world.worker
+        if worker.sourced is not None:
+            shard = worker.sourced
+            if worker.shard is not None:
+                shard = self._versions.only(self._rules.replace(worker.shard, shard))
+            yield "use what was sourced", worker._replace(shard=shard, sourced=None)
+        if worker.shard is None:
             return
         yield "evict", worker.without_shard()
-        shard = worker.followed.shard
-        if worker.compacted is not None:
-            ended = versions.with_compacted(worker.followed, worker.compacted)
-            yield "use what was compacted", worker._replace(followed=ended, compacted=None)
-        elif self._scene.compacts and shard.segments:
-            yield (
-                "compact",
-                worker._replace(
-                    followed=worker.followed.compacting(), compacted=versions.compacted(shard)
-                ),
-            )
         if worker.reading is None:
-            yield from self._reads_changes(world)
+            yield from self._reads_changes(world, worker.shard)
         else:
-            followed = versions.followed(worker.followed, *worker.reading)
-            done = worker._replace(followed=followed, reading=None)
-            yield "apply", worker.without_shard() if followed is None else done
+            yield "apply", self._with_changes(worker, worker.shard, worker.reading)
 
-    def _reads_changes(self, world: ShardWorld) -> Iterator[tuple[str, ModelWorker]]:
+    def _with_changes(self, worker: ModelWorker, shard: Shard, reading: Reading) -> ModelWorker:
+        """Changes are of no use if another version has taken the place of the one read for."""
+        worker = worker._replace(reading=None)
+        if self._rules.applies_to_what_was_read_for and shard is not reading.before:
+            return worker
+        applied = self._versions.applied(self._rules.apply, shard, reading.changes)
+        return worker.without_shard() if applied is None else worker._replace(shard=applied)
+
+    def _reads_changes(self, world: ShardWorld, shard: Shard) -> Iterator[tuple[str, ModelWorker]]:
         worker = world.worker
-        assert worker.followed is not None
-        shard = worker.followed.shard
         for each in world.histories:
             if (shard.history, shard.revision) == (each.name, each.revision):
                 continue
@@ -206,19 +267,21 @@ class ShardModel:
                 continue
             first = each.revision if self._rules.reads_one_snapshot else shard.revision
             for rows_revision in range(first, each.revision + 1):
-                changes = self._logged(each, shard.revision, rows_revision)
+                changes = self._logged(each, shard.revision, rows_revision, shard.labels)
                 yield f"read to {each.revision}", worker._replace(reading=Reading(shard, changes))
 
-    def _logged(self, history: ModelHistory, since: int, rows_revision: int) -> ShardChanges:
+    def _logged(
+        self, history: ModelHistory, since: int, rows_revision: int, labels: ChunkLabels
+    ) -> ShardChanges:
         first = max(since, history.log_start)
-        return self._versions.changes(history, first, rows_revision, history.revision)
+        return self._versions.changes(history, first, rows_revision, labels)
 
     def _arrives(self, world: ShardWorld) -> Steps:
         if len(world.searches) == self._scene.searches:
             return
         worker, arrived = world.worker, (world.current.number, world.current.revision)
         yield "a request arrives", _searching(world, ModelSearch(arrived, at_once=False))
-        if worker.followed and (worker.is_watched or not self._rules.begins_while_watched):
+        if worker.shard and (worker.is_watched or not self._rules.begins_while_watched):
             at_once = ModelSearch(arrived, at_once=True, history=worker.known)
             yield "a request arrives, and is searched at once", _searching(world, at_once)
 
@@ -227,7 +290,7 @@ class ShardModel:
         if search.history is None:
             yield from self._reads_revision(world, search)
             return
-        memory, followed = world.worker.memory, world.worker.followed
+        memory, newest = world.worker.memory, world.worker.shard
         if search.revision is not None and memory is not None:
             known = revisions(memory.history, memory.revision)
             if self._rules.reach(known, revisions(search.history, search.revision)):
@@ -236,11 +299,29 @@ class ShardModel:
             for each in world.histories:
                 yield from self._confirms(world, search, search.shard, each)
             return
-        if followed is not None:
-            yield "the shard proposes", _searching(world, search._replace(shard=followed.shard))
+        if newest is not None:
+            yield "the shard proposes", _searching(world, search._replace(shard=newest))
+            yield from self._answers_alone(world, search, newest)
         for each in world.histories:
             answer = Remembered(each.number, each.revision, each.contents[-1])
             yield from self._computed("the tables", world, search, answer)
+
+    def _answers_alone(self, world: ShardWorld, search: ModelSearch, shard: Shard) -> Steps:
+        """At the revision that was read, or a later one."""
+        if not self._scene.holds_texts or search.revision is None:
+            return
+        name = world.histories[search.history or 0].name
+        if self._rules.has_reached([shard], name, {PARTITION: search.revision}):
+            answer = Remembered(
+                next(each.number for each in world.histories if each.name == shard.history),
+                shard.revision,
+                self._contents(shard),
+            )
+            yield from self._serves("the shard alone", world, search, answer)
+
+    def _contents(self, shard: Shard) -> Contents:
+        held = dict(self._versions.held(shard))
+        return tuple(held.get(chunk, 0) for chunk in range(1, self._scene.chunks + 1))
 
     def _reads_revision(self, world: ShardWorld, search: ModelSearch) -> Steps:
         now = world.current

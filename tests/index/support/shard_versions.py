@@ -4,7 +4,6 @@ Every operation on them is remembered: a search of all interleavings repeats few
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
@@ -12,53 +11,65 @@ from typing import TypeAlias
 import numpy as np
 
 from index.resident import loading
-from index.resident.followed_shard import FollowedShard
 from index.resident.loading import ShardChanges
-from index.resident.shard import Shard
+from index.resident.shard import ChunkLabels, Shard
 from tests.index.support.shard_worlds import PARTITION, Contents, ModelHistory
 from tests.index.support.tiny_shards import STATS, empty_shard, held_rows, tiny_segment
 
-Follow: TypeAlias = Callable[[FollowedShard, Shard, ShardChanges], FollowedShard | None]
+Apply: TypeAlias = Callable[[Shard, ShardChanges], Shard | None]
 Compact: TypeAlias = Callable[[Shard], Shard]
-EndCompaction: TypeAlias = Callable[[FollowedShard, Shard], FollowedShard]
+Store: TypeAlias = Callable[[Shard], Shard]
 
 
 class ShardVersions:
-    """follow, compact, end_compaction: of `FollowedShard` and `Shard`, or mutants of these."""
+    """compact, store: of shards, or mutants of these. store: what a file says that it holds."""
 
-    def __init__(self, follow: Follow, compact: Compact, end_compaction: EndCompaction) -> None:
-        self._labels = loading.new_labels()
+    def __init__(self, compact: Compact, store: Store) -> None:
+        self._labels = loading.new_labels()  # of all loads, so that equal ones are one object
         self._versions: dict[object, Shard] = {}
-
-        @cache
-        def followed(now: FollowedShard, before: Shard, changes: ShardChanges) -> object:
-            after = follow(now, before, changes)
-            return None if after is None else replace(after, shard=self._only(after.shard))
-
-        @cache
-        def ended(now: FollowedShard, compacted: Shard) -> FollowedShard:
-            after = end_compaction(now, compacted)
-            return replace(after, shard=self._only(after.shard))
-
-        self.followed: Follow = followed  # type: ignore[assignment]  # a cache hides the types
+        self._store = store
+        self.applied = cache(self._applied)
         self.compacted: Compact = cache(lambda shard: self._only(compact(shard)))
-        self.with_compacted: EndCompaction = ended
+        self.stored: Store = cache(self._stored)
         self.loaded = cache(self._loaded)
         self.changes = cache(self._changes)
         self.held = cache(held_rows)
+        self.only = cache(self._only)
+
+    def _applied(self, apply: Apply, shard: Shard, changes: ShardChanges) -> Shard | None:
+        after = apply(shard, changes)
+        return None if after is None else self._only(after)
+
+    def _stored(self, shard: Shard) -> Shard:
+        """The shard of the file: its labels have codes of their own."""
+        said = self._store(shard)
+        rows = tuple(self.held(shard))
+        known = self._versions.get((said.history, said.revision, rows))
+        if known is None:
+            labels = loading.new_labels()
+            known = self._segmented(labels, said.history, said.revision, dict(rows))
+            self._versions[said.history, said.revision, rows] = known
+        return known
 
     def _loaded(self, history: str, revision: int, contents: Contents) -> Shard:
-        values = _values(contents)
-        shard = empty_shard(self._labels, PARTITION, history, revision)
+        return self._segmented(self._labels, history, revision, _values(contents))
+
+    def _segmented(
+        self, labels: ChunkLabels, history: str, revision: int, values: dict[int, int]
+    ) -> Shard:
+        shard = empty_shard(labels, PARTITION, history, revision)
         if values:
-            shard = shard.with_segment(tiny_segment(self._labels, values))
+            shard = shard.with_segment(tiny_segment(labels, values))
             shard = shard.at_revision(revision, "space", STATS, None)
         return self._only(shard)
 
     def _changes(
-        self, history: ModelHistory, since: int, rows_revision: int, revision: int
+        self, history: ModelHistory, since: int, rows_revision: int, labels: ChunkLabels
     ) -> ShardChanges:
-        """As `resident.changes`: the rows as of one revision, under the name of another."""
+        """As `resident.changes`: the rows as of one revision, under the name of the newest.
+
+        labels: of the shard that they are read for.
+        """
         outdated, written = set(), set()
         steps = history.contents[since : rows_revision + 1]
         for before, after in pairwise(steps):
@@ -71,21 +82,27 @@ class ShardVersions:
         changed = {chunk: values[chunk] for chunk in sorted(written & values.keys())}
         return ShardChanges(
             history=history.name,
-            revision=revision,
+            revision=history.revision,
             space="space" if changed else None,
             stats=STATS,
             words=None,
             outdated=np.array(sorted(outdated), np.int64),
-            segment=tiny_segment(self._labels, changed) if changed else None,
+            segment=tiny_segment(labels, changed) if changed else None,
         )
 
     def _only(self, shard: Shard) -> Shard:
         """The version that is equal to this one."""
         rows = tuple(
-            (tuple(segment.ids.tolist()), segment.dense.tobytes(), tuple(live.tolist()))
+            (
+                tuple(segment.ids.tolist()),
+                segment.dense.tobytes(),
+                segment.labels.tobytes(),
+                tuple(live.tolist()),
+            )
             for segment, live in zip(shard.segments, shard.live, strict=True)
         )
-        return self._versions.setdefault((shard.history, shard.revision, rows), shard)
+        key = (shard.history, shard.revision, rows, shard.labels)
+        return self._versions.setdefault(key, shard)
 
 
 def _values(contents: Contents) -> dict[int, int]:

@@ -6,7 +6,6 @@ Named tuples, not dataclasses: a search hashes hundreds of thousands of them.
 from typing import NamedTuple, TypeAlias
 
 from cache.protocol import Revisions
-from index.resident.followed_shard import FollowedShard
 from index.resident.loading import ShardChanges
 from index.resident.shard import Shard
 
@@ -51,24 +50,22 @@ class Remembered(NamedTuple):
 
 
 class ModelWorker(NamedTuple):
-    """One process. Processes share no shard and no answer, so that one stands for all.
+    """One process. Another one shares no answer with it, and of its shards the files alone.
 
-    loaded:    a shard of one snapshot, before it is used.
-    compacted: the result of a compaction, before it is used.
+    sourced:   what a load or a compaction has given, before it is used.
     known:     the history that the dedicated connection has read.
     is_watched: whether that connection is open; a server that is replaced cuts it.
     """
 
-    followed: FollowedShard | None = None
-    loaded: Shard | None = None
+    shard: Shard | None = None
+    sourced: Shard | None = None
     reading: Reading | None = None
-    compacted: Shard | None = None
     memory: Remembered | None = None
     known: int = 0
     is_watched: bool = False
 
     def without_shard(self) -> "ModelWorker":
-        return self._replace(followed=None, loaded=None, reading=None, compacted=None)
+        return self._replace(shard=None, sourced=None, reading=None)
 
 
 class ModelSearch(NamedTuple):
@@ -88,10 +85,14 @@ class ModelSearch(NamedTuple):
 
 
 class ShardWorld(NamedTuple):
-    """histories: the last one takes commits; a connection may lead to any of them."""
+    """histories: the last one takes commits; a connection may lead to any of them.
+
+    file: of the partition; None if no process has stored one.
+    """
 
     histories: tuple[ModelHistory, ...]
     worker: ModelWorker = ModelWorker()
+    file: Shard | None = None
     searches: tuple[ModelSearch, ...] = ()
 
     @property

@@ -3,30 +3,38 @@
 from collections.abc import Mapping
 
 import numpy as np
+import orjson
 
 from index.postgres.database import Row
-from index.resident import loading
+from index.resident import chunk_records, loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
 
 STATS = PartitionStats(frozenset(), 0, None)
+WRONG_LABELS = -1
+_SOURCE = 1  # its place in `ShardSegment.labels`
 
 
 def empty_shard(labels: ChunkLabels, partition: str, history: str, revision: int) -> Shard:
     return Shard(partition, history, revision, None, STATS, None, labels, None, (), ())
 
 
-def tiny_segment(labels: ChunkLabels, values: Mapping[int, int]) -> ShardSegment:
-    """A segment of these chunks, each of a document of its own. values: by chunk id."""
+def tiny_segment(
+    labels: ChunkLabels, values: Mapping[int, int], *, records: bool = False
+) -> ShardSegment:
+    """A segment of these chunks, each of a document of its own, from a source of its value.
+
+    values: by chunk id. records: whether it holds what hits show.
+    """
     names = sorted(values)
     documents: list[Row] = [
         {
             "document_key": name,
             "tenant": "acme",
             "document_id": str(name),
-            "source": "api",
+            "source": _source(values[name]),
             "language": "en",
-            "tags": (),
+            "tags": ("even",) if values[name] % 2 == 0 else (),
             "owner": None,
             "readers": ("tenant",),
         }
@@ -49,13 +57,33 @@ def tiny_segment(labels: ChunkLabels, values: Mapping[int, int]) -> ShardSegment
         "lexical": b"".join(terms),
         "lexical_lengths": np.array([len(each) for each in terms], ">i4").tobytes(),
     }
-    return loading.from_rows(labels, documents, chunks)
+    pieces = [orjson.dumps([name, f"Text {values[name]}."]) for name in names]
+    return loading.from_rows(
+        labels, documents, chunks, chunk_records.build(pieces) if records else None
+    )
 
 
 def held_rows(shard: Shard) -> list[tuple[int, int]]:
-    """The id and the value of each live row; a faulty shard may have a chunk twice."""
-    return [
-        (int(segment.ids[row]), round(float(segment.dense[row, 1])))
-        for segment, live in zip(shard.segments, shard.live, strict=True)
-        for row in np.flatnonzero(live)
-    ]
+    """The id and the value of each live row; a faulty shard may have a chunk twice.
+
+    The value is `WRONG_LABELS` if the source is that of another value, or none.
+    """
+    sources = dict(enumerate(shard.labels.sources.values()))
+    rows = []
+    for segment, live in zip(shard.segments, shard.live, strict=True):
+        for row in np.flatnonzero(live):
+            value = round(float(segment.dense[row, 1]))
+            is_right = sources.get(int(segment.labels[_SOURCE, row])) == _source(value)
+            rows.append((int(segment.ids[row]), value if is_right else WRONG_LABELS))
+    return rows
+
+
+def values_of(shard: Shard) -> dict[int, int]:
+    """The value of each chunk of a shard; each is there once."""
+    rows = held_rows(shard)
+    assert len(dict(rows)) == len(rows)
+    return dict(rows)
+
+
+def _source(value: int) -> str:
+    return f"source {value}"

@@ -1,0 +1,97 @@
+"""Small shards of made-up chunks, without PostgreSQL."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from index.model.query import Filter
+from index.model.scope import Scope
+from index.resident import loading, term_postings
+from index.resident.exact_scores import SumOrder
+from index.resident.segment import ShardSegment
+from index.resident.shard import PartitionStats, Shard, ShardQuestion
+from index.text.near_words import NearWords
+from index.text.vocabulary import Extent, ResidentWords
+from tests.index.support.tiny_shards import STATS, tiny_segment
+
+SPACE = "space"
+HISTORY = "first"
+
+
+def a_shard(
+    values: Mapping[int, int],
+    *,
+    partition: str = "acme",
+    revision: int = 7,
+    words: Sequence[int] = (3, 5, 8),
+    with_texts: bool = False,
+) -> Shard:
+    """words: hashes of the tenant's words; those of near words are in two parts."""
+    labels = loading.new_labels()
+    digests = np.array(words, ">i8").tobytes()
+    near = NearWords((np.arange(40, 80, 2, dtype=np.uint32), np.array([7, 9], np.uint32)))
+    return Shard(
+        partition=partition,
+        history=HISTORY,
+        revision=revision,
+        space=SPACE,
+        stats=PartitionStats(frozenset({"en", "de"}), len(words), {"floor": 0.25}),
+        sums=SumOrder(folds_lanes=True, is_fused=False) if with_texts else None,
+        labels=labels,
+        words=ResidentWords.of(Extent(HISTORY, len(words)), digests, near, 812),
+        segments=(tiny_segment(labels, values, records=with_texts),),
+        live=(np.ones(len(values), np.bool_),),
+    )
+
+
+def a_question(
+    scope: Scope, *, term: int = 1, document_filter: Filter | None = None
+) -> ShardQuestion:
+    return ShardQuestion(
+        scope=scope,
+        filter=document_filter or Filter(),
+        vector=np.array([1, 2], np.float16),
+        space=SPACE,
+        weights={term: 1.0},
+        alpha=0.5,
+        count=3,
+    )
+
+
+def a_large_shard(chunks: int, *, dimensions: int = 256, words: int = 60) -> Shard:
+    """A shard of the size that real texts give: three chunks a document, so many words a chunk."""
+    random = np.random.default_rng(0)
+    labels = loading.new_labels()
+    for number in range(chunks // 3 + 1):
+        labels.documents.code(f"handbook/page-{number:06}")
+    labels.audiences.code(("tenant",))
+    labels.tags.code(())
+    labels.sources.code("api")
+    labels.languages.code("en")
+    labels.tenants.code("acme")
+    codes = np.zeros((6, chunks), np.int32)
+    codes[4] = np.arange(chunks) // 3
+    rows = np.repeat(np.arange(chunks, dtype=np.int32), words)
+    terms = random.integers(0, 200_000, chunks * words).astype(np.int32)
+    values = random.random(chunks * words).astype(np.float32)
+    segment = ShardSegment(
+        ids=np.arange(1, chunks + 1),
+        document_keys=np.arange(chunks) // 3,
+        dense=random.standard_normal((chunks, dimensions)).astype(np.float16),
+        inverse_norms=np.ones(chunks, np.float32),
+        postings=term_postings.build(terms, rows, values, chunks),
+        labels=codes,
+    )
+    hashes = np.unique(random.integers(-(2**62), 2**62, 50_000))
+    return Shard(
+        partition="acme",
+        history=HISTORY,
+        revision=7,
+        space=SPACE,
+        stats=STATS,
+        sums=None,
+        labels=labels,
+        words=ResidentWords(Extent(HISTORY, 0), hashes, None, 0),
+        segments=(segment,),
+        live=(np.ones(chunks, np.bool_),),
+    )
