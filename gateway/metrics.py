@@ -40,7 +40,7 @@ class Metrics:
         )
         shard_events = self._counter(
             "shard_events",
-            "Events of the shards in memory, such as loaded, followed, evicted and outdated.",
+            "Events of the shards in memory, such as loaded, mapped, followed and evicted.",
             "event",
         )
         embedding = self._histogram(

@@ -14,6 +14,7 @@ from uvicorn.supervisors import Multiprocess
 
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
+from gateway.cli.shared_folder import shared_folder
 from gateway.errors import CommandError
 from gateway.http.connection import Connection
 from gateway.operator import operations, quickstart
@@ -43,7 +44,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
         console.print(f"listening on {url}", soft_wrap=True)
         os.environ |= environment(settings)
         _raise_file_limit(settings.connections_max)
-        with _shared_metrics(settings):
+        with _shared_metrics(settings), _shared_shards(settings):
             _run(settings, listener)
 
 
@@ -120,4 +121,18 @@ def _shared_metrics(settings: Settings) -> Iterator[None]:
     parent_watch.watch_children()
     with tempfile.TemporaryDirectory(prefix="nearhit-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
+
+
+@contextmanager
+def _shared_shards(settings: Settings) -> Iterator[None]:
+    """A folder in which several workers share the memory of shards, unless the operator named one.
+
+    Memory then holds a tenant once instead of once for each worker.
+    """
+    if settings.workers == 1 or settings.shard_folder is not None or not settings.shard_bytes_max:
+        yield
+        return
+    with shared_folder("nearhit-shards-", settings.shard_bytes_max) as folder:
+        os.environ["NEARHIT_SHARD_FOLDER"] = str(folder)
         yield

@@ -26,6 +26,7 @@ from gateway.stores import Stores
 from index.postgres.database import Database
 from index.resident import shard_comparison
 from index.resident.resident_shards import ResidentShards
+from index.resident.shard_folder import ShardFolder
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.principals import Principal
@@ -98,18 +99,20 @@ def build(
             shards=shards,
         )
 
+    version = f"{metadata.version('nearhit')} {index_name}"
     shards = ResidentShards(
         stores.database,
         bytes_max=settings.shard_bytes_max,
         chunks_max=settings.shard_chunks_max,
         with_texts=settings.shard_texts,
         on_event=metrics.shard_event,
+        folder=_shard_folder(settings, version),
     )
     share = settings.cache_audit_per_mille / 1000
     return SearchServices(
         settings=settings,
         metrics=metrics,
-        edition=f"{metadata.version('nearhit')} {index_name} {settings.confidence_min}",
+        edition=f"{version} {settings.confidence_min}",
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
         searcher=searcher(shards),
@@ -134,3 +137,9 @@ def build(
         ),
         parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),
     )
+
+
+def _shard_folder(settings: Settings, edition: str) -> ShardFolder | None:
+    if settings.shard_folder is None:
+        return None
+    return ShardFolder(settings.shard_folder, edition, settings.shard_bytes_max)

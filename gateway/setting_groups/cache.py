@@ -1,5 +1,6 @@
 """The answer cache, its audit, and the audit log."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
@@ -16,7 +17,13 @@ class CacheSettings(BaseSettings):
     shard_bytes_max: NonNegativeInt = Field(
         268_435_456,
         description="memory of a worker for the vectors and terms of tenants that are searched "
-        "often; 0: every search reads PostgreSQL",
+        "often, shared memory included; 0: every search reads PostgreSQL",
+    )
+    shard_folder: Path | None = Field(
+        None,
+        description="folder in which the workers of this machine share that memory, of one "
+        "database, for this user alone; unset: a temporary one if `nearhit serve` starts several "
+        "workers, else none",
     )
     shard_chunks_max: PositiveInt = Field(
         200_000, description="maximum chunks of a tenant that is held in memory"

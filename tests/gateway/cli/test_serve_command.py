@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -188,7 +189,8 @@ async def test_several_workers_serve_and_count_together_and_end_with_their_paren
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     # Who is killed leaves its temporary files: they go with the test's.
-    async with serving(environment | {"TMPDIR": str(tmp_path)}, "--workers", "2") as served:
+    places = {"TMPDIR": str(tmp_path), "NEARHIT_SHARD_FOLDER": str(tmp_path / "shards")}
+    async with serving(environment | places, "--workers", "2") as served:
         ana = await new_caller(served, "workers")
         seen: list[str] = []  # of each answer, which worker gave it
         async with asyncio.timeout(WAIT_S_MAX):
@@ -221,6 +223,41 @@ async def test_several_workers_serve_and_count_together_and_end_with_their_paren
     assert len(workers) >= 2
     assert healthy == len(seen)
     assert sum(answers.values()) == 20
+
+
+async def test_workers_map_one_file_of_a_shard_that_ends_with_their_parent(
+    environment: dict[str, str],
+) -> None:
+    async with serving(environment, "--workers", "2") as served:
+        ana = await new_caller(served, "shared-shards")
+        async with served.client() as client:
+            await Caller(client, ana.key).put("leave", "25 days of annual leave.")
+        async with asyncio.timeout(WAIT_S_MAX):
+            while not (folders := mapped_folders(served.process.pid)):
+                async with served.client() as client:
+                    found = await Caller(client, ana.key).search(f"leave {secrets.token_hex(4)}")
+                    assert "25 days" in found.text
+            async with served.client() as client:
+                events = "nearhit_shard_events_total"
+                while not await Gateway(client).counted(events, event="mapped"):
+                    await asyncio.sleep(0.02)
+        served.process.terminate()
+        async with asyncio.timeout(WAIT_S_MAX):
+            assert await served.process.wait() == 0
+
+    assert len(folders) == 1
+    assert not any(map(Path.exists, folders))
+
+
+def mapped_folders(parent: int) -> set[Path]:
+    """Of the files of shards that two children of the process have mapped."""
+    folders: list[set[Path]] = []
+    for pid, its_parent in processes().items():
+        if its_parent == parent:
+            found = re.findall(r"(\S+)\.shard", Path(f"/proc/{pid}/maps").read_text())
+            if found:
+                folders.append({Path(each).parent for each in found})
+    return set.intersection(*folders) if len(folders) == 2 else set()
 
 
 async def test_a_connection_with_nothing_to_do_is_closed_when_that_is_set(

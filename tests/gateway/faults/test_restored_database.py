@@ -45,6 +45,13 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
+def sharing(settings: Settings, tmp_path: Path) -> Settings:
+    """Of gateways that share the memory of their shards."""
+    shared = {"shard_bytes_max": 1 << 26, "shard_folder": tmp_path / "shards"}
+    return settings.model_copy(update=shared)
+
+
+@pytest.fixture
 def folder() -> Iterator[Path]:
     with place() as made:
         yield made
@@ -77,6 +84,11 @@ class Company:
         await ana.put("pay", "Ben is paid 4000 a month.", readers=["group:staff"])
         await ana.put("keeper", "The lighthouse keeper is Tom.", readers=["tenant"])
         await self.warm()
+
+    async def shards(self, event: str) -> float:
+        """How often the event happened to shards of either gateway."""
+        name = "nearhit_shard_events_total"
+        return sum([await each.counted(name, event=event) for each in self.gateways])
 
     async def lose(self) -> None:
         """What is acknowledged, cached everywhere, and lost."""
@@ -180,6 +192,38 @@ async def test_a_copy_that_is_put_back(
         await staff.is_back()
 
         await staff.assert_right_from_now_on()
+
+
+async def test_a_copy_that_is_put_back_beneath_files_of_shards(
+    sharing: Settings, embedder: Embedder, postgres: OwnPostgres
+) -> None:
+    """The files have revisions that the copy lacks, and then uses for other changes."""
+    async with company(sharing, embedder, postgres.url) as staff:
+        await postgres.stop()
+        copy = postgres.copy()
+        await postgres.start()
+        await staff.is_back()
+        async with asyncio.timeout(WAIT_S_MAX):
+            while await staff.shards("mapped") < 2:  # of the tenant and of the public documents
+                await staff.warm()
+        await staff.lose()
+        kept = [(path, path.read_bytes()) for path in (sharing.shard_folder or Path()).glob("*")]
+
+        await postgres.stop()
+        postgres.put_back(copy)
+        await postgres.start()
+        await staff.is_back()
+        for path, content in kept:  # as if no gateway had replaced one since
+            path.unlink(missing_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o600)
+        loaded = await staff.shards("loaded")
+
+        await staff.assert_right_from_now_on()
+        async with asyncio.timeout(WAIT_S_MAX):
+            while await staff.shards("loaded") == loaded:
+                await staff.assert_right()
+        await staff.assert_right()
 
 
 async def test_a_standby_that_is_promoted_without_the_tail(

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,10 +112,22 @@ async def test_what_is_served_is_audited_behind_it(
 
 
 async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
-    settings: Settings, ana: Caller, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+    settings: Settings,
+    ana: Caller,
+    embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    """With the file from which other workers would take it."""
     await ana.put("leave", LEAVE)
-    always = settings.model_copy(update={"cache_audit_per_mille": 1000, "shard_bytes_max": 1 << 26})
+    folder = tmp_path / "shards"
+    always = settings.model_copy(
+        update={
+            "cache_audit_per_mille": 1000,
+            "shard_bytes_max": 1 << 26,
+            "shard_folder": folder,
+        }
+    )
     async with running(always, embedder) as auditing:
         asking = auditing.as_(ana)
         async with asyncio.timeout(10):
@@ -124,12 +137,17 @@ async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
                 number += 1
                 assert await asking.found(f"annual leave {number}") == ["leave"]
 
+        files = set(folder.glob("*.shard"))
+        assert files
+
         monkeypatch.setattr(
             Shard, "admitted", lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_)
         )
         assert await asking.found("days of leave") == []
         async with asyncio.timeout(10):
             while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
+                await asyncio.sleep(0.01)
+            while files & set(folder.glob("*.shard")):
                 await asyncio.sleep(0.01)
         monkeypatch.undo()
         assert await asking.found("days of leave") == ["leave"]
