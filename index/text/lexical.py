@@ -126,11 +126,12 @@ def query(
 
     corrections: the possible corrections of words of the text, by word. They are terms too; all
     corrections of a word together count as one word, with the weight of the rarest.
+    The terms come in the order of the languages' codes, so that equal queries give equal bytes.
     """
     query_tokens = tokens.read(text)
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
-    for language in {base_language(code) for code in languages}:
+    for language in sorted({base_language(code) for code in languages}):
         terms = dict(term for token in query_tokens.words for term in _terms(token, language))
         terms.update((_index(span, language), _chance(RAREST)) for span in query_tokens.spans)
         rarest = dict(nsmallest(QUERY_TERMS_MAX, terms.items(), key=itemgetter(1)))

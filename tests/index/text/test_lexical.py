@@ -268,6 +268,14 @@ def test_a_query_in_several_languages_is_its_queries_in_each(
     assert len(together) == sum(map(len, alone))
 
 
+def test_the_terms_of_equal_sets_of_languages_come_in_one_order() -> None:
+    """Their order is in the record of what an answer depends on."""
+    text, languages = "long cathedral museum", sorted(LANGUAGES)
+
+    expected = [term for each in languages for term in lexical.query(text, [each]).weights]
+    assert [*lexical.query(text, frozenset(languages)).weights] == expected
+
+
 @given(st.text(), st.sampled_from(sorted(LANGUAGES)))
 def test_any_text_gives_vectors_that_can_be_stored(text: str, language: str) -> None:
     held, asked = lexical.chunk(text, language), lexical.query(text, [language])
