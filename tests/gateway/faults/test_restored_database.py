@@ -199,13 +199,15 @@ async def test_a_copy_that_is_put_back_beneath_files_of_shards(
 ) -> None:
     """The files have revisions that the copy lacks, and then uses for other changes."""
     async with company(sharing, embedder, postgres.url) as staff:
+        async with asyncio.timeout(WAIT_S_MAX):
+            # Of the tenant and of the public documents. A load that an outage breaks off is not
+            # tried again for half a minute.
+            while await staff.shards("loaded") + await staff.shards("mapped") < 4:
+                await staff.warm()
         await postgres.stop()
         copy = postgres.copy()
         await postgres.start()
         await staff.is_back()
-        async with asyncio.timeout(WAIT_S_MAX):
-            while await staff.shards("mapped") < 2:  # of the tenant and of the public documents
-                await staff.warm()
         await staff.lose()
         kept = [(path, path.read_bytes()) for path in (sharing.shard_folder or Path()).glob("*")]
 
