@@ -213,7 +213,8 @@ def _space(documents: Sequence[Row]) -> str | None:
 
 def _stats(head: Row) -> PartitionStats:
     languages = frozenset(head["languages"] or ())
-    return PartitionStats(languages, head["vocabulary_size"], head["confidence"])
+    vocabulary_size, confidence = head["vocabulary_size"], head["confidence"]
+    return PartitionStats(head["partition_space"], languages, vocabulary_size, confidence)
 
 
 def from_rows(

@@ -88,9 +88,11 @@ class ChunkLabels:
 class PartitionStats:
     """What a search reads of a partition's row in `tenants`, at the shard's revision.
 
+    space:      of its vectors; None if the index has none yet.
     confidence: the tenant's stored confidence settings.
     """
 
+    space: str | None
     languages: frozenset[str]
     vocabulary_size: int
     confidence: Mapping[str, Any] | None

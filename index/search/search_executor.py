@@ -176,9 +176,8 @@ class SearchExecutor:
         if shards is None:
             return None
         stats = _to_scope_stats(scope, shard_pass.head(scope, shards))
-        if stats.space is None:
-            return None
-        embedded_query = await self._query_embedder.embed(scope, query, stats.space)
+        space = stats.space or self._query_embedder.default_space
+        embedded_query = await self._query_embedder.embed(scope, query, space)
         prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
         if not prepared.spelling.holds(stats.vocabulary):
             return None  # a word was looked up after a later commit

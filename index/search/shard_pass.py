@@ -119,7 +119,7 @@ def head(scope: Scope, shards: Sequence[Shard]) -> Row:
         "tenant_access_revision": None,
         "tenant_chunks": own.rows,
         "public_chunks": 0 if public is None else public.rows,
-        "embedding_space": own.space,
+        "embedding_space": own.stats.space,
         "tenant_vocabulary_size": own.stats.vocabulary_size,
         "tenant_languages": own.stats.languages,
         "public_languages": None if public is None else public.stats.languages,

@@ -60,7 +60,7 @@ FROM (
 -- $1 partition: what a shard of it starts from.
 SELECT
     revision, (SELECT history FROM histories) AS history, chunks, languages, vocabulary_size, confidence,
-    :snapshot_xmin
+    :space AS partition_space, :snapshot_xmin
 FROM tenants WHERE tenant = $1;
 
 -- name: words
@@ -153,6 +153,7 @@ SELECT
 FROM (
     SELECT
         1 AS position, revision, history, languages, vocabulary_size, confidence, is_whole,
+        embedding_space AS partition_space,
         (
             SELECT string_agg(int8send(chunk_id), '')
             FROM missed CROSS JOIN LATERAL unnest(removed_chunks || updated_chunks) AS chunk_id

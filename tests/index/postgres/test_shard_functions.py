@@ -21,7 +21,7 @@ SHARDS = function_roles.SHARDS
 STATEMENTS = security_definer_functions.statements_of(SHARDS).keys()
 # Of columns that PostgreSQL calls text; none of them holds anything that a reader reads.
 NAMES = {
-    *("history", "embedding_space", "tenant", "document_id"),
+    *("history", "embedding_space", "partition_space", "tenant", "document_id"),
     *("owner", "readers", "source", "language", "languages", "tags"),
 }
 HIDDEN = ("zanzibar", "quagmire", "xylophone", "vermilion", "juggernaut")

@@ -16,6 +16,7 @@ from index.model.scope import everything, resolve
 from index.postgres.database import Database
 from index.resident import matching_documents, shard
 from index.resident.matching_documents import MatchingDocuments
+from index.search.confidence import Confidence, ConfidenceStore
 from index.tenants.tenant_store import TenantStore
 from index.text.vocabulary import Spelling, Vocabulary
 from ingest.write.writer import Writer
@@ -178,6 +179,21 @@ async def test_a_history_that_ended_ends_its_shards(
     assert await resident.found(ANA, "leave") == ["leave"]
     assert resident.events["outdated"] == 1
     assert all(each.history != ended.history for each in resident.shards.use(ANA) or ())
+
+
+async def test_the_score_that_a_tenant_requires_counts_from_the_next_search(
+    resident: Residence, database: Database, writer: Writer
+) -> None:
+    await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
+    await resident.load(ANA)
+    store = ConfidenceStore(database)
+    for score_min in (1.0, 0.01, 1.0):
+        await store.put("acme", Confidence(score_min, {}, None))
+        for _ in range(2):  # once as it follows or is loaded again, once as it is loaded
+            await resident.load(ANA)
+            found = await resident.search(ANA, Query("days of leave"))
+            assert found.low_confidence is (score_min == 1.0)
+    assert bool(resident.in_memory) is (resident.tenants is not None)
 
 
 async def test_words_of_the_tenant_are_looked_up_in_memory(

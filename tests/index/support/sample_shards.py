@@ -35,7 +35,7 @@ def a_shard(
         history=HISTORY,
         revision=revision,
         space=SPACE,
-        stats=PartitionStats(frozenset({"en", "de"}), len(words), {"floor": 0.25}),
+        stats=PartitionStats("a-space", frozenset({"en", "de"}), len(words), {"floor": 0.25}),
         sums=SumOrder(folds_lanes=True, is_fused=False) if with_texts else None,
         labels=labels,
         words=ResidentWords.of(Extent(HISTORY, len(words)), digests, near, 812),

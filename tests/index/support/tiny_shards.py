@@ -10,7 +10,7 @@ from index.resident import chunk_records, loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
 
-STATS = PartitionStats(frozenset(), 0, None)
+STATS = PartitionStats(None, frozenset(), 0, None)
 WRONG_LABELS = -1
 _SOURCE = 1  # its place in `ShardSegment.labels`
 
