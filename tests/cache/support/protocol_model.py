@@ -28,6 +28,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from cache import protocol
 from cache.protocol import EntryVersion, Revisions, State
+from tests import exploration
 from tests.cache.support.protocol_worlds import (
     KEY,
     PARTITIONS,
@@ -42,6 +43,7 @@ from tests.cache.support.protocol_worlds import (
     frozen,
     revisions,
 )
+from tests.exploration import Exploration, explore
 
 T = TypeVar("T")
 
@@ -96,34 +98,12 @@ class Scene:
     faults: frozenset[Fault] = frozenset()
 
 
-Steps: TypeAlias = Iterator[tuple[str, ProtocolWorld | None]]  # None: a stale answer is served
+Steps: TypeAlias = exploration.Steps[ProtocolWorld]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many worlds were seen, and the shortest way to a stale answer, if there is one."""
-
-    states: int
-    trace: list[str] | None
-
-
-def search(scene: Scene, rules: Rules) -> Outcome:
-    """Visit every world that can come about, nearest first, until a stale answer is served."""
+def search(scene: Scene, rules: Rules) -> Exploration:
     model = Model(scene, rules)
-    start = model.start()
-    came_from: dict[ProtocolWorld, tuple[str, ProtocolWorld] | None] = {start: None}
-    frontier = [start]
-    while frontier:
-        reached = []
-        for world in frontier:
-            for label, after in model.steps(world):
-                if after is None:
-                    return Outcome(len(came_from), [*_way(came_from, world), label])
-                if after not in came_from:
-                    came_from[after] = (label, world)
-                    reached.append(after)
-        frontier = reached
-    return Outcome(len(came_from), None)
+    return explore(model.start(), model.steps)
 
 
 class Model:
@@ -438,13 +418,3 @@ def _sorted(items: tuple[T, ...], item: T) -> tuple[T, ...]:
 
 def _with(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
     return (*items[:index], item, *items[index + 1 :])
-
-
-def _way(
-    came_from: dict[ProtocolWorld, tuple[str, ProtocolWorld] | None], world: ProtocolWorld
-) -> list[str]:
-    way = []
-    while (step := came_from[world]) is not None:
-        label, world = step
-        way.append(label)
-    return way[::-1]

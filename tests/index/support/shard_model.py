@@ -29,6 +29,8 @@ from cache.protocol import Revisions
 from index.resident import followed_shard
 from index.resident.loading import ShardChanges
 from index.resident.shard import ChunkLabels, Shard
+from tests import exploration
+from tests.exploration import Exploration, explore
 from tests.index.support.shard_versions import Apply, Compact, ShardVersions, Store
 from tests.index.support.shard_worlds import (
     PARTITION,
@@ -44,7 +46,7 @@ from tests.index.support.shard_worlds import (
 
 HasReached: TypeAlias = Callable[[Sequence[Shard], str, Mapping[str, int]], bool]
 IsAt: TypeAlias = Callable[[Sequence[Shard], str, Mapping[str, int]], bool]
-Steps: TypeAlias = Iterator[tuple[str, ShardWorld | None]]  # None: a rule is broken
+Steps: TypeAlias = exploration.Steps[ShardWorld]
 
 
 IsWhole: TypeAlias = Callable[[int, int, int], bool]
@@ -111,37 +113,9 @@ class Scene:
     accepts_refusals: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many worlds were seen, and the shortest way to a broken rule, if there is one.
-
-    labels: of all steps that were taken.
-    """
-
-    states: int
-    trace: list[str] | None
-    labels: frozenset[str]
-
-
-def search(scene: Scene, rules: Rules) -> Outcome:
-    """Visit every world that can come about, nearest first, until a rule is broken."""
+def search(scene: Scene, rules: Rules) -> Exploration:
     model = ShardModel(scene, rules)
-    start = model.start()
-    came_from: dict[ShardWorld, tuple[str, ShardWorld] | None] = {start: None}
-    frontier, labels = [start], set()
-    while frontier:
-        reached = []
-        for world in frontier:
-            for label, after in model.steps(world):
-                labels.add(label)
-                if after is None:
-                    way = [*_way(came_from, world), label]
-                    return Outcome(len(came_from), way, frozenset(labels))
-                if after not in came_from:
-                    came_from[after] = (label, world)
-                    reached.append(after)
-        frontier = reached
-    return Outcome(len(came_from), None, frozenset(labels))
+    return explore(model.start(), model.steps)
 
 
 class ShardModel:
@@ -380,13 +354,3 @@ def _searching(world: ShardWorld, search: ModelSearch) -> ShardWorld:
 
 def _with(contents: Contents, chunk: int, value: int) -> Contents:
     return (*contents[:chunk], value, *contents[chunk + 1 :])
-
-
-def _way(
-    came_from: dict[ShardWorld, tuple[str, ShardWorld] | None], world: ShardWorld
-) -> list[str]:
-    way = []
-    while (step := came_from[world]) is not None:
-        label, world = step
-        way.append(label)
-    return way[::-1]

@@ -1,0 +1,163 @@
+"""No interleaving lets an answer under a lease miss a write, and no rule is to spare.
+
+Every world within the bounds of a scene is visited, counted scene by scene below.
+`make thorough` adds scenes that take minutes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cache import read_lease
+from cache.read_lease import Renewal, StoredLease
+from tests.cache.support.read_lease_model import (
+    DURATION_S,
+    Held,
+    ModelCounters,
+    Rules,
+    Scene,
+    search,
+)
+from tests.sampling import is_thorough
+
+pytestmark = pytest.mark.slow
+
+ONE_WRITE = Scene(writes=1, ticks=2)
+TWO_WRITES = Scene(ticks=2, renewals=1)
+SLOW_CLOCK = Scene(writes=1, renewals=1, lags=True)
+FAILOVER = Scene(writes=1, renewals=1, fails_over=True)
+FORGETTING = Scene(writes=1, ticks=1, renewals=1, forgets=3)
+RENEWING = Scene(ticks=2, renewals=1, learns=False, knows=True)
+RENEWING_TWICE = replace(RENEWING, renewals=2)
+RENEWING_FORGETTING = replace(RENEWING, writes=3, ticks=0, forgets=1)
+RENEWING_FAILOVER = replace(RENEWING, fails_over=True)
+
+SCENES = {
+    "one write": (ONE_WRITE, 35_822),
+    "two writes": (replace(TWO_WRITES, ticks=1), 30_435),
+    "a slow clock": (SLOW_CLOCK, 28_836),
+    "a failover": (FAILOVER, 57_033),
+    "a holder forgets": (FORGETTING, 24_662),
+    "a lease begins again": (RENEWING, 10_054),
+    "a lease begins again, and a holder forgets": (RENEWING_FORGETTING, 25_309),
+    "a lease begins again after a failover": (RENEWING_FAILOVER, 73_170),
+}
+LARGE_SCENES = {
+    "two writes, two renewals": (Scene(ticks=2), 0),
+    "a lease begins again twice": (RENEWING_TWICE, 0),
+    "two writes, a lease runs out": (TWO_WRITES, 130_425),
+    "two writes, a failover": (replace(FAILOVER, writes=2), 0),
+    "a failover, two renewals": (replace(FAILOVER, renewals=2), 0),
+    "two holders": (Scene(holders=2, writes=1, ticks=2), 0),
+    "two writes, a holder forgets": (replace(FORGETTING, writes=2), 0),
+}
+if is_thorough():
+    SCENES |= LARGE_SCENES
+
+
+@pytest.mark.parametrize(("scene", "states"), SCENES.values(), ids=SCENES)
+def test_no_interleaving_misses_an_acknowledged_write(scene: Scene, states: int) -> None:
+    outcome = search(scene, Rules())
+
+    assert outcome.trace is None
+    assert outcome.states == states
+    assert outcome.labels >= {"acknowledge", "an answer", "a holder hears"}
+
+
+def from_the_reply(
+    lease: Held, renewal: Renewal[ModelCounters], epoch: int, _begun_at_s: float, now_s: float
+) -> Held:
+    return lease.renewed(renewal, epoch, now_s, DURATION_S)
+
+
+def without_margin(
+    lease: Held, renewal: Renewal[ModelCounters], epoch: int, begun_at_s: float, _now_s: float
+) -> Held:
+    renewed = lease.renewed(renewal, epoch, begun_at_s, DURATION_S)
+    return replace(renewed, until_s=begun_at_s + DURATION_S)
+
+
+def without_what_moved(
+    lease: Held, renewal: Renewal[ModelCounters], epoch: int, begun_at_s: float, _now_s: float
+) -> Held:
+    return lease.renewed(replace(renewal, moved={}), epoch, begun_at_s, DURATION_S)
+
+
+def of_any_epoch(
+    lease: Held, renewal: Renewal[ModelCounters], _epoch: int, begun_at_s: float, _now_s: float
+) -> Held:
+    return lease.renewed(renewal, lease.epoch, begun_at_s, DURATION_S)
+
+
+def of_any_history(
+    lease: Held, renewal: Renewal[ModelCounters], epoch: int, begun_at_s: float, _now_s: float
+) -> Held:
+    same = replace(renewal, history=lease.history or renewal.history)
+    return lease.renewed(same, epoch, begun_at_s, DURATION_S)
+
+
+def know_what_is_announced(
+    lease: Held, history: str, counters: Mapping[str, ModelCounters]
+) -> Held:
+    heard = lease.heard(history, counters)
+    return replace(heard, known={**heard.announced, **heard.known}, announced={})
+
+
+def hear_known_tenants(lease: Held, history: str, counters: Mapping[str, ModelCounters]) -> Held:
+    return replace(lease.heard(history, counters), announced={})
+
+
+def keep_all_that_is_learned(
+    lease: Held, _epoch: int, counters: Mapping[str, ModelCounters]
+) -> Held:
+    return lease.learned(lease.epoch, counters)
+
+
+def await_nobody(
+    _leases: Sequence[StoredLease], _acknowledged: frozenset[str], _waited_s: float
+) -> Sequence[StoredLease]:
+    return ()
+
+
+def await_half_as_long(
+    leases: Sequence[StoredLease], acknowledged: frozenset[str], waited_s: float
+) -> Sequence[StoredLease]:
+    return read_lease.awaited(leases, acknowledged, 2 * waited_s)
+
+
+def acknowledge_in_any_history(awaiting: Sequence[StoredLease], **_: Any) -> bool:
+    return not awaiting
+
+
+MUTANTS = {
+    "what moved is read before the lease is stored": (
+        Rules(reads_after_storing=False),
+        RENEWING,
+    ),
+    "leases are read before the commit": (Rules(reads_leases_after_commit=False), ONE_WRITE),
+    "the lease counts from the reply": (Rules(renewed=from_the_reply), ONE_WRITE),
+    "no margin": (Rules(renewed=without_margin), SLOW_CLOCK),
+    "what moved is not read": (Rules(renewed=without_what_moved), RENEWING),
+    "a renewal of an earlier epoch": (Rules(renewed=of_any_epoch), RENEWING_FORGETTING),
+    "a renewal of another history": (Rules(renewed=of_any_history), RENEWING_FAILOVER),
+    "no wait after a failover": (Rules(may_acknowledge=acknowledge_in_any_history), FAILOVER),
+    "heard before the check": (Rules(reads_heard_after_check=False), ONE_WRITE),
+    "checked before the request": (Rules(checks_after_arrival=False), ONE_WRITE),
+    "an announcement makes a tenant known": (Rules(heard=know_what_is_announced), TWO_WRITES),
+    "only known tenants are heard of": (Rules(heard=hear_known_tenants), ONE_WRITE),
+    "all that is learned is kept": (Rules(learned=keep_all_that_is_learned), FORGETTING),
+    "nobody is waited for": (Rules(awaited=await_nobody), ONE_WRITE),
+    "half as long": (Rules(awaited=await_half_as_long), ONE_WRITE),
+    "any history is settled": (
+        Rules(settles_what_was_read=False),
+        RENEWING_FAILOVER,
+    ),
+    "a renewed lease is removed": (Rules(removes_what_was_read=False), RENEWING_TWICE),
+}
+
+
+@pytest.mark.parametrize(("rules", "scene"), MUTANTS.values(), ids=MUTANTS)
+def test_each_rule_is_needed(rules: Rules, scene: Scene) -> None:
+    assert search(scene, rules).trace is not None

@@ -1,0 +1,483 @@
+"""Read leases as a machine of small steps. The rules are the functions of `cache.read_lease`.
+
+A step is one statement on the primary, one message, one task of a process, a tick of the clock, or
+one fault.
+  Writers commit, read the leases, wait, and acknowledge; each may pause between two steps.
+  Messages to a holder arrive at any later time, in any order, or never.
+  A holder renews in three steps: the lease is stored, what moved is read, the reply arrives. It
+  learns of the tenant in two. It may lose all that it knows.
+  The clock of a holder may fall behind by less than the margin.
+  The primary fails over once. The new one has every commit that was acknowledged, perhaps lacks
+  others, and has no leases. The old one is dead. A writer whose commit is lost never acknowledges.
+  A request arrives at a holder, which compares the lease with its clock, reads what it has heard,
+  and answers at these revisions. The answer must contain every commit that was acknowledged before
+  the request arrived.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+from cache import read_lease
+from cache.read_lease import HeldLease, Renewal, StoredLease
+from tests import exploration
+from tests.exploration import Exploration
+
+TENANT = "acme"
+TICK_S = 5.0
+DURATION_S = 10.0
+LAG_S = 1.0  # of a holder's clock: MARGIN of the duration
+History: TypeAlias = tuple[int, ...]  # its commits, in order
+Steps: TypeAlias = "exploration.Steps[LeaseWorld]"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCounters:
+    history: str
+    revision: int
+
+    def is_before(self, earlier: "ModelCounters") -> bool:
+        return self.history == earlier.history and self.revision < earlier.revision
+
+
+Held: TypeAlias = HeldLease[ModelCounters]
+
+
+class FrozenLease(NamedTuple):
+    """A `HeldLease` that can be hashed; known, announced: revisions of the tenant."""
+
+    until_s: float
+    history: str | None
+    since: int | None
+    epoch: int
+    known: int | None
+    announced: int | None
+
+    def thawed(self) -> Held:
+        return HeldLease(
+            self.until_s,
+            self.history,
+            self.since,
+            self.epoch,
+            self._counters(self.known),
+            self._counters(self.announced),
+        )
+
+    def _counters(self, revision: int | None) -> dict[str, ModelCounters]:
+        return {} if revision is None else {TENANT: ModelCounters(self.history or "", revision)}
+
+
+def frozen(lease: Held) -> FrozenLease:
+    known, announced = (
+        counters[TENANT].revision if TENANT in counters else None
+        for counters in (lease.known, lease.announced)
+    )
+    return FrozenLease(lease.until_s, lease.history, lease.since, lease.epoch, known, announced)
+
+
+NOTHING = frozen(HeldLease())
+
+
+class ModelRenewal(NamedTuple):
+    """stored_in: the number of the history. read: the commits when what moved was read."""
+
+    begun_at_s: float
+    since: int | None
+    epoch: int
+    early: int | None = None  # of the mutant that reads before the lease is stored
+    stored_in: int | None = None
+    read: int | None = None
+
+
+class Learning(NamedTuple):
+    epoch: int
+    history: int | None = None
+    revision: int | None = None
+
+
+class Request(NamedTuple):
+    """needed: commits that were acknowledged when it arrived."""
+
+    needed: frozenset[int]
+    is_checked: bool = False
+    read: tuple[str, int] | None = None
+
+
+class ModelHolder(NamedTuple):
+    lease: FrozenLease = NOTHING
+    lag_s: float = 0.0
+    renewal: ModelRenewal | None = None
+    learning: Learning | None = None
+    request: Request | None = None
+
+
+class Write(NamedTuple):
+    """A write in the number of a history; leases: as read, with when and where that was."""
+
+    commit: int
+    history: int
+    leases: tuple[tuple[int, int], ...] | None = None
+    read_at_s: float = 0.0
+    read_in: int = 0
+    is_settled: bool = False
+    acknowledged: frozenset[int] = frozenset()
+
+
+class Message(NamedTuple):
+    commit: int
+    history: str
+    revision: int
+    holder: int
+
+
+class LeaseWorld(NamedTuple):
+    """leases: by holder the number of the last renewal. removals: that writers have sent."""
+
+    holders: tuple[ModelHolder, ...]
+    histories: tuple[History, ...] = ((),)
+    now_s: float = 0.0
+    leases: frozenset[tuple[int, int]] = frozenset()
+    renewals: int = 0
+    is_settled: bool = True
+    writes: frozenset[Write] = frozenset()
+    begun: int = 0
+    acknowledged: frozenset[int] = frozenset()
+    messages: frozenset[Message] = frozenset()
+    removals: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def current(self) -> int:
+        return len(self.histories) - 1
+
+    @property
+    def commits(self) -> History:
+        return self.histories[-1]
+
+    def with_holder(self, number: int, holder: ModelHolder) -> "LeaseWorld":
+        others = self.holders[:number], self.holders[number + 1 :]
+        return self._replace(holders=(*others[0], holder, *others[1]))
+
+
+def name_of(history: int) -> str:
+    return f"history {history}"
+
+
+class Renew(Protocol):
+    """now_s: when the reply arrives, for a mutant."""
+
+    def __call__(
+        self,
+        lease: Held,
+        renewal: Renewal[ModelCounters],
+        epoch: int,
+        begun_at_s: float,
+        now_s: float,
+        /,
+    ) -> Held: ...
+
+
+def renewed(
+    lease: Held, renewal: Renewal[ModelCounters], epoch: int, begun_at_s: float, _now_s: float
+) -> Held:
+    return lease.renewed(renewal, epoch, begun_at_s, DURATION_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All that keeps an answer from missing a write; a mutant replaces one part of it."""
+
+    renewed: Renew = renewed
+    heard: Callable[[Held, str, Mapping[str, ModelCounters]], Held] = HeldLease.heard
+    learned: Callable[[Held, int, Mapping[str, ModelCounters]], Held] = HeldLease.learned
+    awaited: Callable[[Sequence[StoredLease], frozenset[str], float], Sequence[StoredLease]] = (
+        read_lease.awaited
+    )
+    may_acknowledge: Callable[..., bool] = read_lease.may_acknowledge
+    removes_what_was_read: bool = True
+    settles_what_was_read: bool = True
+    reads_after_storing: bool = True
+    reads_leases_after_commit: bool = True
+    reads_heard_after_check: bool = True
+    checks_after_arrival: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The bounds of an exploration.
+
+    writes, ticks, renewals: in all. fails_over, lags: at most once.
+    forgets: up to this epoch. knows: whether the holders know of a first write, which is not
+    acknowledged, from leases that have run out and were removed.
+    """
+
+    holders: int = 1
+    writes: int = 2
+    ticks: int = 3
+    renewals: int = 2
+    fails_over: bool = False
+    lags: bool = False
+    learns: bool = True
+    forgets: int = 0
+    knows: bool = False
+
+
+def search(scene: Scene, rules: Rules) -> Exploration:
+    start = LeaseWorld((ModelHolder(),) * scene.holders)
+    if scene.knows:
+        holder = ModelHolder(FrozenLease(-DURATION_S, name_of(0), 1, 0, 1, None))
+        start = LeaseWorld(
+            (holder,) * scene.holders, histories=((1,),), writes=frozenset({Write(1, 0)}), begun=1
+        )
+    return exploration.explore(start, ReadLeaseModel(scene, rules).steps)
+
+
+class ReadLeaseModel:
+    """All that can happen next."""
+
+    def __init__(self, scene: Scene, rules: Rules) -> None:
+        self._scene = scene
+        self._rules = rules
+
+    def steps(self, world: LeaseWorld) -> Steps:
+        yield from self._time(world)
+        yield from self._writes(world)
+        yield from self._messages(world)
+        yield from self._fails_over(world)
+        for number, holder in enumerate(world.holders):
+            yield from self._renews(world, number, holder)
+            yield from self._learns(world, number, holder)
+            if holder.lease.epoch < self._scene.forgets:
+                emptied = holder._replace(lease=frozen(holder.lease.thawed().emptied()))
+                yield "a holder forgets", world.with_holder(number, emptied)
+            yield from self._answers(world, number, holder)
+
+    def _time(self, world: LeaseWorld) -> Steps:
+        if world.now_s < self._scene.ticks * TICK_S:
+            yield "a tick", world._replace(now_s=world.now_s + TICK_S)
+        if self._scene.lags and not world.holders[0].lag_s:
+            slow = world.holders[0]._replace(lag_s=LAG_S)
+            yield "a clock falls behind", world.with_holder(0, slow)
+
+    def _writes(self, world: LeaseWorld) -> Steps:
+        if world.begun < self._scene.writes:
+            commit = world.begun + 1
+            begun = world._replace(begun=commit)
+            write = Write(commit, world.current)
+            if self._rules.reads_leases_after_commit:
+                yield "commit", _committed(begun, write)
+            else:
+                yield "read leases before the commit", _writing(begun, _reads_leases(world, write))
+        for write in world.writes:
+            others = world._replace(writes=world.writes - {write})
+            if write.commit not in world.commits:
+                if write.history == world.current:
+                    yield "commit", _announced(_committed(others, write), write)
+                else:
+                    yield "a commit is lost", others
+            elif write.leases is None:
+                reading = _reads_leases(world, write)
+                yield "read leases", _announced(_writing(others, reading), reading)
+            else:
+                yield from self._ends(world, others, write)
+
+    def _ends(self, world: LeaseWorld, others: LeaseWorld, write: Write) -> Steps:
+        waited_s = world.now_s - write.read_at_s
+        leases = [StoredLease(str(holder), n, DURATION_S) for holder, n in write.leases or ()]
+        acknowledged = frozenset(map(str, write.acknowledged))
+        awaiting = self._rules.awaited(leases, acknowledged, waited_s)
+        if not self._rules.may_acknowledge(
+            awaiting,
+            is_history_settled=write.is_settled,
+            waited_s=waited_s,
+            longest_s=DURATION_S,
+        ):
+            return
+        removals = frozenset(
+            (int(lease.holder), lease.number)
+            for lease in read_lease.ended(leases, acknowledged, waited_s)
+        )
+        yield (
+            "acknowledge",
+            others._replace(
+                acknowledged=world.acknowledged | {write.commit},
+                removals=world.removals | removals,
+                is_settled=world.is_settled or self._settles(world, write, waited_s),
+            ),
+        )
+
+    def _settles(self, world: LeaseWorld, write: Write, waited_s: float) -> bool:
+        is_same = write.read_in == world.current or not self._rules.settles_what_was_read
+        return is_same and waited_s >= DURATION_S
+
+    def _messages(self, world: LeaseWorld) -> Steps:
+        for message in world.messages:
+            number, counters = message.holder, ModelCounters(message.history, message.revision)
+            holder = world.holders[number]
+            heard = self._rules.heard(holder.lease.thawed(), message.history, {TENANT: counters})
+            after = world.with_holder(number, holder._replace(lease=frozen(heard)))
+            yield (
+                "a holder hears",
+                after._replace(
+                    messages=world.messages - {message},
+                    writes=frozenset(_acknowledged(each, message) for each in world.writes),
+                ),
+            )
+        for removal in world.removals:
+            left = world.leases - {removal}
+            if not self._rules.removes_what_was_read:
+                left = frozenset(each for each in world.leases if each[0] != removal[0])
+            after = world._replace(removals=world.removals - {removal}, leases=left)
+            yield "remove a lease", after
+
+    def _fails_over(self, world: LeaseWorld) -> Steps:
+        if not self._scene.fails_over or world.current:
+            return
+        for kept in range(len(world.commits) + 1):
+            history = world.commits[:kept]
+            if world.acknowledged <= set(history):
+                yield (
+                    f"fail over with {kept} commits",
+                    world._replace(
+                        histories=(*world.histories, history),
+                        leases=frozenset(),
+                        is_settled=False,
+                        removals=frozenset(),
+                    ),
+                )
+
+    def _renews(self, world: LeaseWorld, number: int, holder: ModelHolder) -> Steps:
+        renewal, moved = holder.renewal, len(world.commits)
+        if renewal is None:
+            if world.renewals < self._scene.renewals:
+                clock_s = world.now_s - holder.lag_s
+                early = None if self._rules.reads_after_storing else moved
+                begun = ModelRenewal(clock_s, holder.lease.since, holder.lease.epoch, early)
+                after = world.with_holder(number, holder._replace(renewal=begun))
+                yield "a renewal begins", after._replace(renewals=world.renewals + 1)
+            return
+        if renewal.stored_in is None:
+            stored = renewal._replace(stored_in=world.current)
+            if renewal.early is not None:
+                stored = stored._replace(read=min(renewal.early, moved))
+            others = frozenset(each for each in world.leases if each[0] != number)
+            after = world.with_holder(number, holder._replace(renewal=stored))
+            yield (
+                "a lease is stored",
+                after._replace(leases=others | {(number, world.renewals)}),
+            )
+        elif renewal.read is None:
+            if renewal.stored_in == world.current:
+                read = holder._replace(renewal=renewal._replace(read=moved))
+            else:
+                read = holder._replace(renewal=None)
+            yield "what moved is read", world.with_holder(number, read)
+        else:
+            yield (
+                "a lease is held",
+                world.with_holder(number, self._renewed(world, holder, renewal)),
+            )
+            yield "a reply is lost", world.with_holder(number, holder._replace(renewal=None))
+
+    def _renewed(
+        self, world: LeaseWorld, holder: ModelHolder, renewal: ModelRenewal
+    ) -> ModelHolder:
+        history, read = name_of(renewal.stored_in or 0), renewal.read or 0
+        moved = {}
+        if renewal.since is not None and read > renewal.since:
+            moved = {TENANT: ModelCounters(history, read)}
+        lease = self._rules.renewed(
+            holder.lease.thawed(),
+            Renewal(history, read, moved),
+            renewal.epoch,
+            renewal.begun_at_s,
+            world.now_s - holder.lag_s,
+        )
+        return holder._replace(lease=frozen(lease), renewal=None)
+
+    def _learns(self, world: LeaseWorld, number: int, holder: ModelHolder) -> Steps:
+        learning = holder.learning
+        if learning is None:
+            if self._scene.learns and holder.lease.known is None:
+                begun = holder._replace(learning=Learning(holder.lease.epoch))
+                yield "learning begins", world.with_holder(number, begun)
+        elif learning.revision is None:
+            read = learning._replace(history=world.current, revision=len(world.commits))
+            yield "the tenant is read", world.with_holder(number, holder._replace(learning=read))
+        else:
+            counters = ModelCounters(name_of(learning.history or 0), learning.revision)
+            lease = self._rules.learned(holder.lease.thawed(), learning.epoch, {TENANT: counters})
+            after = holder._replace(lease=frozen(lease), learning=None)
+            yield "the tenant is learned", world.with_holder(number, after)
+
+    def _answers(self, world: LeaseWorld, number: int, holder: ModelHolder) -> Steps:
+        """By the first holder: the others are there to be waited for."""
+        request, lease = holder.request, holder.lease.thawed()
+        if number:
+            return
+        counters = lease.counters_of([TENANT])
+        read = None
+        if counters is not None:
+            read = counters[TENANT].history, counters[TENANT].revision
+        is_held = lease.is_held(world.now_s - holder.lag_s)
+        if request is None:
+            arrived = Request(world.acknowledged)
+            if not self._rules.reads_heard_after_check:
+                arrived = arrived._replace(read=read)
+            if not self._rules.checks_after_arrival:
+                # The check of the request before: it found the lease held.
+                arrived = arrived._replace(is_checked=True)
+                if not is_held:
+                    return
+                yield "a check", world.with_holder(number, holder._replace(request=arrived))
+                return
+            yield "a request arrives", world.with_holder(number, holder._replace(request=arrived))
+            return
+        gone = holder._replace(request=None)
+        if not self._rules.checks_after_arrival and request.needed != world.acknowledged:
+            later = request._replace(needed=world.acknowledged)
+            yield "a request arrives", world.with_holder(number, holder._replace(request=later))
+        if not request.is_checked:
+            checked = holder._replace(request=request._replace(is_checked=True))
+            yield "the lease is checked", world.with_holder(number, checked if is_held else gone)
+            return
+        answered = request.read or read
+        if answered is None:
+            yield "the tenant is unknown", world.with_holder(number, gone)
+            return
+        history, revision = answered
+        commits = world.histories[int(history.split()[1])][:revision]
+        is_right = request.needed <= set(commits)
+        yield "an answer", world.with_holder(number, gone) if is_right else None
+
+
+def _committed(world: LeaseWorld, write: Write) -> LeaseWorld:
+    histories = (*world.histories[:-1], (*world.commits, write.commit))
+    return _writing(world._replace(histories=histories), write)
+
+
+def _writing(world: LeaseWorld, write: Write) -> LeaseWorld:
+    return world._replace(writes=world.writes | {write})
+
+
+def _acknowledged(write: Write, message: Message) -> Write:
+    """At once, which is the earliest."""
+    if write.commit != message.commit:
+        return write
+    return write._replace(acknowledged=write.acknowledged | {message.holder})
+
+
+def _reads_leases(world: LeaseWorld, write: Write) -> Write:
+    return write._replace(
+        leases=tuple(sorted(world.leases)),
+        read_at_s=world.now_s,
+        read_in=world.current,
+        is_settled=world.is_settled,
+    )
+
+
+def _announced(world: LeaseWorld, write: Write) -> LeaseWorld:
+    messages = frozenset(
+        Message(write.commit, name_of(world.current), len(world.commits), holder)
+        for holder, _ in write.leases or ()
+    )
+    return world._replace(messages=world.messages | messages)

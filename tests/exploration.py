@@ -1,0 +1,47 @@
+"""Visits every world that a machine of small steps can reach."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+W = TypeVar("W", bound=Hashable)
+Steps: TypeAlias = Iterator[tuple[str, W | None]]  # None: a rule is broken
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """How many worlds were visited, and the shortest way to a broken rule, if there is one.
+
+    labels: of all steps that were taken.
+    """
+
+    states: int
+    trace: list[str] | None
+    labels: frozenset[str]
+
+
+def explore(start: W, steps: "Callable[[W], Steps[W]]") -> Exploration:
+    """Visit every world that can come about, nearest first, until a rule is broken."""
+    came_from: dict[W, tuple[str, W] | None] = {start: None}
+    frontier, labels = [start], set[str]()
+    while frontier:
+        reached = []
+        for world in frontier:
+            for label, after in steps(world):
+                labels.add(label)
+                if after is None:
+                    trace = [*_way(came_from, world), label]
+                    return Exploration(len(came_from), trace, frozenset(labels))
+                if after not in came_from:
+                    came_from[after] = (label, world)
+                    reached.append(after)
+        frontier = reached
+    return Exploration(len(came_from), None, frozenset(labels))
+
+
+def _way(came_from: dict[W, tuple[str, W] | None], world: W) -> list[str]:
+    way = []
+    while (step := came_from[world]) is not None:
+        label, world = step
+        way.append(label)
+    return way[::-1]
