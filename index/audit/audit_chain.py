@@ -7,7 +7,8 @@ a head stored elsewhere reveals it.
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 
 LINKS_MAX = 5_000  # rows a statement
 

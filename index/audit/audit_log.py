@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from index.model.audit_actor import ActingPrincipal, current_actor
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 
 T = TypeVar("T")
 

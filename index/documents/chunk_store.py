@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pgvector import HalfVector, SparseVector
 
 from index.model.chunk_kind import Kind
-from index.postgres.database import Session
+from index.postgres.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from index.model.write_order import (
     PartSequences,
     by_parts,
 )
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 from index.search.visibility_args import filter_args
 from index.text import vocabulary
 from index.text.vocabulary import SeenWords

@@ -14,7 +14,7 @@ from index.errors import SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.scope import PUBLIC
 from index.model.write_order import ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
-from index.postgres.database import Row, Session
+from index.postgres.session import Row, Session
 from index.text.vocabulary import Extent
 
 

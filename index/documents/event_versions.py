@@ -11,7 +11,8 @@ from index.errors import EventSuperseded, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.write_order import Parts
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Any
 from index.documents.rows import row_to_document
 from index.errors import TenantMissing
 from index.model.document import Document
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 
 _PAGE_DOCUMENTS = 20  # at most 40 million characters
 

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from index.audit import audit_log
 from index.errors import TenantFull
-from index.postgres.database import Database, Row
+from index.postgres.database import Database
+from index.postgres.session import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from index.jobs import job_queue
 from index.jobs.job_queue import document_target
-from index.postgres.database import Session
+from index.postgres.session import Session
 from index.text import vocabulary_pruning
 
 

@@ -11,7 +11,7 @@ from index.audit import audit_log
 from index.documents.forgetting import Forgotten
 from index.model.document import Document
 from index.model.scope import PUBLIC
-from index.postgres.database import Row, Session
+from index.postgres.session import Row, Session
 from index.text import lexical
 
 

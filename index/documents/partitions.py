@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from index.documents import outbox
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 from index.search import strategy
 from index.search.strategy import StrategyLimits
 

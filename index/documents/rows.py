@@ -3,7 +3,7 @@
 from typing import Any
 
 from index.model.document import Document
-from index.postgres.database import Row
+from index.postgres.session import Row
 
 
 def document_to_row(document: Document) -> tuple[Any, ...]:

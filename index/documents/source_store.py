@@ -10,7 +10,8 @@ from index.errors import SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
 from index.model.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 
 SYNC, REMOVE = "source.sync", "source.remove"  # kinds of jobs
 ATTEMPTS_MAX = 3  # at a reading; the schedule or a caller requests it again

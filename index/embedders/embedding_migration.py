@@ -6,7 +6,8 @@ from typing import NamedTuple
 from index.documents import outbox
 from index.documents.outbox import CommitResult
 from index.model.scope import PUBLIC
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 
 
 @dataclass(frozen=True, slots=True)

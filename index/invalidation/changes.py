@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.model.chunk_kind import Kind, kind_of
-from index.postgres.database import Database, Row
+from index.postgres.database import Database
+from index.postgres.session import Row
 
 # Starting values, not measured: above them recomputing the answers is cheaper.
 CHANGES_MAX = 1_000

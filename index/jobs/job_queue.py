@@ -14,7 +14,8 @@ from uuid import UUID
 
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
 from index.model.write_order import ALL_PARTS, Parts, by_parts
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 
 CHANNEL = "nearhit_jobs"  # as in sql/jobs.sql
 PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0008_jobs.sql; twice a document's longest body

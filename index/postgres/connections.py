@@ -22,6 +22,7 @@ from index.postgres.function_roles import Connection
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
 CLOSE_TIMEOUT_S = 5.0
+ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; after it a caller gets a 503
 _STATEMENTS_MAX = 100  # prepared on a connection; the driver's default
 _APPLICATION = {"application_name": "nearhit"}  # poolers pass it on
 

@@ -5,207 +5,30 @@ may only call the functions of `index/postgres/security_definer_functions.py`.
 """
 
 import asyncio
-import math
-import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, cast
+from dataclasses import replace
+from typing import Any
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from index.errors import DatabaseUnavailable, Saturated
+from index.errors import DatabaseUnavailable
 from index.postgres import (
     connections,
     function_roles,
     pgvector_version,
     security_definer_functions,
-    statements,
 )
-from index.postgres.connections import Pool, unavailable
+from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.fair_share import FairShare
 from index.postgres.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
+from index.postgres.search_connections import Health, SearchConnections
+from index.postgres.session import STATEMENTS, Observe, Row, Session
 
-Row: TypeAlias = Mapping[str, Any]
-Observe: TypeAlias = Callable[[str, float], None]
-
-ACQUIRE_TIMEOUT_S = 5.0  # a starting value, not measured; after it a caller gets a 503
 SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
 DEDICATED_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
-_STATEMENTS = {
-    name: text
-    for name, text in statements.load().items()
-    if name not in security_definer_functions.STATEMENTS
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """Statements on one connection; `observe` receives the name and seconds of each.
-
-    numbers: the values of braces in a statement, where SQL takes no parameter.
-    logged: whether changes are written to the audit log.
-    statements: by name, those that the session may run.
-    """
-
-    connection: Connection
-    observe: Observe
-    logged: bool = True
-    statements: Mapping[str, str] = field(default_factory=lambda: _STATEMENTS)
-
-    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        statement = self.statements[name]
-        if numbers:
-            statement = statement.format(**{key: int(value) for key, value in numbers.items()})
-        started_s = time.perf_counter()
-        rows = await self.connection.fetch(statement, *arguments)
-        self.observe(name, time.perf_counter() - started_s)
-        return cast("Sequence[Row]", rows)  # a Record maps names to values, without being a Mapping
-
-    async def rows_each(self, name: str, argument_lists: Sequence[Sequence[Any]]) -> Sequence[Row]:
-        """The rows of one statement, run with each list of arguments in one round trip."""
-        started_s = time.perf_counter()
-        rows = await self.connection.fetchmany(self.statements[name], argument_lists)
-        self.observe(name, time.perf_counter() - started_s)
-        return cast("Sequence[Row]", rows)
-
-    async def batches(self, name: str, *arguments: Any, size: int) -> AsyncIterator[Sequence[Row]]:
-        """The rows of a statement, at most `size` at a time; only in a transaction."""
-        cursor = await self.connection.cursor(self.statements[name], *arguments)
-        while rows := await cursor.fetch(size):
-            yield cast("Sequence[Row]", rows)
-
-    async def row(self, name: str, *arguments: Any) -> Row | None:
-        rows = await self.rows(name, *arguments)
-        return rows[0] if rows else None
-
-    async def value(self, name: str, *arguments: Any) -> Any:
-        row = await self.row(name, *arguments)
-        return None if row is None else next(iter(row.values()))
-
-
-# The connection of the task's snapshot, if it has one.
-_PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
-
-
-class Health:
-    """Whether PostgreSQL answers, as the statements of this process show."""
-
-    def __init__(self) -> None:
-        self._is_answering = True
-        self._failed_at_s = -math.inf
-
-    def answered(self) -> None:
-        self._is_answering = True
-
-    def failed(self) -> None:
-        self._is_answering = False
-        self._failed_at_s = time.perf_counter()
-
-    def has_failed_since(self, start_s: float) -> bool:
-        """Whether a statement has failed since this `perf_counter`, or none was answered since."""
-        return not self._is_answering or self._failed_at_s >= start_s
-
-
-class SearchConnections:
-    """Calls the search functions by statement name, on connections of the search role.
-
-    Each statement's first argument is the tenant, whose share the connection counts against.
-    """
-
-    def __init__(
-        self, pool: Pool, owner: Pool, shares: FairShare, health: Health, observe: Observe
-    ) -> None:
-        self._pool = pool
-        self._owner = owner
-        self._shares = shares
-        self._health = health
-        self._observe = observe
-        self._functions = security_definer_functions.Functions(function_roles.SEARCH)
-        self._create_lock = asyncio.Lock()
-
-    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        """The rows of a statement in `security_definer_functions.STATEMENTS`.
-
-        Raises `DatabaseUnavailable` and `Saturated`.
-        """
-        with unavailable():
-            call = self._functions.get_call(name, numbers) or await self._create_function(
-                name, numbers
-            )
-            try:
-                return await self._rows(name, call, arguments)
-            except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
-                self._functions.forget(name, numbers)
-                if _PINNED.get() is not None:  # the error has ended its transaction
-                    raise DatabaseUnavailable("a search's function was dropped") from error
-            return await self._rows(name, await self._create_function(name, numbers), arguments)
-
-    async def row(self, name: str, *arguments: Any) -> Row | None:
-        rows = await self.rows(name, *arguments)
-        return rows[0] if rows else None
-
-    async def renew_connections(self) -> None:
-        await self._pool.expire_connections()
-
-    @asynccontextmanager
-    async def snapshot(self, tenant: str) -> AsyncIterator[None]:
-        """Run this task's statements in one snapshot, one statement at a time."""
-        with unavailable():
-            await self._acquire_slot(tenant)
-            try:
-                async with (
-                    self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
-                    connection.transaction(isolation="repeatable_read", readonly=True),
-                ):
-                    pinned = _PINNED.set(connection)
-                    try:
-                        yield
-                    finally:
-                        _PINNED.reset(pinned)
-            finally:
-                self._shares.release(tenant)
-
-    async def _create_function(self, name: str, numbers: Mapping[str, int]) -> str:
-        """Create a function, one at a time, so that concurrent callers share one connection."""
-        async with self._create_lock:
-            if call := self._functions.get_call(name, numbers):
-                return call
-            async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await self._functions.create(connection, name, numbers)
-
-    async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
-        pinned = _PINNED.get()
-        if pinned is not None:
-            return await self._fetch(pinned, name, call, arguments)
-        tenant = arguments[0]
-        await self._acquire_slot(tenant)
-        try:
-            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await self._fetch(connection, name, call, arguments)
-        finally:  # after the connection's return, when even a cancelled task's statement has ended
-            self._shares.release(tenant)
-
-    async def _acquire_slot(self, tenant: str) -> None:
-        start_s = time.perf_counter()
-        try:
-            await self._shares.acquire(tenant)
-        except Saturated as error:
-            if not self._health.has_failed_since(start_s):
-                raise
-            # Statements that hang hold the tenant's share: the tenant is not the cause.
-            raise DatabaseUnavailable("PostgreSQL does not answer") from error
-
-    async def _fetch(
-        self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
-    ) -> Sequence[Row]:
-        started_s = time.perf_counter()
-        rows = await connection.fetch(call, *arguments)
-        self._observe(name, time.perf_counter() - started_s)
-        return cast("Sequence[Row]", rows)
 
 
 class Database:
@@ -285,7 +108,7 @@ class Database:
     async def as_owner(self, session: Session) -> Session:
         """The session of a `shard_snapshot`, which acts as the owner of the tables from here on."""
         await session.connection.execute("SET LOCAL ROLE NONE")
-        return replace(session, statements=_STATEMENTS)
+        return replace(session, statements=STATEMENTS)
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         with unavailable():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from index.postgres.database import Row
+from index.postgres.session import Row
 from index.resident.chunk_records import ChunkRecords
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard, ShardQuestion

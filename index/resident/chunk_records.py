@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from index.postgres.database import Row
+from index.postgres.session import Row
 
 # In the order of `records.sql`; the other fields of a row of `search.sql` belong to the question.
 _FIELDS = (

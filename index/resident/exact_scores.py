@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
-from index.postgres.database import Session
+from index.postgres.session import Session
 from index.text import lexical
 
 _LANES = 8  # single precisions in one register of AVX

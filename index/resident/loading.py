@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from index.invalidation.changes import CHANGED_CHUNKS_MAX, CHANGES_MAX
 from index.model.scope import PUBLIC
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 from index.resident import (
     chunk_records,
     exact_scores,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index.model.scope import PUBLIC
-from index.postgres.database import Row, Session
+from index.postgres.session import Row, Session
 from index.text import near_words
 from index.text.near_words import NearWords
 from index.text.vocabulary import DIGEST_BYTES, Extent, ResidentWords

@@ -12,7 +12,7 @@ from typing import Any
 
 from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
-from index.postgres.database import Row
+from index.postgres.session import Row
 from index.search.fusion import FusedChunk
 
 

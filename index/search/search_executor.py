@@ -16,7 +16,8 @@ from cachetools import LRUCache
 from index.errors import DatabaseUnavailable
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
-from index.postgres.database import Database, Row
+from index.postgres.database import Database
+from index.postgres.session import Row
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard
 from index.search import shard_pass, strategy

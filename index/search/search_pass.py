@@ -9,7 +9,7 @@ from pgvector import SparseVector
 from index.model.chunk_kind import Kind
 from index.model.query import Query
 from index.model.scope import Scope
-from index.postgres.database import Row
+from index.postgres.session import Row
 from index.search.fusion import Candidate
 from index.search.query_embedder import EmbeddedQuery
 from index.search.strategy import SearchPass

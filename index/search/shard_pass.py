@@ -11,7 +11,8 @@ import numpy as np
 
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
-from index.postgres.database import Database, Row
+from index.postgres.database import Database
+from index.postgres.session import Row
 from index.resident import best_chunks, followed_shard, matching_documents, shard
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard, ShardQuestion

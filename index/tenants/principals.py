@@ -9,7 +9,8 @@ from pydantic import TypeAdapter
 from index.audit import audit_log
 from index.model.query import Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
-from index.postgres.database import Database, Row
+from index.postgres.database import Database
+from index.postgres.session import Row
 
 NO_FILTER = Filter()
 _FILTER = TypeAdapter(Filter)

@@ -21,7 +21,8 @@ from index.errors import DatabaseUnavailable, JobLost
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease, NewJob
 from index.model.scope import PUBLIC
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 
 REMOVE = "tenant.remove"  # the kind of such jobs; their tenant is 'public', so that they survive
 ATTEMPTS_MAX = 300  # about a day of retries: longer than the lifetime of a cache entry

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from index.audit import audit_log
 from index.errors import GroupHeld
-from index.postgres.database import Database, Row
+from index.postgres.database import Database
+from index.postgres.session import Row
 
 _HOLDERS_MAX = 20  # keys named in an error
 

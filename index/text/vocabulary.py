@@ -13,7 +13,8 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from index.model.scope import Scope
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 from index.text import sorted_values, spelling
 from index.text.near_words import NearWords
 from index.text.spelling import Near

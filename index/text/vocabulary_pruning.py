@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import Sequence
 
 from index.jobs.job_queue import NewJob
-from index.postgres.database import Database, Row, Session
+from index.postgres.database import Database
+from index.postgres.session import Row, Session
 from index.text import spelling
 
 PRUNE = "vocabulary.prune"  # the kind of such jobs

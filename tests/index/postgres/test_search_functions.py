@@ -17,8 +17,9 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Filter, Query
 from index.model.scope import everything
 from index.postgres import function_roles, security_definer_functions
-from index.postgres.database import Database, Row, connect
+from index.postgres.database import Database, connect
 from index.postgres.function_roles import Connection
+from index.postgres.session import Row
 from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher

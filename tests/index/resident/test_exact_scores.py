@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 from index.resident import exact_scores
 from index.resident.exact_scores import SumOrder
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from index.model.scope import everything, resolve
-from index.postgres.database import Database, Session
+from index.postgres.database import Database
+from index.postgres.session import Session
 from index.resident import columns, exact_scores, loading, shard_folder, shard_source
 from index.resident.exact_scores import SumOrder
 from index.resident.segment import ShardSegment

@@ -21,8 +21,10 @@ from index.model.query import Filter, FusionName, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres import statements
 from index.postgres.connections import pool
-from index.postgres.database import Database, Row, SearchConnections, Session
+from index.postgres.database import Database
 from index.postgres.function_roles import Connection
+from index.postgres.search_connections import SearchConnections
+from index.postgres.session import Row, Session
 from index.resident import matching_documents
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits

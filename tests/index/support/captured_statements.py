@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from index.postgres import function_roles
 from index.postgres.connections import Pool, pool
-from index.postgres.database import Health, SearchConnections
 from index.postgres.fair_share import FairShare
 from index.postgres.function_roles import Connection
+from index.postgres.search_connections import Health, SearchConnections
 
 
 class _OneConnection:

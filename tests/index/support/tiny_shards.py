@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import orjson
 
-from index.postgres.database import Row
+from index.postgres.session import Row
 from index.resident import chunk_records, loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard

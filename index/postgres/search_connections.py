@@ -1,0 +1,138 @@
+"""The connections of searches, whose role may only call their functions."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Any, cast
+
+import asyncpg
+
+from index.errors import DatabaseUnavailable, Saturated
+from index.postgres import function_roles, security_definer_functions
+from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
+from index.postgres.fair_share import FairShare
+from index.postgres.function_roles import Connection
+from index.postgres.session import Observe, Row
+
+# The connection of the task's snapshot, if it has one.
+_PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
+
+
+class Health:
+    """Whether PostgreSQL answers, as the statements of this process show."""
+
+    def __init__(self) -> None:
+        self._is_answering = True
+        self._failed_at_s = -math.inf
+
+    def answered(self) -> None:
+        self._is_answering = True
+
+    def failed(self) -> None:
+        self._is_answering = False
+        self._failed_at_s = time.perf_counter()
+
+    def has_failed_since(self, start_s: float) -> bool:
+        """Whether a statement has failed since this `perf_counter`, or none was answered since."""
+        return not self._is_answering or self._failed_at_s >= start_s
+
+
+class SearchConnections:
+    """Calls the search functions by statement name, on connections of the search role.
+
+    Each statement's first argument is the tenant, whose share the connection counts against.
+    """
+
+    def __init__(
+        self, pool: Pool, owner: Pool, shares: FairShare, health: Health, observe: Observe
+    ) -> None:
+        self._pool = pool
+        self._owner = owner
+        self._shares = shares
+        self._health = health
+        self._observe = observe
+        self._functions = security_definer_functions.Functions(function_roles.SEARCH)
+        self._create_lock = asyncio.Lock()
+
+    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        """The rows of a statement in `security_definer_functions.STATEMENTS`.
+
+        Raises `DatabaseUnavailable` and `Saturated`.
+        """
+        with unavailable():
+            call = self._functions.get_call(name, numbers) or await self._create_function(
+                name, numbers
+            )
+            try:
+                return await self._rows(name, call, arguments)
+            except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
+                self._functions.forget(name, numbers)
+                if _PINNED.get() is not None:  # the error has ended its transaction
+                    raise DatabaseUnavailable("a search's function was dropped") from error
+            return await self._rows(name, await self._create_function(name, numbers), arguments)
+
+    async def row(self, name: str, *arguments: Any) -> Row | None:
+        rows = await self.rows(name, *arguments)
+        return rows[0] if rows else None
+
+    async def renew_connections(self) -> None:
+        await self._pool.expire_connections()
+
+    @asynccontextmanager
+    async def snapshot(self, tenant: str) -> AsyncIterator[None]:
+        """Run this task's statements in one snapshot, one statement at a time."""
+        with unavailable():
+            await self._acquire_slot(tenant)
+            try:
+                async with (
+                    self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
+                    connection.transaction(isolation="repeatable_read", readonly=True),
+                ):
+                    pinned = _PINNED.set(connection)
+                    try:
+                        yield
+                    finally:
+                        _PINNED.reset(pinned)
+            finally:
+                self._shares.release(tenant)
+
+    async def _create_function(self, name: str, numbers: Mapping[str, int]) -> str:
+        """Create a function, one at a time, so that concurrent callers share one connection."""
+        async with self._create_lock:
+            if call := self._functions.get_call(name, numbers):
+                return call
+            async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                return await self._functions.create(connection, name, numbers)
+
+    async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        pinned = _PINNED.get()
+        if pinned is not None:
+            return await self._fetch(pinned, name, call, arguments)
+        tenant = arguments[0]
+        await self._acquire_slot(tenant)
+        try:
+            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                return await self._fetch(connection, name, call, arguments)
+        finally:  # after the connection's return, when even a cancelled task's statement has ended
+            self._shares.release(tenant)
+
+    async def _acquire_slot(self, tenant: str) -> None:
+        start_s = time.perf_counter()
+        try:
+            await self._shares.acquire(tenant)
+        except Saturated as error:
+            if not self._health.has_failed_since(start_s):
+                raise
+            # Statements that hang hold the tenant's share: the tenant is not the cause.
+            raise DatabaseUnavailable("PostgreSQL does not answer") from error
+
+    async def _fetch(
+        self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
+    ) -> Sequence[Row]:
+        started_s = time.perf_counter()
+        rows = await connection.fetch(call, *arguments)
+        self._observe(name, time.perf_counter() - started_s)
+        return cast("Sequence[Row]", rows)
