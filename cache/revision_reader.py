@@ -22,12 +22,25 @@ class RevisionSource(Protocol[T_co]):
     async def revisions(self, tenants: Collection[str], /) -> Mapping[str, T_co]: ...
 
 
-class RevisionReader(Generic[T]):
-    """T is the value that the source returns for a tenant; it omits unknown tenants."""
+def _nothing(_tenants: Collection[str]) -> None:
+    return None
 
-    def __init__(self, source: RevisionSource[T], clock_s: Callable[[], float]) -> None:
+
+class RevisionReader(Generic[T]):
+    """T is the value that the source returns for a tenant; it omits unknown tenants.
+
+    known: the tenants' values now, if this process knows them without a statement; else None.
+    """
+
+    def __init__(
+        self,
+        source: RevisionSource[T],
+        clock_s: Callable[[], float],
+        known: Callable[[Collection[str]], Mapping[str, T] | None] = _nothing,
+    ) -> None:
         self._source = source
         self._clock_s = clock_s
+        self._known = known
         # Values with the time of their last read, the newest last.
         self._values: LRUCache[str, tuple[tuple[float, T], ...]] = LRUCache(REMEMBERED_MAX)
         self._next: _Batch[T] | None = None
@@ -35,6 +48,12 @@ class RevisionReader(Generic[T]):
 
     def read(self, tenants: Collection[str]) -> "asyncio.Future[Mapping[str, T]]":
         """The tenants' values, read after this call."""
+        known = self._known(tenants)
+        if known is not None:
+            self._remember(known, self._clock_s())
+            ready: asyncio.Future[Mapping[str, T]] = asyncio.get_running_loop().create_future()
+            ready.set_result(known)
+            return ready
         if self._next is None:
             self._next = _Batch()
         waiter = self._next.join(tenants)
@@ -81,12 +100,15 @@ class RevisionReader(Generic[T]):
             for waiter in batch.waiting():
                 waiter.set_exception(error)
             return
+        self._remember(values, begun_at_s)
+        for waiter in batch.waiting():
+            waiter.set_result(values)
+
+    def _remember(self, values: Mapping[str, T], read_at_s: float) -> None:
         for tenant, value in values.items():
             history = self._values.get(tenant, ())
             earlier = history[:-1] if history and history[-1][1] == value else history
-            self._values[tenant] = (*earlier[1 - _VALUES_MAX :], (begun_at_s, value))
-        for waiter in batch.waiting():
-            waiter.set_result(values)
+            self._values[tenant] = (*earlier[1 - _VALUES_MAX :], (read_at_s, value))
 
 
 class _Batch(Generic[T]):

@@ -38,6 +38,7 @@ from gateway.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording import usage_meter
 from gateway.recording.read_log import ReadLog
+from gateway.regions import region_services as regions
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
@@ -99,12 +100,14 @@ async def open_services(
     await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
     async with (
         _redis(settings.redis_url.get_secret_value()) as redis,
+        regions.announcer(settings).running() as announcer,
         database.connect(
             url,
             connections_max=settings.database_connections,
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             search_timeout_s=settings.deadline_s,
             observe=metrics.statement,
+            announce=announcer,
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
@@ -148,12 +151,10 @@ async def _join_rooms(
         rag_tools.lifespan(),
         extractors,
     ):
-        auth = authenticator.build(
-            settings,
-            stores.principals,
-            verifier,
-            RevisionReader(ObservedRevisions(stores.tenants, metrics.cache_event), time.monotonic),
-        )
+        observed = ObservedRevisions(stores.tenants, metrics.cache_event)
+        lease = regions.lease_keeper(settings, connected, observed)
+        reader = RevisionReader(lease, time.monotonic, lease.known)
+        auth = authenticator.build(settings, stores.principals, verifier, reader)
         caches = cache_services.build(settings, metrics, stores, store, index_name)
         search = search_services.build(
             settings, metrics, stores, caches, metered, index_name, rag_tools, read_log
@@ -179,6 +180,7 @@ async def _join_rooms(
         )
         async with (
             auth.background_flush(),
+            lease.running(),
             search.low_confidence.background_flush(),
             search.shard_auditor.running(),
         ):

@@ -15,6 +15,7 @@ from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.recording.read_log import Reader
+from gateway.regions import region_services
 from gateway.search import embedders
 from gateway.search.cache_audit import CacheAuditRun, Verdict
 from gateway.search.response_body import search_index
@@ -53,17 +54,19 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     url = settings.database_url.get_secret_value()
     migrations = await asyncio.to_thread(migrate.shipped)
     await migrate.migrate(url, migrations, allow_old_pgvector=settings.allow_old_pgvector)
-    connecting = database.connect(
-        url,
-        connections_max=1,
-        statement_timeout_s=30.0,
-        search_timeout_s=settings.deadline_s,
-        observe=lambda _name, _seconds: None,
-        logged=settings.audit_log != "off",
-        pooler=pooler(settings),
-    )
-    async with _acting(OPERATOR, connecting) as connected:
-        yield connected
+    async with region_services.announcer(settings).running() as announcer:
+        connecting = database.connect(
+            url,
+            connections_max=1,
+            statement_timeout_s=30.0,
+            search_timeout_s=settings.deadline_s,
+            observe=lambda _name, _seconds: None,
+            announce=announcer,
+            logged=settings.audit_log != "off",
+            pooler=pooler(settings),
+        )
+        async with _acting(OPERATOR, connecting) as connected:
+            yield connected
 
 
 async def try_database(settings: Settings) -> None:
@@ -308,13 +311,19 @@ def _check_rabbitmq(settings: Settings, url: str) -> None:
         raise CommandError("NEARHIT_RABBITMQ_QUEUES must list the queues, as QUEUE=TENANT")
 
 
-def retry_while_busy(settings: Settings) -> AbstractAsyncContextManager[Database]:
+@asynccontextmanager
+async def retry_while_busy(settings: Settings) -> AsyncIterator[Database]:
     """Open the database with a long timeout, to rewrite a tenant's vectors or build an index."""
     assert settings.database_url is not None
-    return database.connect(
-        settings.database_url.get_secret_value(),
-        connections_max=2,
-        statement_timeout_s=_PATIENCE_S,
-        observe=lambda _name, _seconds: None,
-        parallel_builds=not settings.allow_old_pgvector,
-    )
+    async with (
+        region_services.announcer(settings).running() as announcer,
+        database.connect(
+            settings.database_url.get_secret_value(),
+            connections_max=2,
+            statement_timeout_s=_PATIENCE_S,
+            observe=lambda _name, _seconds: None,
+            announce=announcer,
+            parallel_builds=not settings.allow_old_pgvector,
+        ) as connected,
+    ):
+        yield connected

@@ -30,6 +30,20 @@ class ServerSettings(BaseSettings):
     pooler_search_url: SecretStr | None = Field(
         None, description="URL of the same pooler with the login `nearhit_search`, for searches"
     )
+    region: str | None = Field(
+        None,
+        pattern=r"^[a-z0-9-]{1,40}$",
+        description="name of the region where this gateway runs; set it on all gateways and "
+        "workers if some are far from PostgreSQL: each gateway then holds a read lease, so that it "
+        "can answer without asking PostgreSQL. Unset: no lease",
+    )
+    read_lease_s: float = Field(
+        1.0,
+        ge=0.3,
+        le=10,
+        description="seconds of a read lease, the same in all regions; the longest time that a "
+        "lost region delays a write",
+    )
     database_connections: PositiveInt = Field(
         8,
         description="maximum connections of a worker for searches, and the same number for other "

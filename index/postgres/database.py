@@ -5,10 +5,10 @@ may only call the functions of `index/postgres/security_definer_functions.py`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
@@ -46,6 +46,7 @@ class Database:
         searches: SearchConnections,
         health: Health,
         observe: Observe,
+        announce: "Announce",
         *,
         logged: bool,
     ) -> None:
@@ -55,6 +56,7 @@ class Database:
         self._pool = pool
         self._health = health
         self._observe = observe
+        self._announce = announce
         self._logged = logged
         self._shard_functions = security_definer_functions.Functions(function_roles.SHARDS)
         self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
@@ -72,9 +74,13 @@ class Database:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
+        """A session; at its end, what it has committed is announced."""
         with unavailable():
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                yield Session(connection, self._observe, self._logged)
+                session = Session(connection, self._observe, self._logged)
+                yield session
+        if session.raised:
+            await self._announce(self, session.raised)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
@@ -111,9 +117,8 @@ class Database:
         return replace(session, statements=STATEMENTS)
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        with unavailable():
-            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await Session(connection, self._observe).rows(name, *arguments, **numbers)
+        async with self.session() as session:
+            return await session.rows(name, *arguments, **numbers)
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
@@ -122,8 +127,8 @@ class Database:
     @asynccontextmanager
     async def listening(
         self, channel: str, on_message: Callable[[str], None]
-    ) -> AsyncIterator[None]:
-        """Call `on_message` with each message to the channel, on a connection of its own."""
+    ) -> AsyncIterator[Session]:
+        """Call `on_message` with each message to the channel, on the session's own connection."""
 
         def listener(*arguments: object) -> None:
             on_message(str(arguments[-1]))
@@ -132,7 +137,7 @@ class Database:
             async with connections.direct_connection(self._url) as connection:
                 await connection.add_listener(channel, listener)
                 try:
-                    yield
+                    yield Session(connection, self._observe)
                 finally:
                     with suppress(*connections.LOST):
                         await connection.remove_listener(channel, listener)
@@ -188,6 +193,14 @@ class Database:
                 await self._pool.release(dedicated)
 
 
+# Returns when no holder of a read lease may answer without these tenants' committed changes.
+Announce: TypeAlias = Callable[[Database, Collection[str]], Awaitable[None]]
+
+
+async def announce_to_nobody(_database: Database, _tenants: Collection[str]) -> None:
+    """For tools that write nothing, and for databases without gateways."""
+
+
 @asynccontextmanager
 async def connect(
     url: str,
@@ -195,6 +208,7 @@ async def connect(
     connections_max: int,
     statement_timeout_s: float,
     observe: Observe,
+    announce: Announce,
     search_timeout_s: float | None = None,
     logged: bool = True,
     pooler: Pooler | None = None,
@@ -208,6 +222,7 @@ async def connect(
     search_timeout_s: for statements of searches, if less than for others. The server enforces it,
         even after this process ends. Behind a pooler it is a property of the role, so all processes
         on one database need the same value.
+    announce: called after each commit that raises revisions, before its caller goes on.
     logged: whether changes are written to the audit log.
     parallel_builds: whether PostgreSQL may build an index with several processes; connections of a
         pooler never build one.
@@ -229,7 +244,7 @@ async def connect(
             observe(name, seconds)
 
         searches = SearchConnections(searching, owner, shares, health, observe_answer)
-        database = Database(url, owner, searches, health, observe_answer, logged=logged)
+        database = Database(url, owner, searches, health, observe_answer, announce, logged=logged)
         try:
             yield database
         finally:

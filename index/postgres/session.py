@@ -1,5 +1,6 @@
 """Statements on one connection, called by name."""
 
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,12 @@ STATEMENTS = {
     for name, text in statements.load().items()
     if name not in security_definer_functions.STATEMENTS
 }
+# Those that raise a revision or an access revision; their first argument is the tenant.
+RAISING = frozenset(
+    name
+    for name, text in STATEMENTS.items()
+    if re.search(r"revision = (access_)?revision \+", text)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +32,18 @@ class Session:
     numbers: the values of braces in a statement, where SQL takes no parameter.
     logged: whether changes are written to the audit log.
     statements: by name, those that the session may run.
+    raised: the tenants whose counters a statement has raised.
     """
 
     connection: Connection
     observe: Observe
     logged: bool = True
     statements: Mapping[str, str] = field(default_factory=lambda: STATEMENTS)
+    raised: set[str] = field(default_factory=set)
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        if name in RAISING:
+            self.raised.add(arguments[0])
         statement = self.statements[name]
         if numbers:
             statement = statement.format(**{key: int(value) for key, value in numbers.items()})

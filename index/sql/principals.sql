@@ -24,13 +24,12 @@ SELECT key_id, name, subject, groups, roles, scopes, created_at, expires_at, rev
 FROM keys WHERE tenant = $1 AND key_id > $2 AND NOT is_token ORDER BY key_id LIMIT $3;
 
 -- name: rotate
--- $1 tenant or null for the operator, $2 key, $3 and $4 identifier and digest of the new key, $5 the time
--- until which the old key and its tokens still work.
+-- $1 tenant, $2 key, which is locked, $3 and $4 identifier and digest of the new key, $5 the time until
+-- which the old key and its tokens still work.
 WITH old AS (
     SELECT * FROM keys
-    WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND NOT is_token
+    WHERE tenant = $1 AND key_id = $2 AND NOT is_token
       AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-    FOR UPDATE
 ),
 ending AS (
     UPDATE keys SET expires_at = least(keys.expires_at, $5) FROM old WHERE keys.key_id = old.key_id
@@ -42,7 +41,7 @@ rotated AS (
 )
 UPDATE tenants SET access_revision = access_revision + 1 FROM rotated
 WHERE tenants.tenant = rotated.tenant
-RETURNING rotated.tenant;
+RETURNING true AS is_rotated;
 
 -- name: lock_live
 -- $1 tenant or null for the operator, $2 key: while it is locked, no token can be made with it.

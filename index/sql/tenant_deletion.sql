@@ -35,8 +35,8 @@ WHERE tenant = $1 AND 'public' = ANY (readers)
 LIMIT $2;
 
 -- name: skip_public_revision
--- A revision without a row in the change log: a cache that meets the gap starts anew.
-UPDATE tenants SET revision = revision + 1 WHERE tenant = 'public';
+-- $1 'public': a revision without a row in the change log. A cache that meets the gap starts anew.
+UPDATE tenants SET revision = revision + 1 WHERE tenant = $1;
 
 -- name: exists
 SELECT true FROM tenants WHERE tenant = $1 AND is_being_deleted;

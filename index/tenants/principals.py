@@ -159,12 +159,15 @@ class PrincipalStore:
     ) -> bool:
         """Replace a key by a new one; the old one works until `until`. False if it is not live."""
         async with self._database.transaction() as session:
-            row = await session.row("principals.rotate", tenant, key_id, new_id, digest, until)
-            if row is not None:
+            owner = await session.value("principals.lock_live", tenant, key_id)
+            is_rotated = owner is not None and await session.value(
+                "principals.rotate", owner, key_id, new_id, digest, until
+            )
+            if is_rotated:
                 await audit_log.append(
-                    session, row["tenant"], "key.rotate", key_id, new=new_id, until=until
+                    session, owner, "key.rotate", key_id, new=new_id, until=until
                 )
-            return row is not None
+            return bool(is_rotated)
 
     async def revoke(self, tenant: str | None, key_id: str) -> bool:
         """Revoke a key and all tokens made with it. False if it is not live.

@@ -152,7 +152,7 @@ async def _withdraw_public(session: Session, tenant: str) -> bool:
     """
     rows = await session.rows("tenant_deletion.public_chunks", tenant, _WITHDRAWN_MAX + 1)
     if len(rows) > _WITHDRAWN_MAX:
-        await session.rows("tenant_deletion.skip_public_revision")
+        await session.rows("tenant_deletion.skip_public_revision", PUBLIC)
     elif rows:
         keys = sorted({row["document_key"] for row in rows})
         await outbox.withdraw(session, keys, [row["chunk_id"] for row in rows])

@@ -19,7 +19,7 @@ from pgqueuer.domain.types import Channel, JobId, QueueEntrypoint
 
 from index.jobs.job_queue import ClaimedJob, JobQueue
 
-Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncContextManager[None]]
+Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)

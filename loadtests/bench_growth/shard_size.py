@@ -2,7 +2,7 @@
 
 import uvloop
 
-from index.postgres.database import connect
+from index.postgres.database import announce_to_nobody, connect
 from index.resident import loading
 
 
@@ -17,6 +17,7 @@ async def _size_bytes(database_url: str, tenant: str, chunks: int) -> int:
         connections_max=2,
         statement_timeout_s=600,
         observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as database:
         shard = await loading.load(database, tenant, chunks_max=chunks)
     assert shard is not None, "it has no more chunks than that"

@@ -22,7 +22,7 @@ from index.documents.document_writes import DocumentWrite
 from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
-from index.postgres.database import connect
+from index.postgres.database import announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical, spelling
 
@@ -179,7 +179,11 @@ async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: 
     Past the writer: texts are embedded already, and nothing is planned or invalidated.
     """
     async with connect(
-        url, connections_max=2, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
+        url,
+        connections_max=2,
+        statement_timeout_s=3_600,
+        observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as database:
         rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
         for tenant, chunks in tenants.items():

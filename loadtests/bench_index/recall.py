@@ -22,7 +22,7 @@ from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.search import fusion, strategy
 from index.search.fusion import Candidate, FusedChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
@@ -137,7 +137,11 @@ async def _before_and_after(
     url: str, source: Passages, questions: Sequence[str], *, chunks: int, seed: int
 ) -> tuple[list[Recall], list[Recall]]:
     async with connect(
-        url, connections_max=3, statement_timeout_s=3_600, observe=lambda _name, _seconds: None
+        url,
+        connections_max=3,
+        statement_timeout_s=3_600,
+        observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as database:
         world = VisibilityWorld(source, chunks=chunks, seed=seed)
         await world.fill(database)

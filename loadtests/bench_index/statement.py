@@ -18,7 +18,7 @@ from pgvector.asyncpg import register_vector
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, resolve
-from index.postgres.database import connect
+from index.postgres.database import announce_to_nobody, connect
 from index.search import strategy
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_executor import SearchExecutor
@@ -120,6 +120,7 @@ async def _measure(
         connections_max=2,
         statement_timeout_s=60,
         observe=lambda _name, seconds: spent.append(seconds),
+        announce=announce_to_nobody,
     ) as database:
         executor = SearchExecutor(database, QueryEmbedder(StaticEmbedder()), limits=MEASURED)
         embedded = await _embedded(questions)

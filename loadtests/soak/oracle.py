@@ -128,5 +128,6 @@ async def oracle(url: str, embedder: Embedder) -> AsyncIterator[Oracle]:
         connections_max=_CONNECTIONS_MAX,
         statement_timeout_s=_STATEMENT_TIMEOUT_S,
         observe=lambda _name, _seconds: None,
+        announce=database.announce_to_nobody,
     ) as connected:
         yield Oracle(connected, embedder)

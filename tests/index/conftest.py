@@ -10,7 +10,7 @@ import pytest
 from gateway.embedded.embedded_servers import Servers
 from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
@@ -33,6 +33,7 @@ def connected(url: str, *, logged: bool = True) -> AbstractAsyncContextManager[D
         connections_max=10,
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
         logged=logged,
     )
 

@@ -18,7 +18,7 @@ from gateway.worker import worker_loop
 from index.audit import audit_chain
 from index.audit.audit_log import AuditLog
 from index.embedders.static_embedder import StaticEmbedder
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.query_embedder import Embedder
 from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
 from index.text import lexical
@@ -45,7 +45,11 @@ async def ada(gateway: Gateway) -> Caller:
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Database]:
     async with connect(
-        url, connections_max=1, statement_timeout_s=10, observe=lambda _name, _seconds: None
+        url,
+        connections_max=1,
+        statement_timeout_s=10,
+        observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as database:
         yield database
 

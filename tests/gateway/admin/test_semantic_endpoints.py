@@ -10,7 +10,7 @@ from gateway.api import openapi
 from gateway.api.routes import ROUTES
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
-from index.postgres.database import connect
+from index.postgres.database import announce_to_nobody, connect
 from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
 from index.text import lexical
 from tests.gateway.support.gateways import Caller, Gateway, problem
@@ -31,6 +31,7 @@ async def buckets(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
         connections_max=1,
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as database:
         yield SemanticBucketStore(database)
 

@@ -139,7 +139,11 @@ class CredentialWorld:
 @pytest.fixture
 async def connected(database_url: str) -> AsyncIterator[Database]:
     async with database.connect(
-        database_url, connections_max=2, statement_timeout_s=60, observe=lambda *_: None
+        database_url,
+        connections_max=2,
+        statement_timeout_s=60,
+        observe=lambda *_: None,
+        announce=database.announce_to_nobody,
     ) as made:
         yield made
 

@@ -357,5 +357,6 @@ def _connected(place: Place, pooler: Pooler) -> AbstractAsyncContextManager[Data
         statement_timeout_s=TIMEOUTS_S.owner,
         search_timeout_s=TIMEOUTS_S.searches,
         observe=lambda _name, _seconds: None,
+        announce=database.announce_to_nobody,
         pooler=pooler,
     )

@@ -192,7 +192,11 @@ async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_th
     postgres: OwnPostgres,
 ) -> None:
     async with database.connect(
-        postgres.url, connections_max=2, statement_timeout_s=60.0, observe=lambda _name, _s: None
+        postgres.url,
+        connections_max=2,
+        statement_timeout_s=60.0,
+        observe=lambda _name, _s: None,
+        announce=database.announce_to_nobody,
     ) as connected:
 
         async def snapshot() -> None:

@@ -139,7 +139,11 @@ async def test_the_table_of_a_large_tenant_goes_with_it(
 ) -> None:
     await fill(ana, 30)
     async with database.connect(
-        database_url, connections_max=2, statement_timeout_s=60, observe=lambda *_: None
+        database_url,
+        connections_max=2,
+        statement_timeout_s=60,
+        observe=lambda *_: None,
+        announce=database.announce_to_nobody,
     ) as connected:
         limits = replace(strategy.MEASURED, crossover_chunks=20)
         moved = [each async for each in Partitions(connected, limits=limits).maintain()]

@@ -12,7 +12,7 @@ import pytest
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition, MovedTenant, Partitions
 from index.model.scope import everything
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
@@ -131,6 +131,7 @@ async def test_writers_wait_for_a_move_on_no_connection_that_searches_need(
         connections_max=1,
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as small:
         writer = Writer(DocumentStore(small), many_chunks.EMBEDDER, RecordingInvalidation())
         async with held(database_url, ACME_CLOSED):
@@ -253,7 +254,11 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
 
         cutter = Cutter(database_url, kills=kills)
         async with connect(
-            database_url, connections_max=1, statement_timeout_s=10, observe=cutter.observe
+            database_url,
+            connections_max=1,
+            statement_timeout_s=10,
+            observe=cutter.observe,
+            announce=announce_to_nobody,
         ) as own:
             task = asyncio.create_task(tend(own, limits))
             cutter.aim(task, statements=statements)
@@ -287,6 +292,7 @@ async def statements_of_a_whole_tending(
         connections_max=1,
         statement_timeout_s=10,
         observe=lambda name, _seconds: ran.append(name),
+        announce=announce_to_nobody,
     ) as own:
         assert len(await tend(own, limits)) == 2
     return len(ran)

@@ -17,7 +17,7 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Filter, Query
 from index.model.scope import everything
 from index.postgres import function_roles, security_definer_functions
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.postgres.function_roles import Connection
 from index.postgres.session import Row
 from index.resident import matching_documents
@@ -248,7 +248,11 @@ async def test_a_statement_past_its_time_ends_inside_its_function(
     database_url: str, town: None, connection: Connection
 ) -> None:
     async with connect(
-        database_url, connections_max=1, statement_timeout_s=1.5, observe=unobserved
+        database_url,
+        connections_max=1,
+        statement_timeout_s=1.5,
+        observe=unobserved,
+        announce=announce_to_nobody,
     ) as hasty:
         searcher = Searcher(hasty, many_chunks.EMBEDDER)
         await searcher.search(ANA, QUERY)

@@ -11,7 +11,7 @@ import pytest
 
 from index.model.query import Query
 from index.model.scope import resolve
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.postgres.function_roles import Connection
 from index.resident import loading, loading_words
 from index.resident.shard import Shard
@@ -46,6 +46,7 @@ async def watched(
         connections_max=10,
         statement_timeout_s=10,
         observe=lambda name, _seconds: observed.append(name),
+        announce=announce_to_nobody,
     ) as database:
         yield database
 

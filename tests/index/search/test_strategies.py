@@ -16,7 +16,7 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName, everything
-from index.postgres.database import connect
+from index.postgres.database import announce_to_nobody, connect
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from tests.conftest import fresh_settings
@@ -88,6 +88,7 @@ async def laid_out(
             connections_max=3,
             statement_timeout_s=10,
             observe=lambda name, _seconds: ran.append(name),
+            announce=announce_to_nobody,
         ) as database:
             world = QuestionWorld(database, static_embedder)
             await world.settle(url, made_up(layout))

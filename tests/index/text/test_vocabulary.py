@@ -11,7 +11,7 @@ import pytest
 
 from index.model.scope import Scope, everything
 from index.postgres import statements
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from index.text import vocabulary
 from index.text.spelling import LETTERS_MAX
@@ -39,6 +39,7 @@ async def watched(
         connections_max=10,
         statement_timeout_s=10,
         observe=lambda name, _seconds: observed.append(name),
+        announce=announce_to_nobody,
     ) as database:
         yield Vocabulary(database)
 

@@ -17,7 +17,7 @@ from index.invalidation.changes import ChangeLog
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import resolve
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.hits import Hit
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
@@ -270,7 +270,11 @@ async def test_every_way_to_look_leaves_out_what_is_not_asked_for(
     expected = await found(searcher, "fire", *kinds, top_k=9, summaries=True)
 
     async with connect(
-        database_url, connections_max=1, statement_timeout_s=10, observe=seen.observe
+        database_url,
+        connections_max=1,
+        statement_timeout_s=10,
+        observe=seen.observe,
+        announce=announce_to_nobody,
     ) as watched:
         asked = Searcher(watched, static_embedder, limits=limits)
         hits = await found(asked, "fire", *kinds, top_k=9, summaries=True)

@@ -16,7 +16,7 @@ from index.documents.event_versions import Reading
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.document import Document
-from index.postgres.database import Database, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from ingest.errors import DocumentTooLong
 from ingest.write.revision import Outcome, Put, Written
@@ -108,6 +108,7 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
         connections_max=1,
         statement_timeout_s=10,
         observe=lambda name, _seconds: statements.append(name),
+        announce=announce_to_nobody,
     ) as own:
         again = Writer(DocumentStore(own), embedder, RecordingInvalidation())
 
@@ -282,6 +283,7 @@ async def test_a_database_that_goes_away_fails_all_that_were_put_together(
         connections_max=1,
         statement_timeout_s=10,
         observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
     ) as own:
         writer = Writer(DocumentStore(own), embedder, RecordingInvalidation())
 
@@ -317,7 +319,11 @@ async def test_a_put_that_is_cancelled_after_any_statement_is_done_whole_or_not_
     stored_chunks: set[int] = set()
     cancelled = 0
     async with connect(
-        database_url, connections_max=1, statement_timeout_s=10, observe=canceller.observe
+        database_url,
+        connections_max=1,
+        statement_timeout_s=10,
+        observe=canceller.observe,
+        announce=announce_to_nobody,
     ) as own:
         writer = Writer(DocumentStore(own), embedder, RecordingInvalidation())
         for statements in count(1):

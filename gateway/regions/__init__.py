@@ -1,0 +1,1 @@
+"""Regions: what a gateway far from the primary answers from, and what its writes wait for."""

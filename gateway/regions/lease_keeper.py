@@ -1,0 +1,134 @@
+"""Keeps a read lease, and answers from it which revisions are acknowledged.
+
+`cache/read_lease.py` has the rules. The lease is renewed only while announcements can arrive: else
+each write would wait until it runs out.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import structlog
+
+from cache.read_lease import HeldLease, Renewal
+from cache.revision_reader import RevisionSource
+from gateway.regions.clock import suspend_aware_s
+from index.errors import DatabaseUnavailable
+from index.postgres.session import Session
+from index.regions.read_lease_store import Announcement, ReadLeaseStore
+from index.tenants.tenant_store import TenantRevisions
+
+_RENEWALS = 3  # begun in the duration of a lease, so that one that fails leaves time for others
+_PAUSE_S = 1.0  # after a connection was lost; a starting value
+
+log = structlog.get_logger()
+
+
+class LeaseKeeper:
+    """primary: reads the counters of tenants that are not known yet.
+
+    region: where this gateway runs; None to hold no lease, so that each reading asks the primary.
+    """
+
+    def __init__(
+        self,
+        store: ReadLeaseStore,
+        primary: RevisionSource[TenantRevisions],
+        region: str | None,
+        *,
+        duration_s: float,
+        clock_s: Callable[[], float] = suspend_aware_s,
+    ) -> None:
+        self._store = store
+        self._primary = primary
+        self._region = region
+        self._duration_s = duration_s
+        self._clock_s = clock_s
+        self._holder = secrets.token_hex(8)
+        self._lease: HeldLease[TenantRevisions] = HeldLease()
+        self._to_acknowledge: dict[str, list[int]] = {}
+        self._acknowledging: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_held(self) -> bool:
+        return self._lease.is_held(self._clock_s())
+
+    def known(self, tenants: Collection[str]) -> Mapping[str, TenantRevisions] | None:
+        """The tenants' counters under the lease, for a request that has arrived.
+
+        They are not less than those of any write that was acknowledged before. None without a
+        lease, or if a tenant is not known.
+        """
+        if not self.is_held:
+            return None
+        return self._lease.counters_of(tenants)  # after the clock was read
+
+    async def revisions(self, tenants: Collection[str]) -> Mapping[str, TenantRevisions]:
+        """The tenants' counters from the primary, which are known from now on."""
+        epoch = self._lease.epoch
+        counters = await self._primary.revisions(tenants)
+        self._lease = self._lease.learned(epoch, counters)
+        return counters
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Keep the lease meanwhile, if there is a region."""
+        if self._region is None:
+            yield
+            return
+        keeping = asyncio.create_task(self._keep(self._region))
+        try:
+            yield
+        finally:
+            tasks = [keeping, *self._acknowledging]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _keep(self, region: str) -> None:
+        while True:
+            with suppress(DatabaseUnavailable, TimeoutError):
+                async with self._store.announcements(self._hear) as session:
+                    await self._renew_until_lost(session, region)
+            log.warning("read_lease", state="lost", region=region)
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _renew_until_lost(self, session: Session, region: str) -> None:
+        while True:
+            begun_at_s = self._clock_s()
+            async with asyncio.timeout(self._duration_s):
+                await self._renew(session, region, begun_at_s)
+            next_s = begun_at_s + self._duration_s / _RENEWALS
+            await asyncio.sleep(next_s - self._clock_s())
+
+    async def _renew(self, session: Session, region: str, begun_at_s: float) -> None:
+        epoch, since = self._lease.epoch, self._lease.since
+        moved = await self._store.renew(session, self._holder, region, self._duration_s, since)
+        renewal = Renewal(moved.history, moved.since, moved.counters)
+        was_held = self.is_held
+        self._lease = self._lease.renewed(renewal, epoch, begun_at_s, self._duration_s)
+        if not was_held and self.is_held:
+            log.info("read_lease", state="held", region=region, holder=self._holder)
+
+    def _hear(self, announcement: Announcement) -> None:
+        """Acknowledge what is heard; concurrent acknowledgements to a writer share a message."""
+        self._lease = self._lease.heard(announcement.history, announcement.counters)
+        numbers = self._to_acknowledge.get(announcement.writer)
+        if numbers is not None:
+            numbers.append(announcement.number)
+            return
+        self._to_acknowledge[announcement.writer] = [announcement.number]
+        task = asyncio.create_task(self._acknowledge(announcement.writer))
+        self._acknowledging.add(task)
+        task.add_done_callback(self._acknowledging.discard)
+
+    async def _acknowledge(self, writer: str) -> None:
+        try:
+            while numbers := self._to_acknowledge[writer]:
+                self._to_acknowledge[writer] = []
+                await self._store.acknowledge(writer, self._holder, numbers)
+        except DatabaseUnavailable as error:  # the writer waits until the lease has run out
+            log.warning("read_lease", state="unheard", detail=str(error))
+        finally:
+            del self._to_acknowledge[writer]

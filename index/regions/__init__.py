@@ -1,0 +1,1 @@
+"""Regions: the read leases of gateways that are far from the primary."""

@@ -1,0 +1,168 @@
+"""Read leases on the primary, and the messages between writers and holders.
+
+`cache/read_lease.py` says why they are stored, read and announced in this order.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+import orjson
+
+from index.postgres.database import Database
+from index.postgres.session import Session
+from index.tenants.tenant_store import TenantRevisions
+
+CHANNEL = "nearhit_moved"  # that every holder listens to
+TENANTS_MAX = 20  # of one message, which PostgreSQL limits to 8,000 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLease:
+    """number: of its last renewal."""
+
+    holder: str
+    number: int
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Counters of tenants that have moved, from one snapshot.
+
+    since: where the next snapshot continues.
+    """
+
+    history: str
+    since: int
+    counters: Mapping[str, TenantRevisions]
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a writer has announced, as a holder hears it."""
+
+    writer: str
+    number: int
+    history: str
+    counters: Mapping[str, TenantRevisions]
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What a writer reads as it announces.
+
+    leases: all that are stored. is_sent: whether their holders were sent the announcement.
+    longest_s: of the longest lease that may have been lost with an earlier history.
+    is_settled: whether the leases of earlier histories have run out.
+    """
+
+    history: str
+    leases: Sequence[ReadLease]
+    is_sent: bool
+    longest_s: float
+    is_settled: bool
+
+
+class ReadLeaseStore:
+    """Methods raise `DatabaseUnavailable`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def renew(
+        self, session: Session, holder: str, region: str, duration_s: float, since: int | None
+    ) -> Moved:
+        """Store the lease and commit; then read what has moved `since` the renewal before.
+
+        session: of `announcements`. since: None before the first renewal, which reads nothing.
+        """
+        row = await session.row("read_leases.renew", holder, region, duration_s, since)
+        assert row is not None, "the procedure returns its values"
+        names, *numbers = (row[each] or () for each in ("tenants", "revisions", "access_revisions"))
+        moved = zip(names, *numbers, strict=True)
+        return Moved(row["history"], row["since"], _counters(row["history"], moved))
+
+    async def announce(
+        self,
+        tenants: Collection[str],
+        writer: str,
+        number: int,
+        *,
+        longest_s: float,
+        sends: bool,
+    ) -> Announced:
+        """Read the leases; if there are any, and it `sends`, send the tenants' counters.
+
+        tenants: at most `TENANTS_MAX`, whose changes are committed.
+        """
+        assert len(tenants) <= TENANTS_MAX, "a message is limited"
+        rows = await self._database.rows(
+            "read_leases.announce", list(tenants), writer, number, sends, longest_s
+        )
+        head = rows[0]
+        return Announced(
+            history=head["history"],
+            leases=[
+                ReadLease(row["holder"], row["number"], row["duration_s"])
+                for row in rows
+                if row["holder"] is not None
+            ],
+            is_sent=head["messages"] > 0,
+            longest_s=head["longest_s"],
+            is_settled=head["is_settled"],
+        )
+
+    async def acknowledge(self, writer: str, holder: str, numbers: Collection[int]) -> None:
+        """Tell a writer that the holder has heard of these announcements."""
+        message = orjson.dumps([holder, *numbers]).decode()
+        await self._database.rows("read_leases.acknowledge", _channel_of(writer), message)
+
+    async def remove(self, lease: ReadLease, history: str) -> None:
+        """Remove the lease, unless it was renewed since."""
+        await self._database.rows("read_leases.remove", lease.holder, lease.number, history)
+
+    async def replicate_history(self) -> None:
+        """Store the name of the history; a new one is not settled."""
+        await self._database.rows("read_leases.replicate_history")
+
+    async def settle(self, history: str) -> None:
+        """Store that the leases of earlier histories have run out."""
+        await self._database.rows("read_leases.settle", history)
+
+    def announcements(
+        self, on_announcement: Callable[[Announcement], None]
+    ) -> AbstractAsyncContextManager[Session]:
+        """Call `on_announcement` with each one that is sent meanwhile."""
+        return self._database.listening(
+            CHANNEL, lambda message: on_announcement(_announcement(message))
+        )
+
+    def acknowledgements(
+        self, writer: str, on_heard: Callable[[str, Sequence[int]], None]
+    ) -> AbstractAsyncContextManager[Session]:
+        """Call `on_heard` with each holder that acknowledges announcements, and their numbers."""
+
+        def hear(message: str) -> None:
+            holder, *numbers = orjson.loads(message)
+            on_heard(holder, numbers)
+
+        return self._database.listening(_channel_of(writer), hear)
+
+
+def _channel_of(writer: str) -> str:
+    return f"nearhit_heard_{writer}"
+
+
+def _announcement(message: str) -> Announcement:
+    sent = orjson.loads(message)
+    history = sent["history"]
+    counters = _counters(history, sent["moved"] or ())
+    return Announcement(sent["writer"], sent["number"], history, counters)
+
+
+def _counters(history: str, moved: Iterable[tuple[str, int, int]]) -> Mapping[str, TenantRevisions]:
+    return {
+        tenant: TenantRevisions(history, revision, access_revision)
+        for tenant, revision, access_revision in moved
+    }

@@ -1,0 +1,97 @@
+"""Two gateways of two regions: what one has acknowledged, the other answers by, without asking."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+READINGS = {"statement": "tenants.revisions"}
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"region": "home", "cache_audit_per_mille": 0})
+
+
+@pytest.fixture
+async def far(settings: Settings, embedder: Embedder, gateway: Gateway) -> AsyncIterator[Gateway]:
+    async with running(settings.model_copy(update={"region": "far"}), embedder) as started:
+        started.tenant_name = gateway.tenant_name
+        yield started
+
+
+async def readings(gateway: Gateway) -> float:
+    return await gateway.counted("nearhit_sql_statement_duration_seconds_count", **READINGS)
+
+
+async def holds_lease(gateway: Gateway, caller: Caller) -> None:
+    """Wait until a search reads no revision."""
+    async with asyncio.timeout(10):
+        while True:
+            before = await readings(gateway)
+            await caller.search("leave")
+            if await readings(gateway) == before:
+                assert before > 0, "it reads them until it knows the tenant"
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_a_far_gateway_answers_without_asking_and_misses_nothing(
+    gateway: Gateway, far: Gateway, ana: Caller
+) -> None:
+    at_far = far.as_(ana)
+    await ana.put("leave", "Everybody has 25 days of leave.", readers=["tenant"])
+    await holds_lease(far, at_far)
+    before = await readings(far)
+
+    for days in range(26, 36):
+        await ana.put("leave", f"Everybody has {days} days of leave.", readers=["tenant"])
+        (hit,) = (await at_far.search("days of leave")).json()["hits"]
+        assert str(days) in hit["text"]
+
+    assert await readings(far) == before
+
+
+async def test_what_is_written_far_away_is_found_at_home(
+    gateway: Gateway, far: Gateway, ana: Caller
+) -> None:
+    await holds_lease(gateway, ana)
+    for number in range(5):
+        await far.as_(ana).put(f"note-{number}", f"The note of number {number}.")
+        assert f"note-{number}" in await ana.found(f"note of number {number}")
+
+
+async def test_a_revoked_key_is_refused_everywhere_at_once(
+    gateway: Gateway, far: Gateway, admin: Caller, ana: Caller
+) -> None:
+    await holds_lease(far, far.as_(ana))
+    listed = (await admin.call("GET", "/v1/keys")).json()
+    (key_id,) = [each["id"] for each in listed["keys"] if each["subject"] == "ana"]
+
+    revoked = await admin.call("DELETE", f"/v1/keys/{key_id}")
+    assert revoked.status_code in (200, 204), revoked.text
+    refused = await far.as_(ana).call("POST", "/v1/search", json={"query": "leave"})
+
+    assert refused.status_code == 401
+
+
+async def test_who_leaves_a_group_finds_nothing_of_it_anywhere(
+    gateway: Gateway, far: Gateway, admin: Caller, ana: Caller
+) -> None:
+    await admin.call("PUT", "/v1/groups/sales/members/ben")
+    ben = await gateway.caller("ben")
+    await ana.put("prices", "The prices of next year.", readers=["group:sales"])
+    at_far = far.as_(ben)
+    assert await at_far.found("prices of next year") == ["prices"]
+    await holds_lease(far, at_far)
+
+    left = await admin.call("DELETE", "/v1/groups/sales/members/ben")
+    assert left.status_code in (200, 204), left.text
+
+    assert await at_far.found("prices of next year") == []
