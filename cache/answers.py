@@ -11,6 +11,7 @@ from cache.cached_question import CachedQuestion
 from cache.errors import CacheUnavailable
 from cache.invalidation import CountEvent, Invalidation
 from cache.local_cache import LocalCache, LocalEntry
+from cache.local_invalidation import LocalInvalidation
 from cache.protocol import EntryVersion, Revisions
 from cache.redis.codec import Entry
 from cache.redis.store import CacheSnapshot, RedisStore
@@ -77,7 +78,7 @@ Compute: TypeAlias = Callable[[], Coroutine[Any, Any, ComputedAnswer]]
 
 class Answers:
     """`count` receives the tier of each answer, and the events computed, waited, stored, refused,
-    reset, verified, wrong, unverified, and away when Redis is unavailable.
+    reset, revalidated, verified, wrong, unverified, and away when Redis is unavailable.
     """
 
     def __init__(
@@ -85,12 +86,14 @@ class Answers:
         memory: LocalCache,
         store: RedisStore,
         invalidation: Invalidation[Any],
+        local_invalidation: LocalInvalidation[Any],
         semantic: SemanticTier,
         count: CountEvent,
     ) -> None:
         self._memory = memory
         self._store = store
         self._invalidation = invalidation
+        self._local_invalidation = local_invalidation
         self._semantic = semantic
         self._count = count
         self._flights: Singleflight[ServedAnswer] = Singleflight()
@@ -109,6 +112,10 @@ class Answers:
     def has_local(self, key: str, revisions: Revisions) -> bool:
         """Whether memory has the answer; nothing is counted."""
         return self._memory.get(key, revisions) is not None
+
+    def is_repeated(self, key: str) -> bool:
+        """Whether memory has the answer, correct at whatever revisions."""
+        return key in self._memory
 
     async def compute_at_once(
         self, key: str, compute: Callable[[], Coroutine[Any, Any, ComputedAnswer | None]]
@@ -147,6 +154,7 @@ class Answers:
     async def drop(self, tenant: str, key: str) -> None:
         """Drop an answer from memory and from Redis."""
         self._memory.drop(key)
+        self._local_invalidation.discard(tenant, key)
         try:
             await self._store.drop(tenant, key)
         except CacheUnavailable:
@@ -155,6 +163,7 @@ class Answers:
     def drop_local(self) -> None:
         """Drop all answers from memory."""
         self._memory.clear()
+        self._local_invalidation.clear()
 
     async def drain_background(self) -> None:
         """Wait until all background work has ended and all counts are written."""
@@ -173,7 +182,9 @@ class Answers:
         The fill lock is acquired only after no similar question's answer can be served.
         """
         if not lookup.is_shared:
-            return await self._compute_and_fill(lookup, revisions, None, compute, "")
+            return await self._revalidated(lookup, revisions) or await self._compute_and_fill(
+                lookup, revisions, None, compute, ""
+            )
         similar = None
         if lookup.question is not None:
             snapshot = await self._snapshot(lookup, revisions, "")
@@ -187,6 +198,18 @@ class Answers:
         if similar is not None:
             self._verify(lookup, similar, served)
         return served
+
+    async def _revalidated(self, lookup: CacheLookup, revisions: Revisions) -> ServedAnswer | None:
+        """The answer from memory, if no change since it was stored invalidates it."""
+        valid_until = await self._local_invalidation.valid_until(
+            lookup.tenant, lookup.key, revisions
+        )
+        body = self._memory.body(lookup.key)
+        if valid_until is None or body is None:
+            return None
+        self._count("revalidated")
+        self._memory.put(lookup.key, LocalEntry(body, valid_until))
+        return ServedAnswer(body, valid_until, "memory")
 
     async def _load_own(
         self, lookup: CacheLookup, revisions: Revisions, compute: Compute
@@ -321,6 +344,8 @@ class Answers:
         else:
             answer = await compute()
         served = self._keep(lookup.key, answer)
+        if not lookup.is_shared and answer.record and answer.is_complete:
+            self._local_invalidation.add(lookup.tenant, lookup.key, answer.as_of, answer.record)
         if snapshot is None or not answer.is_complete:
             return served
         return replace(served, stored=await self._fill(lookup, snapshot, answer, lock_token))

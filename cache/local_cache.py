@@ -37,6 +37,11 @@ class LocalCache:
         """Whether there is an answer, correct at whatever revisions."""
         return key in self._answers
 
+    def body(self, key: str) -> bytes | None:
+        """The answer, correct at whatever revisions."""
+        entry = self._answers.get(key)
+        return None if entry is None else entry.body
+
     def put(self, key: str, entry: LocalEntry) -> None:
         if len(entry.body) + _OVERHEAD_BYTES <= self._answers.maxsize:
             self._answers[key] = entry

@@ -7,6 +7,7 @@ from cache.answers import Answers
 from cache.embedding_cache import EmbeddingCache
 from cache.invalidation import Invalidation
 from cache.local_cache import LocalCache
+from cache.local_invalidation import LocalInvalidation
 from cache.redis.store import RedisStore
 from cache.registry_replica import RegistryReplicas
 from cache.semantic.bucket_stats import BucketStats
@@ -40,6 +41,7 @@ def build(
     replicas = RegistryReplicas(store, ReverseIndex)
     feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants)
     invalidation = Invalidation(store, replicas, feed, metrics.cache_event, metrics.drain)
+    local = LocalInvalidation(feed, ReverseIndex)
     similarity = QuestionSimilarity(settings.language)
     buckets = BucketLedger(
         SemanticBucketStore(stores.database), index_name, settings.semantic_error_max
@@ -48,7 +50,7 @@ def build(
     memory = LocalCache(settings.local_cache_bytes_max)
     return CacheServices(
         store=store,
-        answers=Answers(memory, store, invalidation, semantic, metrics.cache_event),
+        answers=Answers(memory, store, invalidation, local, semantic, metrics.cache_event),
         invalidation=invalidation,
         similarity=similarity,
         buckets=buckets,

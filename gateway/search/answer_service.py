@@ -51,6 +51,8 @@ async def get_or_compute(
     Raises `DatabaseUnavailable`.
     """
     lookup = await _cache_lookup(services, search)
+    # What a question depends on is worth recording once it comes again.
+    is_recorded = lookup.is_shared or services.answers.is_repeated(search.key)
     return await services.answers.get_or_compute(
         lookup,
         revisions,
@@ -60,7 +62,7 @@ async def get_or_compute(
             search.query,
             services.rag_tools,
             revisions,
-            is_recorded=lookup.is_shared,
+            is_recorded=is_recorded,
         ),
     )
 

@@ -29,8 +29,8 @@ async def compute_answer(
 ) -> ComputedAnswer:
     """Incomplete if the embedder or a postprocessor failed.
 
-    revisions: which were read with the scope. is_recorded: whether Redis may hold the
-    answer, which needs its dependencies. Raises `DatabaseUnavailable`.
+    revisions: which were read with the scope. is_recorded: whether to encode what the answer
+    depends on, by which a cache knows which changes invalidate it. Raises `DatabaseUnavailable`.
     """
     with bill_to(scope.tenant):
         result = await searcher.search(

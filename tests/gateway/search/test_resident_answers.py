@@ -232,3 +232,39 @@ async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_cha
         assert len(answer.json()["hits"]) == 2
 
     assert await statements(resident, "search.proposed") == before
+
+
+async def test_a_question_that_comes_again_survives_changes_that_do_not_concern_it(
+    resident: Gateway, gateway: Gateway, ana: Caller
+) -> None:
+    async def revalidated() -> float:
+        return await resident.counted("nearhit_cache_events_total", event="revalidated")
+
+    ben = await gateway.caller("ben")
+
+    async def change_another(number: int) -> None:
+        await ben.put("zebra", f"The zebra has {number} stripes.")
+
+    question = "how much leave in a year"
+    asking = resident.as_(ana)
+    for number in range(2):  # the second time, what the answer depends on is recorded
+        assert await asking.found(question) == ["leave"]
+        await change_another(number)
+    before = await revalidated()
+    assert await asking.found(question) == ["leave"]
+    await change_another(2)
+    again = await asking.search(question)
+    assert await revalidated() == before + 2
+    assert (
+        again.headers["nearhit-revision"]
+        == ((await asking.search(f"{question} {next(_numbers)}")).headers["nearhit-revision"])
+    )
+
+    await ana.put("leave", "Everybody gets 30 days of annual leave a year.", readers=["tenant"])
+    assert "30 days" in (await asking.search(question)).json()["hits"][0]["text"]
+    await ana.put("more", "How much leave in a year? 30 days.", readers=["tenant"])
+    assert set(await asking.found(question)) == {"more", "leave"}
+    await ana.share("more", "user:ana")
+    assert set(await resident.as_(ben).found(question)) == {"leave", "zebra"}
+    await ana.call("DELETE", "/v1/documents/more")
+    assert await asking.found(question) == ["leave"]

@@ -1,0 +1,155 @@
+"""Keeps answers that are in this process's memory alone correct while their tenant changes.
+
+An answer that takes less time to compute than to look up in Redis is not stored there, so no drain
+looks after it. Its tenant's registry in this process does, by the same rules as in Redis, and more
+simply, because each step below is one step of the event loop:
+  1. All registered answers of a tenant are correct at the revisions that the registry has reached,
+     or at the later ones that they were computed at.
+  2. An answer is registered only if it was computed at these revisions or later ones (`add`).
+  3. To reach later revisions, the changes in between are read, and then, in one step, the answers
+     that they invalidate are dropped and the revisions rise (`apply`).
+  4. All of this holds in one history; an answer or a change of another one begins a new registry.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Generic
+
+from cachetools import LRUCache
+
+from cache.errors import ChangeFeedUnavailable
+from cache.invalidation import ChangeFeed
+from cache.protocol import Revisions
+from cache.registry_replica import DependencyIndex, N
+
+_ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
+_TENANT_ANSWERS_MAX = 2_000
+
+
+class LocalRegistry(Generic[N]):
+    """The answers of one tenant, by what invalidates them. catching_up: while changes are read."""
+
+    def __init__(self, new_index: Callable[[], DependencyIndex[N]]) -> None:
+        self.catching_up = asyncio.Lock()
+        self._new_index = new_index
+        self._history = ""
+        self._reached: dict[str, int] = {}
+        self._as_of: dict[str, Revisions] = {}
+        self._index = new_index()
+
+    def __len__(self) -> int:
+        return len(self._as_of)
+
+    def add(self, key: str, as_of: Revisions, record: bytes) -> None:
+        """Register an answer that was computed at `as_of`, unless changes since are applied."""
+        if as_of.history != self._history:
+            self._begin(as_of.history)
+        # Answers that are registered do not depend on a partition that is not here yet.
+        reached = {**as_of.by_partition, **self._reached}
+        if any(revision < reached[name] for name, revision in as_of.by_partition.items()):
+            return
+        self._reached = reached
+        self.discard(key)
+        self._as_of[key] = as_of
+        self._index.add(key, record)
+        if len(self._as_of) > _TENANT_ANSWERS_MAX:
+            self.discard(next(iter(self._as_of)))
+
+    def discard(self, key: str) -> None:
+        if self._as_of.pop(key, None) is not None:
+            self._index.discard(key)
+
+    @property
+    def reached(self) -> Revisions:
+        """The revisions up to which changes are applied."""
+        return Revisions(self._history, self._reached)
+
+    def valid_until(self, key: str) -> Revisions | None:
+        """The revisions up to which the answer is correct; None if it is not registered."""
+        as_of = self._as_of.get(key)
+        if as_of is None:
+            return None
+        reached, by_partition = self._reached, as_of.by_partition
+        return Revisions(
+            self._history,
+            {name: max(revision, reached[name]) for name, revision in by_partition.items()},
+        )
+
+    def apply(self, change_sets: Sequence[N], since: Revisions) -> None:
+        """Drop the answers that the changes invalidate. since: from which the changes were read."""
+        for changes in change_sets:
+            name, revision = changes.partition, changes.revision
+            is_next = self._reached.get(name) == since.by_partition[name]
+            if not is_next or not changes.history == self._history == since.history:
+                continue  # the registry has begun anew meanwhile
+            for key in self._index.invalidated(changes):
+                if self._as_of[key].by_partition.get(name, revision) < revision:
+                    self.discard(key)
+            self._reached = {**self._reached, name: revision}
+
+    def clear(self) -> None:
+        self._begin("")
+
+    def _begin(self, history: str) -> None:
+        self._history = history
+        self._reached = {}
+        self._as_of = {}
+        self._index = self._new_index()
+
+
+class LocalInvalidation(Generic[N]):
+    """The registries of the tenants that were used most recently."""
+
+    def __init__(
+        self, change_feed: ChangeFeed[N], new_index: Callable[[], DependencyIndex[N]]
+    ) -> None:
+        self._change_feed = change_feed
+        self._new_index = new_index
+        self._registries: LRUCache[str, LocalRegistry[N]] = LRUCache(
+            _ANSWERS_MAX, getsizeof=lambda registry: len(registry) + 1
+        )
+
+    def add(self, tenant: str, key: str, as_of: Revisions, record: bytes) -> None:
+        registry = self._registries.pop(tenant, None)
+        if registry is None:
+            registry = LocalRegistry(self._new_index)
+        registry.add(key, as_of, record)
+        self._registries[tenant] = registry  # weighed anew; others may be evicted
+
+    def discard(self, tenant: str, key: str) -> None:
+        registry = self._registries.get(tenant)
+        if registry is not None:
+            registry.discard(key)
+
+    def clear(self) -> None:
+        self._registries.clear()
+
+    async def valid_until(self, tenant: str, key: str, revisions: Revisions) -> Revisions | None:
+        """Apply the tenant's changes up to `revisions`; None if the answer is not correct there."""
+        registry = self._registries.get(tenant)
+        if registry is None or registry.reached.history != revisions.history:
+            return None
+        valid_until = registry.valid_until(key)
+        if valid_until is not None and not valid_until.reach(revisions):
+            async with registry.catching_up:
+                await self._catch_up(tenant, registry, revisions)
+            valid_until = registry.valid_until(key)
+        is_valid = valid_until is not None and valid_until.reach(revisions)
+        return valid_until if is_valid else None
+
+    async def _catch_up(
+        self, tenant: str, registry: LocalRegistry[N], revisions: Revisions
+    ) -> None:
+        since = registry.reached
+        try:
+            change_sets = [
+                await self._change_feed.changes_after(tenant, name, since.by_partition[name])
+                for name, revision in revisions.by_partition.items()
+                if since.by_partition.get(name, revision) < revision
+            ]
+        except ChangeFeedUnavailable:
+            return
+        if None in change_sets:  # a change is no longer stored, or they are too many
+            registry.clear()
+        else:
+            registry.apply([each for each in change_sets if each is not None], since)
