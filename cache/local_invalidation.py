@@ -22,8 +22,8 @@ from cache.invalidation import ChangeFeed
 from cache.protocol import Revisions
 from cache.registry_replica import DependencyIndex, N
 
-_ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
-_TENANT_ANSWERS_MAX = 2_000
+ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
+TENANT_ANSWERS_MAX = 2_000
 
 
 class LocalRegistry(Generic[N]):
@@ -52,7 +52,7 @@ class LocalRegistry(Generic[N]):
         self.discard(key)
         self._as_of[key] = as_of
         self._index.add(key, record)
-        if len(self._as_of) > _TENANT_ANSWERS_MAX:
+        if len(self._as_of) > TENANT_ANSWERS_MAX:
             self.discard(next(iter(self._as_of)))
 
     def discard(self, key: str) -> None:
@@ -106,7 +106,7 @@ class LocalInvalidation(Generic[N]):
         self._change_feed = change_feed
         self._new_index = new_index
         self._registries: LRUCache[str, LocalRegistry[N]] = LRUCache(
-            _ANSWERS_MAX, getsizeof=lambda registry: len(registry) + 1
+            ANSWERS_MAX, getsizeof=lambda registry: len(registry) + 1
         )
 
     def add(self, tenant: str, key: str, as_of: Revisions, record: bytes) -> None:

@@ -7,6 +7,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
+from cache import local_invalidation
 from cache.local_invalidation import LocalInvalidation, LocalRegistry
 from cache.protocol import Revisions
 from tests.cache.support.histories import at
@@ -150,6 +151,16 @@ async def test_another_history_begins_a_new_registry() -> None:
     assert registry.valid_until("key") is None
     registry.apply([Changed(since.history, "acme", 6, frozenset())], since)
     assert registry.valid_until("later") == Revisions("another", {"acme": 3})
+
+
+async def test_the_oldest_answers_of_a_tenant_give_way() -> None:
+    registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
+    for number in range(local_invalidation.TENANT_ANSWERS_MAX + 1):
+        registry.add(f"key {number}", at(acme=0), b"leave")
+
+    assert len(registry) == local_invalidation.TENANT_ANSWERS_MAX
+    assert registry.valid_until("key 0") is None
+    assert registry.valid_until("key 1") == at(acme=0)
 
 
 THINGS = (b"leave", b"travel", b"prices")
