@@ -1,6 +1,7 @@
 """`nearhit status` and `nearhit usage`: index lag and usage of all tenants."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from gateway.cli.common import console
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
+    from index.postgres.database import Database
     from index.tenants.usage import UsageStore
 
 Names = Annotated[
@@ -31,10 +33,14 @@ T = TypeVar("T")
 
 
 def status(tenant: Names = None) -> None:
-    """Show waiting, running and failed jobs and the index lag, by tenant and source."""
+    """Show waiting, running and failed jobs and the index lag, by tenant and source.
+
+    With regions, also how many gateways hold a read lease in each.
+    """
     headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused")
     table = Table("tenant", "source", *headings)
-    for name, sources in _query_tenants(tenant or [], lambda usage, name: usage.status(name)):
+    statuses, gateways = _query_tenants(tenant or [], lambda usage, name: usage.status(name))
+    for name, sources in statuses:
         for source in sources:
             oldest_s = source.oldest_waiting_s
             table.add_row(
@@ -45,6 +51,11 @@ def status(tenant: Names = None) -> None:
                 *map(str, (source.embedded, source.reused)),
             )
     console.print(table if table.row_count else "no sources yet")
+    if gateways:
+        regions = Table("region", "gateways with a read lease")
+        for region, number in sorted(gateways.items()):
+            regions.add_row(region, str(number))
+        console.print(regions)
 
 
 def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
@@ -52,9 +63,8 @@ def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
     today = datetime.now(UTC)
     begin, end = (first or today.replace(day=1)).date(), (last or today).date()
     table = Table("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
-    for name, days in _query_tenants(
-        tenant or [], lambda usage, name: usage.days(name, begin, end)
-    ):
+    used, _ = _query_tenants(tenant or [], lambda usage, name: usage.days(name, begin, end))
+    for name, days in used:
         for day in days:
             table.add_row(
                 *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
@@ -65,12 +75,15 @@ def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
 
 def _query_tenants(
     names: Sequence[str], query: "Callable[[UsageStore, str], Coroutine[None, None, T]]"
-) -> list[tuple[str, T]]:
-    """The result of a query for each named tenant, or for all."""
+) -> tuple[list[tuple[str, T]], Counter[str]]:
+    """The result of a query for each named tenant, or for all; and the gateways by region."""
 
-    async def run(settings: Settings) -> list[tuple[str, T]]:
-        async with _open_usage(settings, names) as (usage, tenants):
-            return [(name, await query(usage, name)) for name in tenants]
+    async def run(settings: Settings) -> tuple[list[tuple[str, T]], Counter[str]]:
+        from index.regions.read_lease_store import ReadLeaseStore
+
+        async with _open_usage(settings, names) as (database, usage, tenants):
+            results = [(name, await query(usage, name)) for name in tenants]
+            return results, Counter(await ReadLeaseStore(database).regions())
 
     with common.errors(), common.servers(Settings()) as settings:
         return asyncio.run(run(settings))
@@ -79,10 +92,11 @@ def _query_tenants(
 @asynccontextmanager
 async def _open_usage(
     settings: Settings, names: Sequence[str]
-) -> "AsyncIterator[tuple[UsageStore, list[str]]]":
+) -> "AsyncIterator[tuple[Database, UsageStore, list[str]]]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
     from index.tenants.tenant_store import TenantStore
     from index.tenants.usage import UsageStore
 
     async with operations.open_database(settings) as database:
-        yield UsageStore(database), await operations.resolve_tenants(TenantStore(database), names)
+        tenants = await operations.resolve_tenants(TenantStore(database), names)
+        yield database, UsageStore(database), tenants

@@ -73,7 +73,7 @@ class LeaseKeeper:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the lease meanwhile, if there is a region."""
+        """Keep the lease meanwhile, if there is a region; it is given back at the end."""
         if self._region is None:
             yield
             return
@@ -85,13 +85,19 @@ class LeaseKeeper:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self._lease = HeldLease()
+            with suppress(DatabaseUnavailable):  # then a write waits until it has run out
+                await self._store.release(self._holder)
 
     async def _keep(self, region: str) -> None:
         while True:
-            with suppress(DatabaseUnavailable, TimeoutError):
+            try:
                 async with self._store.announcements(self._hear) as session:
                     await self._renew_until_lost(session, region)
-            log.warning("read_lease", state="lost", region=region)
+            except (DatabaseUnavailable, TimeoutError) as error:
+                log.warning("read_lease", state="lost", region=region, detail=str(error))
+            except Exception:  # without a lease each request asks the primary
+                log.exception("read_lease", state="failed", region=region)
             await asyncio.sleep(_PAUSE_S)
 
     async def _renew_until_lost(self, session: Session, region: str) -> None:

@@ -122,6 +122,10 @@ class ReadLeaseStore:
         """Remove the lease, unless it was renewed since."""
         await self._database.rows("read_leases.remove", lease.holder, lease.number, history)
 
+    async def release(self, holder: str) -> None:
+        """Remove the lease of a holder that answers from it no more."""
+        await self._database.rows("read_leases.release", holder)
+
     async def replicate_history(self) -> None:
         """Store the name of the history; a new one is not settled."""
         await self._database.rows("read_leases.replicate_history")
@@ -129,6 +133,10 @@ class ReadLeaseStore:
     async def settle(self, history: str) -> None:
         """Store that the leases of earlier histories have run out."""
         await self._database.rows("read_leases.settle", history)
+
+    async def regions(self) -> list[str]:
+        """The region of each gateway that has a lease, or had one until lately."""
+        return [row["region"] for row in await self._database.rows("read_leases.regions")]
 
     def announcements(
         self, on_announcement: Callable[[Announcement], None]

@@ -41,6 +41,9 @@ SELECT pg_notify($1, $2);
 DELETE FROM read_leases
 WHERE holder = $1 AND number = $2 AND $3 = (SELECT history FROM histories);
 
+-- name: release
+DELETE FROM read_leases WHERE holder = $1;
+
 -- name: replicate_history
 SELECT replicate_history(0);
 
@@ -49,5 +52,5 @@ SELECT replicate_history(0);
 UPDATE replicated_history SET is_settled = true
 WHERE history = $1 AND $1 = (SELECT history FROM histories) AND NOT is_settled;
 
--- name: all
-SELECT holder, region, number, duration_s FROM read_leases ORDER BY region, holder;
+-- name: regions
+SELECT region FROM read_leases ORDER BY region, holder;

@@ -1,5 +1,6 @@
 """`nearhit status` and `nearhit usage`, as the operator sees all tenants by them."""
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ from gateway.services import open_services
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.commands import environment_of, refused, succeeds
-from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import put_later
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
@@ -36,6 +37,20 @@ async def test_what_waits_is_shown_by_tenant_and_source(
     assert "handbook" in own
     assert "wiki" not in own
     assert "there is no tenant nobody" in unknown
+
+
+async def test_gateways_with_a_read_lease_are_shown_by_region(
+    settings: Settings, embedder: Embedder, gateway: Gateway
+) -> None:
+    assert "region" not in await succeeds(environment_of(settings), "status")
+
+    async with running(settings.model_copy(update={"region": "far-away"}), embedder):
+        async with asyncio.timeout(30):
+            while "far-away" not in (shown := await succeeds(environment_of(settings), "status")):
+                pass
+
+    (row,) = (line for line in shown.splitlines() if "far-away" in line)
+    assert [cell.strip() for cell in row.strip("│").split("│")] == ["far-away", "1"]
 
 
 async def test_what_was_used_is_shown_by_day(

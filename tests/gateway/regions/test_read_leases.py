@@ -140,6 +140,13 @@ async def unheard(*_arguments: Any) -> None:
     """Nothing is sent."""
 
 
+async def test_a_holder_that_ends_delays_nothing(connected: Connect) -> None:
+    async with writing(connected) as tenants:
+        async with held(connected):
+            pass
+        assert await seconds_of(tenants.add_member("acme", "sales", "ana")) < 0.5 * DURATION_S
+
+
 async def test_a_holder_that_stops_renewing_asks_the_primary(connected: Connect) -> None:
     async with (
         writing(connected) as tenants,
