@@ -1,6 +1,7 @@
 """Gets an answer from memory, from Redis, from a similar question, or by computing it."""
 
 import asyncio
+import itertools
 import secrets
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
@@ -97,6 +98,7 @@ class Answers:
         self._semantic = semantic
         self._count = count
         self._flights: Singleflight[ServedAnswer] = Singleflight()
+        self._computations = itertools.count(1)
         self._at_once: set[str] = set()  # keys of answers that are being computed
         self._background: set[asyncio.Task[None]] = set()
 
@@ -200,16 +202,18 @@ class Answers:
         return served
 
     async def _revalidated(self, lookup: CacheLookup, revisions: Revisions) -> ServedAnswer | None:
-        """The answer from memory, if no change since it was stored invalidates it."""
+        """The answer from memory, if no change since it was computed invalidates it."""
+        entry = self._memory.entry(lookup.key)
+        if entry is None:
+            return None
         valid_until = await self._local_invalidation.valid_until(
-            lookup.tenant, lookup.key, revisions
+            lookup.tenant, lookup.key, entry.computation, revisions
         )
-        body = self._memory.body(lookup.key)
-        if valid_until is None or body is None:
+        if valid_until is None:
             return None
         self._count("revalidated")
-        self._memory.put(lookup.key, LocalEntry(body, valid_until))
-        return ServedAnswer(body, valid_until, "memory")
+        self._memory.put(lookup.key, replace(entry, valid_until=valid_until))
+        return ServedAnswer(entry.body, valid_until, "memory")
 
     async def _load_own(
         self, lookup: CacheLookup, revisions: Revisions, compute: Compute
@@ -343,16 +347,18 @@ class Answers:
             answer, _ = await asyncio.gather(compute(), drain)
         else:
             answer = await compute()
-        served = self._keep(lookup.key, answer)
-        if not lookup.is_shared and answer.record and answer.is_complete:
-            self._local_invalidation.add(lookup.tenant, lookup.key, answer.as_of, answer.record)
+        served = self._keep(lookup.key, answer, None if lookup.is_shared else lookup.tenant)
         if snapshot is None or not answer.is_complete:
             return served
         return replace(served, stored=await self._fill(lookup, snapshot, answer, lock_token))
 
-    def _keep(self, key: str, answer: ComputedAnswer) -> ServedAnswer:
+    def _keep(self, key: str, answer: ComputedAnswer, tenant: str | None = None) -> ServedAnswer:
+        """Put the answer into memory; for a tenant, with what invalidates it."""
         if answer.is_complete:
-            self._memory.put(key, LocalEntry(answer.body, answer.as_of))
+            computation = next(self._computations)
+            self._memory.put(key, LocalEntry(answer.body, answer.as_of, computation))
+            if tenant is not None and answer.record:
+                self._local_invalidation.add(tenant, key, computation, answer.as_of, answer.record)
         return ServedAnswer(
             answer.body,
             answer.as_of,

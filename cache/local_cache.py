@@ -14,10 +14,12 @@ class LocalEntry:
     """A body and the revision of each partition up to which it is correct.
 
     This stays true forever, because the revisions name their history.
+    computation: the number of the computation of this process that gave the body; 0 if none did.
     """
 
     body: bytes
     valid_until: Revisions
+    computation: int = 0
 
 
 class LocalCache:
@@ -37,10 +39,9 @@ class LocalCache:
         """Whether there is an answer, correct at whatever revisions."""
         return key in self._answers
 
-    def body(self, key: str) -> bytes | None:
+    def entry(self, key: str) -> LocalEntry | None:
         """The answer, correct at whatever revisions."""
-        entry = self._answers.get(key)
-        return None if entry is None else entry.body
+        return self._answers.get(key)
 
     def put(self, key: str, entry: LocalEntry) -> None:
         if len(entry.body) + _OVERHEAD_BYTES <= self._answers.maxsize:

@@ -9,10 +9,13 @@ simply, because each step below is one step of the event loop:
   3. To reach later revisions, the changes in between are read, and then, in one step, the answers
      that they invalidate are dropped and the revisions rise (`apply`).
   4. All of this holds in one history; an answer or a change of another one begins a new registry.
+  5. An answer is served by what its own computation depends on. Memory may hold the answer of
+     another computation under the same key by now, so each computation has a number.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic
 
 from cachetools import LRUCache
@@ -24,6 +27,15 @@ from cache.registry_replica import DependencyIndex, N
 
 ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
 TENANT_ANSWERS_MAX = 2_000
+_TENANT_WEIGHT = 50  # in answers: the arrays of a registry, of which the first answer needs 64 rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """computation: the number of the one that gave the answer."""
+
+    computation: int
+    as_of: Revisions
 
 
 class LocalRegistry(Generic[N]):
@@ -34,13 +46,13 @@ class LocalRegistry(Generic[N]):
         self._new_index = new_index
         self._history = ""
         self._reached: dict[str, int] = {}
-        self._as_of: dict[str, Revisions] = {}
+        self._answers: dict[str, _Registered] = {}
         self._index = new_index()
 
     def __len__(self) -> int:
-        return len(self._as_of)
+        return len(self._answers)
 
-    def add(self, key: str, as_of: Revisions, record: bytes) -> None:
+    def add(self, key: str, computation: int, as_of: Revisions, record: bytes) -> None:
         """Register an answer that was computed at `as_of`, unless changes since are applied."""
         if as_of.history != self._history:
             self._begin(as_of.history)
@@ -50,13 +62,13 @@ class LocalRegistry(Generic[N]):
             return
         self._reached = reached
         self.discard(key)
-        self._as_of[key] = as_of
+        self._answers[key] = _Registered(computation, as_of)
         self._index.add(key, record)
-        if len(self._as_of) > TENANT_ANSWERS_MAX:
-            self.discard(next(iter(self._as_of)))
+        if len(self) > TENANT_ANSWERS_MAX:
+            self.discard(next(iter(self._answers)))
 
     def discard(self, key: str) -> None:
-        if self._as_of.pop(key, None) is not None:
+        if self._answers.pop(key, None) is not None:
             self._index.discard(key)
 
     @property
@@ -64,12 +76,12 @@ class LocalRegistry(Generic[N]):
         """The revisions up to which changes are applied."""
         return Revisions(self._history, self._reached)
 
-    def valid_until(self, key: str) -> Revisions | None:
-        """The revisions up to which the answer is correct; None if it is not registered."""
-        as_of = self._as_of.get(key)
-        if as_of is None:
+    def valid_until(self, key: str, computation: int) -> Revisions | None:
+        """The revisions up to which the computation's answer is correct; None if unregistered."""
+        registered = self._answers.get(key)
+        if registered is None or registered.computation != computation:
             return None
-        reached, by_partition = self._reached, as_of.by_partition
+        reached, by_partition = self._reached, registered.as_of.by_partition
         return Revisions(
             self._history,
             {name: max(revision, reached[name]) for name, revision in by_partition.items()},
@@ -83,7 +95,7 @@ class LocalRegistry(Generic[N]):
             if not is_next or not changes.history == self._history == since.history:
                 continue  # the registry has begun anew meanwhile
             for key in self._index.invalidated(changes):
-                if self._as_of[key].by_partition.get(name, revision) < revision:
+                if self._answers[key].as_of.by_partition.get(name, revision) < revision:
                     self.discard(key)
             self._reached = {**self._reached, name: revision}
 
@@ -93,7 +105,7 @@ class LocalRegistry(Generic[N]):
     def _begin(self, history: str) -> None:
         self._history = history
         self._reached = {}
-        self._as_of = {}
+        self._answers = {}
         self._index = self._new_index()
 
 
@@ -106,14 +118,14 @@ class LocalInvalidation(Generic[N]):
         self._change_feed = change_feed
         self._new_index = new_index
         self._registries: LRUCache[str, LocalRegistry[N]] = LRUCache(
-            ANSWERS_MAX, getsizeof=lambda registry: len(registry) + 1
+            ANSWERS_MAX, getsizeof=lambda registry: len(registry) + _TENANT_WEIGHT
         )
 
-    def add(self, tenant: str, key: str, as_of: Revisions, record: bytes) -> None:
+    def add(self, tenant: str, key: str, computation: int, as_of: Revisions, record: bytes) -> None:
         registry = self._registries.pop(tenant, None)
         if registry is None:
             registry = LocalRegistry(self._new_index)
-        registry.add(key, as_of, record)
+        registry.add(key, computation, as_of, record)
         self._registries[tenant] = registry  # weighed anew; others may be evicted
 
     def discard(self, tenant: str, key: str) -> None:
@@ -124,16 +136,20 @@ class LocalInvalidation(Generic[N]):
     def clear(self) -> None:
         self._registries.clear()
 
-    async def valid_until(self, tenant: str, key: str, revisions: Revisions) -> Revisions | None:
+    async def valid_until(
+        self, tenant: str, key: str, computation: int, revisions: Revisions
+    ) -> Revisions | None:
         """Apply the tenant's changes up to `revisions`; None if the answer is not correct there."""
         registry = self._registries.get(tenant)
         if registry is None or registry.reached.history != revisions.history:
             return None
-        valid_until = registry.valid_until(key)
+        valid_until = registry.valid_until(key, computation)
         if valid_until is not None and not valid_until.reach(revisions):
             async with registry.catching_up:
                 await self._catch_up(tenant, registry, revisions)
-            valid_until = registry.valid_until(key)
+            if self._registries.get(tenant) is not registry:
+                return None  # it was dropped meanwhile
+            valid_until = registry.valid_until(key, computation)
         is_valid = valid_until is not None and valid_until.reach(revisions)
         return valid_until if is_valid else None
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cache import local_invalidation
+from cache.answers import ComputedAnswer
 from cache.local_invalidation import LocalInvalidation, LocalRegistry
 from cache.protocol import Revisions
 from tests.cache.support.histories import at
@@ -105,62 +106,102 @@ async def test_what_was_dropped_is_not_served_again(
         await worker.answers.drop("acme", "key")
 
 
+async def test_a_slow_computation_is_not_served_by_what_a_later_one_depends_on(
+    new_worker: NewWorker, truth: FakeChangeLog
+) -> None:
+    worker = new_worker()
+    slow = Index(b"old", b"leave", acme=3)
+    slow.may_end.clear()
+    late = asyncio.create_task(worker.ask_locally("key", slow, acme=3))
+    await slow.begun()
+    truth.commit("acme", b"leave")
+    await worker.ask_locally("key", Index(b"new", b"leave", acme=4), acme=4)
+    slow.may_end.set()
+    assert (await late).body == b"old"  # right for who asked before the change
+
+    for revision in (4, 5):
+        served = await worker.ask_locally(
+            "key", Index(b"new", b"leave", acme=revision), acme=revision
+        )
+        assert served.body == b"new"
+        truth.commit("acme", b"travel")
+
+
+@pytest.mark.parametrize("history", ["a1", "another"])
+async def test_an_answer_that_is_not_recorded_is_not_served_by_an_earlier_record(
+    new_worker: NewWorker, truth: FakeChangeLog, history: str
+) -> None:
+    worker = new_worker()
+
+    async def compute() -> ComputedAnswer:
+        return ComputedAnswer(b"at once", Revisions(history, {"acme": 3}))
+
+    await worker.ask_locally("key", Index(b"old", b"leave", acme=3), acme=3)
+    worker.answers._memory.drop("key")  # noqa: SLF001  evicted
+    assert await worker.answers.compute_at_once("key", compute)
+    truth.commit("acme", b"travel")
+
+    served = await worker.ask_locally("key", Index(b"new", b"leave", acme=4), acme=4)
+
+    assert served.body == b"new"
+
+
 async def test_an_answer_that_misses_an_applied_change_is_not_registered() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
-    registry.add("first", at(acme=0), b"leave")
+    registry.add("first", 1, at(acme=0), b"leave")
     registry.apply([Changed(at().history, "acme", 2, frozenset({b"travel"}))], registry.reached)
 
-    registry.add("late", at(acme=1), b"travel")
-    registry.add("in time", at(acme=2), b"travel")
+    registry.add("late", 1, at(acme=1), b"travel")
+    registry.add("in time", 1, at(acme=2), b"travel")
 
-    assert registry.valid_until("late") is None
-    assert registry.valid_until("in time") == at(acme=2)
-    assert registry.valid_until("first") == at(acme=2)
+    assert registry.valid_until("late", 1) is None
+    assert registry.valid_until("in time", 1) == at(acme=2)
+    assert registry.valid_until("first", 1) == at(acme=2)
 
 
 async def test_an_answer_that_misses_a_change_of_one_of_its_partitions_is_not_registered() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
-    registry.add("first", at(acme=0, public=4), b"leave")
+    registry.add("first", 1, at(acme=0, public=4), b"leave")
     changes = Changed(at().history, "public", 5, frozenset({b"travel"}))
     registry.apply([changes], registry.reached)
 
-    registry.add("late", at(acme=1, public=4), b"travel")
+    registry.add("late", 1, at(acme=1, public=4), b"travel")
 
-    assert registry.valid_until("late") is None
-    assert registry.valid_until("first") == at(acme=0, public=5)
+    assert registry.valid_until("late", 1) is None
+    assert registry.valid_until("first", 1) == at(acme=0, public=5)
 
 
 async def test_an_answer_that_contains_a_change_survives_it() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
-    registry.add("old", at(acme=0), b"leave")
-    registry.add("new", at(acme=1), b"leave")
+    registry.add("old", 1, at(acme=0), b"leave")
+    registry.add("new", 1, at(acme=1), b"leave")
 
     changes = Changed(at().history, "acme", 1, frozenset({b"leave"}))
     registry.apply([changes], registry.reached)
 
-    assert registry.valid_until("old") is None
-    assert registry.valid_until("new") == at(acme=1)
+    assert registry.valid_until("old", 1) is None
+    assert registry.valid_until("new", 1) == at(acme=1)
 
 
 async def test_another_history_begins_a_new_registry() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
-    registry.add("key", at(acme=5), b"leave")
+    registry.add("key", 1, at(acme=5), b"leave")
     since = registry.reached
 
-    registry.add("later", Revisions("another", {"acme": 3}), b"leave")
-    assert registry.valid_until("key") is None
+    registry.add("later", 1, Revisions("another", {"acme": 3}), b"leave")
+    assert registry.valid_until("key", 1) is None
     registry.apply([Changed(since.history, "acme", 6, frozenset())], since)
-    assert registry.valid_until("later") == Revisions("another", {"acme": 3})
+    assert registry.valid_until("later", 1) == Revisions("another", {"acme": 3})
 
 
 async def test_the_oldest_answers_of_a_tenant_give_way() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
     for number in range(local_invalidation.TENANT_ANSWERS_MAX + 1):
-        registry.add(f"key {number}", at(acme=0), b"leave")
+        registry.add(f"key {number}", 1, at(acme=0), b"leave")
 
     assert len(registry) == local_invalidation.TENANT_ANSWERS_MAX
-    assert registry.valid_until("key 0") is None
-    assert registry.valid_until("key 1") == at(acme=0)
+    assert registry.valid_until("key 0", 1) is None
+    assert registry.valid_until("key 1", 1) == at(acme=0)
 
 
 THINGS = (b"leave", b"travel", b"prices")
@@ -195,15 +236,15 @@ async def test_every_answer_is_that_of_the_revision(
         if step == "fill late":  # it is computed now, and registered after the next answer
             late.append((key, now, thing, changed[thing]))
             continue
-        valid_until = await local.valid_until("acme", key, now)
+        valid_until = await local.valid_until("acme", key, 1, now)
         if valid_until is not None:
             assert valid_until.reach(now)
             assert bodies[key] == changed[thing]
         else:
             bodies[key] = changed[thing]
-            local.add("acme", key, now, thing)
+            local.add("acme", key, 1, now, thing)
         for filled, as_of, depends_on, body in late:
             bodies[filled] = body
             local.discard("acme", filled)
-            local.add("acme", filled, as_of, depends_on)
+            local.add("acme", filled, 1, as_of, depends_on)
         late.clear()
