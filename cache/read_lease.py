@@ -118,6 +118,10 @@ class HeldLease(Generic[C]):
         is_same = all(each.history == self.history for each in counters.values())
         return _bounded(self._knowing(counters)) if is_same and epoch == self.epoch else self
 
+    def dropped(self) -> "HeldLease[C]":
+        """No lease, until the next renewal; what is known stays."""
+        return replace(self, until_s=float("-inf"))
+
     def emptied(self) -> "HeldLease[C]":
         """The lease, with no tenant known."""
         return replace(self, epoch=self.epoch + 1, known={}, announced={})

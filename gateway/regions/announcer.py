@@ -4,10 +4,12 @@
 """
 
 import asyncio
+import math
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
@@ -16,20 +18,25 @@ from cache.read_lease import StoredLease
 from gateway.regions.clock import suspend_aware_s
 from index.errors import DatabaseUnavailable
 from index.postgres.database import Database
-from index.regions.read_lease_store import TENANTS_MAX, Announced, ReadLease, ReadLeaseStore
+from index.regions.read_lease_store import TENANTS_MAX, Announced, ReadLeaseStore
+
+_LISTEN_S_MAX = 2.0  # to connect; a starting value, as for `database.DEDICATED_TIMEOUT_S`
 
 log = structlog.get_logger()
 
 
 @dataclass(eq=False, slots=True)
 class _Message:
-    """Changes that are announced together, once."""
+    """Changes that are announced together, once.
+
+    waiting: ends when they are heard of; None before they are sent.
+    """
 
     tenants: set[str] = field(default_factory=set)
     number: int = 0
     acknowledged: set[str] = field(default_factory=set)
     heard: asyncio.Event = field(default_factory=asyncio.Event)
-    waiting: asyncio.Task[None] | None = None
+    waiting: "asyncio.Future[None] | None" = None
 
 
 class Announcer:
@@ -49,17 +56,18 @@ class Announcer:
         self._sent: dict[int, _Message] = {}
         self._replies = AsyncExitStack()
         self._is_listening = False
+        self._heard_at_s = -math.inf
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Announcer"]:
         try:
             yield self
         finally:
-            waiting = [each.waiting for each in self._sent.values() if each.waiting]
-            for task in waiting:
+            for task in self._tasks:
                 task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
-            await self._stop_listening()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await self._replies.aclose()
 
     async def __call__(self, database: Database, tenants: Collection[str]) -> None:
         """Return when no holder may answer without these tenants' committed changes.
@@ -84,22 +92,24 @@ class Announcer:
                 message.waiting = await self._send(store, message)
         await asyncio.shield(message.waiting)
 
-    async def _send(self, store: ReadLeaseStore, message: _Message) -> asyncio.Task[None]:
+    async def _send(self, store: ReadLeaseStore, message: _Message) -> "asyncio.Future[None]":
         self._number += 1
         message.number = self._number
         self._sent[message.number] = message
         try:
             announced = await self._read_leases(store, message)
-            if announced.leases and not announced.is_sent:
-                await self._listen(store)
+            if announced.leases and not announced.is_sent and await self._listen(store):
                 announced = await self._read_leases(store, message)
             if not announced.is_settled:
                 await store.replicate_history()
+        except DatabaseUnavailable as error:  # nobody who waits for the message knows more
+            del self._sent[message.number]
+            return _failed(error)
         except BaseException:
             del self._sent[message.number]
             raise
         read_at_s = self._clock_s()  # after the reply, so that the wait is rather too long
-        return asyncio.create_task(self._wait(store, message, announced, read_at_s))
+        return self._run(self._wait(store, message, announced, read_at_s))
 
     async def _read_leases(self, store: ReadLeaseStore, message: _Message) -> Announced:
         return await store.announce(
@@ -113,7 +123,6 @@ class Announcer:
     async def _wait(
         self, store: ReadLeaseStore, message: _Message, announced: Announced, read_at_s: float
     ) -> None:
-        by_holder = {lease.holder: lease for lease in announced.leases}
         leases = [
             StoredLease(lease.holder, lease.number, lease.duration_s) for lease in announced.leases
         ]
@@ -128,45 +137,65 @@ class Announcer:
                 ends_s = [lease.duration_s for lease in awaiting]
                 if not announced.is_settled:
                     ends_s.append(announced.longest_s)
-                await _wait_for(message.heard, min(end_s for end_s in ends_s) - waited_s)
+                await _wait_for(message.heard, min(ends_s) - waited_s)
                 waited_s = self._clock_s() - read_at_s
         finally:
             self._sent.pop(message.number, None)
         ended = read_lease.ended(leases, message.acknowledged, waited_s)
-        await self._tidy(store, announced, [by_holder[lease.holder] for lease in ended])
+        if ended and self._heard_at_s < read_at_s:
+            self._is_listening = False  # perhaps it is the replies that are lost
+        if ended or not announced.is_settled:
+            self._run(self._tidy(store, announced, ended))
 
     async def _tidy(
-        self, store: ReadLeaseStore, announced: Announced, ended: Sequence[ReadLease]
+        self, store: ReadLeaseStore, announced: Announced, ended: Sequence[StoredLease]
     ) -> None:
         """Spare the next writer what this one has waited for."""
         try:
             for lease in ended:
                 log.warning("read_lease", state="ran_out", holder=lease.holder)
-                await store.remove(lease, announced.history)
-            if ended:
-                await self._stop_listening()  # perhaps the replies were lost on the way to here
+                await store.remove(lease.holder, lease.number, announced.history)
             if not announced.is_settled:
                 await store.settle(announced.history)
         except DatabaseUnavailable as error:
             log.warning("read_lease", state="unavailable", detail=str(error))
 
-    async def _listen(self, store: ReadLeaseStore) -> None:
-        if not self._is_listening:
-            await self._replies.enter_async_context(
-                store.acknowledgements(self._writer, self._hear)
-            )
-            self._is_listening = True
+    async def _listen(self, store: ReadLeaseStore) -> bool:
+        """Listen on a new connection; False if it can't, so that all leases have to run out.
 
-    async def _stop_listening(self) -> None:
-        self._is_listening = False
-        replies, self._replies = self._replies, AsyncExitStack()
-        await replies.aclose()
+        What still comes on the old connection is heard until then.
+        """
+        replies = AsyncExitStack()
+        try:
+            async with asyncio.timeout(_LISTEN_S_MAX):
+                await replies.enter_async_context(store.acknowledgements(self._writer, self._hear))
+        except (DatabaseUnavailable, TimeoutError) as error:
+            log.warning("read_lease", state="deaf", detail=str(error))
+            return False
+        old, self._replies = self._replies, replies
+        self._is_listening = True
+        self._run(old.aclose())
+        return True
 
     def _hear(self, holder: str, numbers: Sequence[int]) -> None:
+        self._heard_at_s = self._clock_s()
         for number in numbers:
             if message := self._sent.get(number):
                 message.acknowledged.add(holder)
                 message.heard.set()
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _failed(error: Exception) -> "asyncio.Future[None]":
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    failed.set_exception(error)
+    failed.exception()  # retrieved, even if every caller has been cancelled
+    return failed
 
 
 async def _wait_for(event: asyncio.Event, timeout_s: float) -> None:

@@ -20,6 +20,7 @@ from index.regions.read_lease_store import Announcement, ReadLeaseStore
 from index.tenants.tenant_store import TenantRevisions
 
 _RENEWALS = 3  # begun in the duration of a lease, so that one that fails leaves time for others
+_NUMBERS_MAX = 500  # of one message, which PostgreSQL limits to 8,000 bytes
 _PAUSE_S = 1.0  # after a connection was lost; a starting value
 
 log = structlog.get_logger()
@@ -98,6 +99,8 @@ class LeaseKeeper:
                 log.warning("read_lease", state="lost", region=region, detail=str(error))
             except Exception:  # without a lease each request asks the primary
                 log.exception("read_lease", state="failed", region=region)
+            # The primary may have restarted: then its rows are of a history that is not known yet.
+            self._lease = self._lease.dropped()
             await asyncio.sleep(_PAUSE_S)
 
     async def _renew_until_lost(self, session: Session, region: str) -> None:
@@ -132,8 +135,8 @@ class LeaseKeeper:
     async def _acknowledge(self, writer: str) -> None:
         try:
             while numbers := self._to_acknowledge[writer]:
-                self._to_acknowledge[writer] = []
-                await self._store.acknowledge(writer, self._holder, numbers)
+                self._to_acknowledge[writer] = numbers[_NUMBERS_MAX:]
+                await self._store.acknowledge(writer, self._holder, numbers[:_NUMBERS_MAX])
         except DatabaseUnavailable as error:  # the writer waits until the lease has run out
             log.warning("read_lease", state="unheard", detail=str(error))
         finally:

@@ -243,7 +243,12 @@ class DocumentStore:
             for confirmation, document_ids_of_parts in by_parts(parts):
                 arguments = (document_ids_of_parts, sorted(confirmation), sequence_of(cause))
                 await session.rows("documents.confirm", tenant, *arguments)
+            session.raised.update((tenant, PUBLIC))  # another writer may not have announced it yet
             return set(parts)
+
+    async def announce(self, tenant: str) -> None:
+        """Announce the tenant's committed changes; see `Database.announce`."""
+        await self._database.announce(tenant, PUBLIC)
 
     async def put_access(
         self,

@@ -82,6 +82,13 @@ class Database:
         if session.raised:
             await self._announce(self, session.raised)
 
+    async def announce(self, *tenants: str) -> None:
+        """Announce committed changes of these tenants, perhaps of a writer that has not yet.
+
+        Before a caller is told that something is stored which this call has only found.
+        """
+        await self._announce(self, tenants)
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         async with self.session() as session, session.connection.transaction():
@@ -136,11 +143,8 @@ class Database:
         with unavailable():
             async with connections.direct_connection(self._url) as connection:
                 await connection.add_listener(channel, listener)
-                try:
-                    yield Session(connection, self._observe)
-                finally:
-                    with suppress(*connections.LOST):
-                        await connection.remove_listener(channel, listener)
+                # No UNLISTEN at the end: on a lost connection it would wait for minutes.
+                yield Session(connection, self._observe)
 
     async def dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
         """`rows` on the dedicated connection, one call at a time; it announces nothing.

@@ -32,7 +32,7 @@ class Session:
     numbers: the values of braces in a statement, where SQL takes no parameter.
     logged: whether changes are written to the audit log.
     statements: by name, those that the session may run.
-    raised: the tenants whose counters a statement has raised.
+    raised: the tenants whose counters are announced at the end: those that a statement has raised.
     """
 
     connection: Connection

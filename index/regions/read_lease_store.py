@@ -118,9 +118,9 @@ class ReadLeaseStore:
         message = orjson.dumps([holder, *numbers]).decode()
         await self._database.rows("read_leases.acknowledge", _channel_of(writer), message)
 
-    async def remove(self, lease: ReadLease, history: str) -> None:
-        """Remove the lease, unless it was renewed since."""
-        await self._database.rows("read_leases.remove", lease.holder, lease.number, history)
+    async def remove(self, holder: str, number: int, history: str) -> None:
+        """Remove the lease, unless it was renewed since. number: of the renewal."""
+        await self._database.rows("read_leases.remove", holder, number, history)
 
     async def release(self, holder: str) -> None:
         """Remove the lease of a holder that answers from it no more."""

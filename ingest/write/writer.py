@@ -315,6 +315,8 @@ class Writer:
                 outcomes[document_id] = revised.unchanged()
             else:
                 unchanged[document_id] = revised
+        if any(isinstance(outcome, Written) for outcome in outcomes.values()):
+            await self._documents.announce(tenant)
         async with locks.planning:
             plans, too_long = await self._plan_documents(
                 tenant, [(revised.stored, revised.document) for revised in revisions.values()]

@@ -1,11 +1,13 @@
 """Two gateways of two regions: what one has acknowledged, the other answers by, without asking."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import pytest
 
 from gateway.settings import Settings
+from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
 
@@ -95,3 +97,34 @@ async def test_who_leaves_a_group_finds_nothing_of_it_anywhere(
     assert left.status_code in (200, 204), left.text
 
     assert await at_far.found("prices of next year") == []
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+async def test_a_write_that_changes_nothing_waits_for_the_one_that_did(
+    gateway: Gateway,
+    far: Gateway,
+    ana: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_later: bool,
+) -> None:
+    """The second one finds what the first has stored and nobody has heard of."""
+    await holds_lease(far, far.as_(ana))
+    monkeypatch.setattr(ReadLeaseStore, "acknowledge", unheard)
+    if is_later:  # then it can tell from the version that nothing was written since
+        await ana.put("leave", "Everybody has 25 days.", readers=["tenant"])
+    text = "Everybody has 30 days of leave."
+    first = asyncio.create_task(ana.put("leave", text, readers=["tenant"]))
+    async with asyncio.timeout(10):
+        while text not in (await ana.call("GET", "/v1/documents/leave")).text:
+            await asyncio.sleep(0.01)
+
+    started_s = time.monotonic()
+    await ana.put("leave", text, readers=["tenant"])
+
+    assert time.monotonic() - started_s > 0.5
+    await first
+
+
+async def unheard(*_arguments: object) -> None:
+    """Nothing is sent."""

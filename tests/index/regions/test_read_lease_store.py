@@ -121,12 +121,12 @@ async def test_a_lease_that_was_renewed_is_not_removed(store: ReadLeaseStore) ->
         (read,) = await stored()
         await renew(store, session, None)
 
-        await store.remove(read, history)
+        await store.remove(read.holder, read.number, history)
         (renewed,) = await stored()
         assert renewed.number > read.number
-        await store.remove(renewed, "another history")
+        await store.remove(renewed.holder, renewed.number, "another history")
         assert await stored() == [renewed]
-        await store.remove(renewed, history)
+        await store.remove(renewed.holder, renewed.number, history)
         assert await stored() == []
 
 
