@@ -187,6 +187,8 @@ async def _copied(
                     "{}",
                     None,
                     document.readers,
+                    document.readers,  # without an owner, these are the allowed tokens
+                    _AUDIENCE_KEY,
                     len(write.added),
                 )
             )
@@ -219,7 +221,10 @@ _DOCUMENT = [
     "metadata",
     "owner",
     "readers",
+    "allowed_tokens",
+    "audience_key",
     "chunks",
 ]
+_AUDIENCE_KEY = 1  # of all documents: they have the same readers
 _CHUNK = ["partition_no", "chunk_id", "tenant", "document_key", "dense", "lexical"]
 _CHUNK_TEXT = ["chunk_id", "document_key", "digest", "start_at", "end_at", "text"]
