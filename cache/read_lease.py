@@ -200,7 +200,7 @@ def may_acknowledge(
     waited_s: float,
     longest_s: float,
 ) -> bool:
-    """Whether the caller may be told that the write is done.
+    """Whether the writer may acknowledge its committed write.
 
     awaiting: the leases that are `awaited`.
     is_history_settled: whether somebody has waited for `longest_s` in the history of the commit.

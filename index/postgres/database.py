@@ -83,9 +83,9 @@ class Database:
             await self._announce(self, session.raised)
 
     async def announce(self, *tenants: str) -> None:
-        """Announce committed changes of these tenants, perhaps of a writer that has not yet.
+        """Announce these tenants' committed changes, which another writer may not have announced.
 
-        Before a caller is told that something is stored which this call has only found.
+        For a write that finds its document stored already: its caller is told so only afterwards.
         """
         await self._announce(self, tenants)
 

@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class ArrayColumns:
     """arrays, plain: by the name of the field; those of inner dataclasses are `outer.inner`.
 
     The arrays of a tuple are `outer.0`, `outer.1` and so on, and its length is plain.
@@ -61,7 +61,7 @@ class _Field:
         return dtype
 
 
-def split(value: object) -> Columns:
+def split(value: object) -> ArrayColumns:
     """The columns of a dataclass."""
     arrays: dict[str, NDArray[Any]] = {}
     plain: dict[str, Any] = {}
@@ -82,10 +82,10 @@ def split(value: object) -> Columns:
             plain |= {f"{field.name}.{name}": each for name, each in inner.plain.items()}
         else:
             plain[field.name] = part
-    return Columns(arrays, plain)
+    return ArrayColumns(arrays, plain)
 
 
-def join(kind: type[Value], columns: Columns, prefix: str = "") -> Value:
+def join(kind: type[Value], columns: ArrayColumns, prefix: str = "") -> Value:
     """The dataclass of the columns.
 
     Raises `KeyError` if a field is missing, and `ValueError` if one is of another type.
@@ -108,7 +108,7 @@ def join(kind: type[Value], columns: Columns, prefix: str = "") -> Value:
     return kind(**parts)
 
 
-def _array(columns: Columns, name: str, field: _Field) -> NDArray[Any]:
+def _array(columns: ArrayColumns, name: str, field: _Field) -> NDArray[Any]:
     """Raises `KeyError` and `ValueError`."""
     array = columns.arrays[name]
     if array.dtype != field.dtype:

@@ -46,7 +46,7 @@ class _Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DocumentPage:
     """Documents, and all their chunks or those that have changed.
 
     chunks: `chunk_columns` of `resident.sql`. records: what hits show of them; None to hold none.
@@ -56,7 +56,7 @@ class Page:
     chunks: Row
     records: ChunkRecords | None = None
 
-    async def with_records(self, session: Session) -> "Page":
+    async def with_records(self, session: Session) -> "DocumentPage":
         """session: of the snapshot that read the chunks, with the rights of the tables' owner."""
         row = await session.row("records.of_chunks", _ids(self.chunks["ids"]).tolist())
         assert row is not None, "an aggregate always has a row"
@@ -119,7 +119,7 @@ async def load(
     return shard
 
 
-async def read_pages(session: Session, partition: str) -> AsyncIterator[Page]:
+async def read_pages(session: Session, partition: str) -> AsyncIterator[DocumentPage]:
     """All documents of the partition, some at a time, without records."""
     statement = "public" if partition == PUBLIC else "tenant"
     arguments = () if partition == PUBLIC else (partition,)
@@ -130,7 +130,7 @@ async def read_pages(session: Session, partition: str) -> AsyncIterator[Page]:
         chunks = await session.row("resident.chunks", partitions, keys)
         assert chunks is not None, "an aggregate always has a row"
         if chunks["chunks"]:
-            yield Page(documents, chunks)
+            yield DocumentPage(documents, chunks)
 
 
 async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
@@ -160,7 +160,7 @@ async def changes_in(database: Database, session: Session, shard: Shard) -> Shar
     words = await loading_words.read_learned(session, shard.partition, shard.words, head)
     documents = [row for row in rows if row["document_key"] is not None]
     if head["chunks"]:
-        page = Page(documents, head)
+        page = DocumentPage(documents, head)
         if shard.sums is not None:
             page = await page.with_records(await database.as_owner(session))
     try:
@@ -180,7 +180,7 @@ async def changes_in(database: Database, session: Session, shard: Shard) -> Shar
 def _build(
     partition: str,
     head: Row,
-    pages: Sequence[Page],
+    pages: Sequence[DocumentPage],
     words: ReadWords | None,
     sums: SumOrder | None,
 ) -> Shard:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from index.postgres.database import Database
 from index.resident import followed_shard, loading
 from index.resident.labels import Codes, Labels
-from index.resident.loading import Page, Unsuitable
+from index.resident.loading import DocumentPage, Unsuitable
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
 from index.resident.term_postings import TermPostings
@@ -69,7 +69,7 @@ class ShardComparison:
         """After all pages: what no page held is extra."""
         return ShardDifferences(self._missing, self._rows - self._matched, self._changed)
 
-    def add(self, read: Page) -> None:
+    def add(self, read: DocumentPage) -> None:
         """Compare the chunks of these documents."""
         labels = loading.new_labels()  # the shard's belong to the event loop
         try:

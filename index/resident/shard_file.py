@@ -2,8 +2,10 @@
 
 The file is a magic word with the version of the format, a digest of all that follows, the length of
 the header, the header as JSON, and the arrays, each at a multiple of `_ALIGNMENT` bytes. A file is
-written once and never changed. What is wrong with one raises `Unusable`: nothing in it is run, its
-lengths are held against its size, and numbers that count as places in arrays are checked.
+written once and never changed.
+
+Reading a file runs no code from it. It compares the lengths in the header with the file's size, and
+checks each number that is used as a place in an array. A file with a mistake raises `Unusable`.
 """
 
 import hashlib
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from index.resident import columns
-from index.resident.columns import Columns
+from index.resident.columns import ArrayColumns
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
@@ -120,7 +122,7 @@ def read(path: Path, *, partition: str, edition: str, bytes_max: int) -> Shard:
     if (header.partition, header.edition) != (partition, edition):
         raise Unusable("it is of another partition, another version of Nearhit or another index")
     try:
-        found = Columns(
+        found = ArrayColumns(
             {name: _array(mapped, first, place) for name, place in header.arrays.items()},
             header.plain,
         )
