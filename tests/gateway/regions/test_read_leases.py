@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+import asyncpg
 import pytest
 
 from gateway.regions.announcer import Announcer
@@ -35,10 +36,10 @@ class Primary:
 class Region:
     """A gateway that holds a lease."""
 
-    def __init__(self, database: Database, name: str) -> None:
+    def __init__(self, database: Database, name: str, duration_s: float = DURATION_S) -> None:
         self.primary = Primary(TenantStore(database))
         self.store = ReadLeaseStore(database)
-        self.keeper = LeaseKeeper(self.store, self.primary, name, duration_s=DURATION_S)
+        self.keeper = LeaseKeeper(self.store, self.primary, name, duration_s=duration_s)
 
     def access_revision(self) -> int | None:
         known = self.keeper.known(TENANTS)
@@ -163,6 +164,46 @@ async def test_a_holder_that_stops_renewing_asks_the_primary(connected: Connect)
 
         assert (await far.keeper.revisions(TENANTS))["acme"].access_revision == 1
         assert far.access_revision() is None
+
+
+async def test_a_lost_connection_ends_the_lease(database_url: str, connected: Connect) -> None:
+    """Long before it runs out: the primary may have restarted with another history."""
+    duration_s = 10.0
+    async with Announcer(duration_s).running() as announcer, connected(announcer) as database:
+        await TenantStore(database).create("acme", "Acme")
+        far = Region(database, "far", duration_s)
+        async with far.keeper.running(), asyncio.timeout(20):
+            await far.knows()
+            await end_connections(database_url, "%renew_read_lease%")
+            started_s = time.monotonic()
+            while far.keeper.is_held:
+                await asyncio.sleep(0.01)
+            assert time.monotonic() - started_s < 0.5 * duration_s
+
+
+async def test_acknowledgements_that_are_lost_delay_one_write(
+    database_url: str, connected: Connect
+) -> None:
+    async with writing(connected) as tenants, held(connected):
+        await tenants.add_member("acme", "sales", "ana")
+        await end_connections(database_url, "LISTEN%nearhit_heard%")
+
+        deaf_s = await seconds_of(tenants.add_member("acme", "sales", "ben"))
+        later_s = await seconds_of(tenants.add_member("acme", "sales", "cleo"))
+
+        assert deaf_s >= 0.9 * DURATION_S
+        assert later_s < 0.5 * DURATION_S
+
+
+async def end_connections(url: str, last_query: str) -> None:
+    connection = await asyncpg.connect(url)
+    ended = await connection.fetchval(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE $1",
+        last_query,
+    )
+    await connection.close()
+    assert ended == 1
 
 
 async def test_in_a_new_history_no_write_is_acknowledged_before_lost_leases_have_run_out(
