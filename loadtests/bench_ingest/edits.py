@@ -23,10 +23,12 @@ _COMPARED_EVERY = 100  # commits
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n.*?^---[ \t]*\n", re.DOTALL | re.MULTILINE)
 _HOW = (
     "The handbook as it was is written first, then its commits one after the other, each document "
-    "with a PUT. *Naive* embeds each chunk of a document that a commit writes. *Distinct* are the "
-    "digests of all chunks that any version of any document has. Every hundredth commit the same "
-    "documents are written to another, empty tenant, and all that is stored of the two is "
-    "compared: fields, texts, places, digests and both vectors of each chunk."
+    "with a PUT; then what the commit has removed or moved away is deleted, which forgets the "
+    "vectors that no document needs any more. *Naive* embeds each chunk of a document that a "
+    "commit writes. *Distinct* are the digests of all chunks that any version of any document has. "
+    "Every hundredth commit the same documents are written to another, empty tenant, and all that "
+    "is stored of the two is compared: fields, texts, places, digests and both vectors of each "
+    "chunk."
 )
 
 
@@ -104,8 +106,7 @@ def _replay(
     ]
     for commit in progress.track(commits, description="replaying commits"):
         cost.commits += 1
-        for edit in commit:
-            _apply(edit, tenant, now, cost)
+        _apply(commit, tenant, now, cost)
         if cost.commits % _COMPARED_EVERY == 0 or cost.commits == len(commits):
             _compare(gateway, now, cost)
     return cost
@@ -117,19 +118,21 @@ def _write_all(tenant: TenantClient, documents: Mapping[str, dict[str, Any]]) ->
 
 
 def _apply(
-    edit: Edit, tenant: TenantClient, now: dict[str, dict[str, Any]], cost: ReplayCost
+    commit: Sequence[Edit], tenant: TenantClient, now: dict[str, dict[str, Any]], cost: ReplayCost
 ) -> None:
-    if edit.gone is not None:
-        tenant.remove(edit.gone)
-        del now[edit.gone]
-        cost.removed += 1
-    if edit.path is not None:
-        now[edit.path] = _document(edit.text)
-        chunks = tenant.put_one(edit.path, **now[edit.path])
+    """Write before deleting: a deletion forgets vectors, and who moves a file keeps its text."""
+    written = {edit.path: _document(edit.text) for edit in commit if edit.path is not None}
+    for path, document in written.items():
+        chunks = tenant.put_one(path, **document)
         cost.written += 1
         cost.naive += chunks["added"] + chunks["unchanged"]
         cost.embedded += chunks["embedded"]
-        cost.digests |= {chunk.digest for chunk in reference.chunks(now[edit.path]["text"])}
+        cost.digests |= {chunk.digest for chunk in reference.chunks(document["text"])}
+    now |= written
+    for path in {edit.gone for edit in commit if edit.gone is not None} - written.keys():
+        tenant.remove(path)
+        del now[path]
+        cost.removed += 1
 
 
 def _compare(gateway: Service, now: Mapping[str, dict[str, Any]], cost: ReplayCost) -> None:
