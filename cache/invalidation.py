@@ -30,9 +30,12 @@ class CountEvent(Protocol):
 class ChangeFeed(Protocol[N_co]):
     """The committed changes in PostgreSQL. Raises `ChangeFeedUnavailable`."""
 
-    async def changes_after(self, tenant: str, partition: str, revision: int, /) -> N_co | None:
+    async def changes_after(
+        self, tenant: str, partition: str, revision: int, required: Revisions, /
+    ) -> N_co | None:
         """The partition's changes after the revision that can affect the tenant's entries.
 
+        required: the changes up to this revision of the partition are needed. Later ones come too.
         None if they are no longer stored, or too many to read.
         """
 
@@ -146,7 +149,10 @@ class Invalidation(Generic[N]):
         change_sets, begun = [], state
         for partition in pending:
             changes = await self._change_feed.changes_after(
-                snapshot.tenant, partition, state.progress[partition].applied
+                snapshot.tenant,
+                partition,
+                state.progress[partition].applied,
+                Revisions(state.history, {partition: pending[partition]}),
             )
             if changes is None:
                 return await self._reset_state(snapshot, state, pending)

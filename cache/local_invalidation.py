@@ -159,7 +159,9 @@ class LocalInvalidation(Generic[N]):
         since = registry.reached
         try:
             change_sets = [
-                await self._change_feed.changes_after(tenant, name, since.by_partition[name])
+                await self._change_feed.changes_after(
+                    tenant, name, since.by_partition[name], revisions.of([name])
+                )
                 for name, revision in revisions.by_partition.items()
                 if since.by_partition.get(name, revision) < revision
             ]

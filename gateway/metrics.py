@@ -43,6 +43,12 @@ class Metrics:
             "Events of the shards in memory, such as loaded, mapped, followed and evicted.",
             "event",
         )
+        standby_reads = self._counter(
+            "standby_reads",
+            "Reads that may go to the region's standby, by its outcome: standby, behind, "
+            "unavailable; those of the last two go to the primary.",
+            "outcome",
+        )
         embedding = self._histogram(
             "embedding_duration_seconds", "Duration of an embedder call in seconds.", "kind"
         )
@@ -75,6 +81,7 @@ class Metrics:
         self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
         self._shard_events = cache(shard_events.labels)
+        self._standby_reads = cache(standby_reads.labels)
         self._embedding = cache(embedding.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
@@ -95,6 +102,10 @@ class Metrics:
     def shard_event(self, event: str) -> None:
         """event: one of `resident_shards.Event`."""
         self._shard_events(event).inc()
+
+    def standby_read(self, outcome: str) -> None:
+        """outcome: see `regions.standby`."""
+        self._standby_reads(outcome).inc()
 
     def drain(self, seconds: float) -> None:
         self._drains.observe(seconds)

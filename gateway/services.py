@@ -39,6 +39,7 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording import usage_meter
 from gateway.recording.read_log import ReadLog
 from gateway.regions import region_services as regions
+from gateway.regions import standby as standby_of_region
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
@@ -150,14 +151,17 @@ async def _join_rooms(
         read_log.background_flush(),
         rag_tools.lifespan(),
         extractors,
+        standby_of_region.connect(
+            settings, connected, metrics.statement, metrics.standby_read
+        ) as standby,
     ):
         observed = ObservedRevisions(stores.tenants, metrics.cache_event)
         lease = regions.lease_keeper(settings, connected, observed)
         reader = RevisionReader(lease, time.monotonic, lease.known)
         auth = authenticator.build(settings, stores.principals, verifier, reader)
-        caches = cache_services.build(settings, metrics, stores, store, index_name)
+        caches = cache_services.build(settings, metrics, stores, store, index_name, standby)
         search = search_services.build(
-            settings, metrics, stores, caches, metered, index_name, rag_tools, read_log
+            settings, metrics, stores, caches, metered, index_name, rag_tools, read_log, standby
         )
         documents = document_services.build(
             settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage

@@ -15,6 +15,7 @@ from cache.semantic.semantic_tier import SemanticTier
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.caching.question_similarity import BucketLedger, QuestionSimilarity
 from gateway.metrics import Metrics
+from gateway.regions.standby import Standby
 from gateway.settings import Settings
 from gateway.stores import Stores
 from index.invalidation.changes import ChangeLog, ChangeSet
@@ -35,11 +36,16 @@ class CacheServices:
 
 
 def build(
-    settings: Settings, metrics: Metrics, stores: Stores, store: RedisStore, index_name: str
+    settings: Settings,
+    metrics: Metrics,
+    stores: Stores,
+    store: RedisStore,
+    index_name: str,
+    standby: Standby | None,
 ) -> CacheServices:
     """index_name: of the index version; semantic counts hold for one version only."""
     replicas = RegistryReplicas(store, ReverseIndex)
-    feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants)
+    feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants, standby)
     invalidation = Invalidation(store, replicas, feed, metrics.cache_event, metrics.drain)
     local = LocalInvalidation(feed, ReverseIndex)
     similarity = QuestionSimilarity(settings.language)

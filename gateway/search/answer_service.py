@@ -19,10 +19,11 @@ async def search_at_once(
 
     is_confirmed: whether the caller is the search's principal when the result was read.
     None if it is not, if memory may have the answer, if somebody else computes it, if no shard is
-    likely to propose, or if no statement is needed.
+    likely to propose, or if no statement is needed; nor with a standby, which may be behind.
     """
     if (
         search.question_group
+        or services.searcher.has_standby
         or not services.database.is_watched
         or not _is_from_shards(services, search)
         or services.searcher.is_in_memory(search.scope, search.query)

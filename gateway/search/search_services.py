@@ -16,6 +16,7 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.recording.low_confidence_log import LowConfidenceLog
 from gateway.recording.read_log import ReadLog
+from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
 from gateway.search.search_request import SearchRequest, build_search_request
@@ -83,6 +84,7 @@ def build(
     index_name: str,
     rag_tools: LazyRagTools,
     read_log: ReadLog,
+    standby: Standby | None,
 ) -> SearchServices:
     query_vector_caches = {
         embedder.space: caches.query_vectors
@@ -97,11 +99,13 @@ def build(
             query_vector_caches=query_vector_caches,
             score_min=settings.confidence_min,
             shards=shards,
+            standby=standby,
         )
 
+    nearest = stores.database if standby is None else standby.database
     version = f"{metadata.version('nearhit')} {index_name}"
     shards = ResidentShards(
-        stores.database,
+        nearest,
         bytes_max=settings.shard_bytes_max,
         chunks_max=settings.shard_chunks_max,
         with_texts=settings.shard_texts,
@@ -123,7 +127,7 @@ def build(
             searcher(None), caches.answers, shards, metrics.cache_event, share=share
         ),
         shard_auditor=ShardAuditor(
-            partial(shard_comparison.compare, stores.database),
+            partial(shard_comparison.compare, nearest),
             shards,
             caches.answers,
             metrics.cache_event,

@@ -44,6 +44,18 @@ class ServerSettings(BaseSettings):
         description="seconds of a read lease, the same in all regions; the longest time that a "
         "lost region delays a write",
     )
+    replica_url: SecretStr | None = Field(
+        None,
+        description="URL of the region's standby of that PostgreSQL, which searches read; needs "
+        "`NEARHIT_REGION`. Unset: all is read from the primary",
+    )
+    replica_wait_s: float = Field(
+        0.02,
+        ge=0,
+        le=1,
+        description="seconds that a search waits for what the standby has not replayed yet; then "
+        "it asks the primary",
+    )
     database_connections: PositiveInt = Field(
         8,
         description="maximum connections of a worker for searches, and the same number for other "
@@ -74,6 +86,15 @@ class ServerSettings(BaseSettings):
         "info", description="lowest severity of log lines"
     )
     log_queries: bool = Field(False, description="whether log lines contain the text of queries")
+
+    @model_validator(mode="after")
+    def _has_region_of_replica(self) -> Self:
+        if self.replica_url is not None and (self.region is None or self.database_url is None):
+            raise ValueError(
+                "NEARHIT_REPLICA_URL needs NEARHIT_REGION on all gateways and workers, and "
+                "NEARHIT_DATABASE_URL, the URL of the primary"
+            )
+        return self
 
     @model_validator(mode="after")
     def _has_both_pooler_urls(self) -> Self:

@@ -29,6 +29,7 @@ _APPLICATION = {"application_name": "nearhit"}  # poolers pass it on
 # No pooler that shares connections passes this on: it refuses or ignores it.
 _DIRECT_MARK = {"nearhit.straight": "yes"}
 _IS_DIRECT = "SELECT current_setting('nearhit.straight', true) = 'yes'"
+_SYSTEM_IDENTIFIER = "SELECT system_identifier FROM pg_control_system()"
 _PROBE_PREFIX = "nearhit_probe_"
 _PROBE = "SELECT 'a statement that a pooler keeps'"
 _PROBE_NAMES = """
@@ -104,19 +105,34 @@ async def direct_connection(
             await connection.close(timeout=CLOSE_TIMEOUT_S)
 
 
+async def system_identifier(url: str) -> int:
+    """What a server shares with its standbys alone. Raises `DatabaseUnavailable`."""
+    with unavailable():
+        async with direct_connection(url) as connection:
+            identifier: int = await connection.fetchval(_SYSTEM_IDENTIFIER)
+    return identifier
+
+
 def pool(
     url: str,
     connections_max: int,
     statement_timeout_s: float,
     settings: Mapping[str, str] = {},
+    *,
+    connections_min: int = 1,
 ) -> AbstractAsyncContextManager[Pool]:
-    """A pool of direct connections. settings: of each connection, beside those of `session`."""
+    """A pool of direct connections.
+
+    settings: of each connection, beside those of `session`.
+    connections_min: opened at once; with 0 the pool is there even if the server is not.
+    """
     return _pool(
         url,
         connections_max,
         statement_timeout_s,
         init=_prepare,
         server_settings={**_APPLICATION, **settings, **session(statement_timeout_s)},
+        connections_min=connections_min,
     )
 
 
@@ -157,11 +173,12 @@ async def _pool(
     init: Callable[["asyncpg.Connection[asyncpg.Record]"], Coroutine[Any, Any, None]],
     server_settings: dict[str, str],
     statements_max: int = _STATEMENTS_MAX,
+    connections_min: int = 1,
 ) -> AsyncIterator[Pool]:
     with unavailable(), role_errors():
         pool = await asyncpg.create_pool(
             url,
-            min_size=1,
+            min_size=connections_min,
             max_size=connections_max,
             command_timeout=statement_timeout_s,  # should the server be too far gone for its own
             init=init,
@@ -197,14 +214,19 @@ async def _prepare_if_statements_are_kept(
 
 
 async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    await register_vector(connection)
-    await connection.set_type_codec(
-        "sparsevec",
-        schema="public",
-        encoder=lambda value: value if isinstance(value, bytes) else value.to_binary(),
-        decoder=SparseVector.from_binary,
-        format="binary",
-    )
+    try:
+        await register_vector(connection)
+        await connection.set_type_codec(
+            "sparsevec",
+            schema="public",
+            encoder=lambda value: value if isinstance(value, bytes) else value.to_binary(),
+            decoder=SparseVector.from_binary,
+            format="binary",
+        )
+    except ValueError as error:
+        raise DatabaseUnavailable(
+            f"a standby has not replayed pgvector's types: {error}"
+        ) from error
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import asyncpg
@@ -49,11 +50,14 @@ class Database:
         announce: "Announce",
         *,
         logged: bool,
+        primary: "Pool | None" = None,
     ) -> None:
+        """primary: where functions are created, if this server is a standby."""
         self.searching = searches
         self.history = ""
         self._url = url
         self._pool = pool
+        self._primary = primary or pool
         self._health = health
         self._observe = observe
         self._announce = announce
@@ -61,6 +65,11 @@ class Database:
         self._shard_functions = security_definer_functions.Functions(function_roles.SHARDS)
         self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
         self._dedicated_is_stale = False
+
+    @property
+    def owner_pool(self) -> Pool:
+        """The connections of the role that owns the tables."""
+        return self._pool
 
     @property
     def is_watched(self) -> bool:
@@ -106,8 +115,8 @@ class Database:
     @asynccontextmanager
     async def shard_snapshot(self) -> AsyncIterator[Session]:
         """A snapshot that may run the statements of `resident.sql` alone, as the role of shards."""
+        calls = self._shard_functions.all_calls() or await self._create_shard_functions()
         async with self.session() as session:
-            calls = await self._shard_functions.create_all(session.connection)
             try:
                 async with session.connection.transaction(
                     isolation="repeatable_read", readonly=True
@@ -117,6 +126,11 @@ class Database:
             except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
                 self._shard_functions.forget_all()
                 raise DatabaseUnavailable("a function of shards was dropped") from error
+
+    async def _create_shard_functions(self) -> Mapping[str, str]:
+        with unavailable():
+            async with self._primary.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                return await self._shard_functions.create_all(connection)
 
     async def as_owner(self, session: Session) -> Session:
         """The session of a `shard_snapshot`, which acts as the owner of the tables from here on."""
@@ -254,6 +268,47 @@ async def connect(
             yield database
         finally:
             await database.release()
+
+
+@asynccontextmanager
+async def connect_standby(
+    primary: Database,
+    url: str,
+    *,
+    connections_max: int,
+    statement_timeout_s: float,
+    search_timeout_s: float,
+    observe: Observe,
+) -> AsyncIterator[Database]:
+    """A standby of the primary's server, for searches and reads; it need not be reachable yet.
+
+    Its statements may raise `DatabaseUnavailable` for what it has not replayed, such as functions.
+    The other parameters are those of `connect`.
+    """
+    searches = {"role": function_roles.SEARCH.name}
+    pool = partial(connections.pool, url, connections_min=0)
+    async with (
+        pool(connections_max + 1, statement_timeout_s) as owner,
+        pool(connections_max, search_timeout_s, searches) as searching,
+    ):
+        shares = FairShare(
+            connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
+        )
+        health = Health()
+        standby = Database(
+            url,
+            owner,
+            SearchConnections(searching, primary.owner_pool, shares, health, observe),
+            health,
+            observe,
+            announce_to_nobody,
+            logged=False,
+            primary=primary.owner_pool,
+        )
+        try:
+            yield standby
+        finally:
+            await standby.release()
 
 
 @asynccontextmanager

@@ -44,6 +44,7 @@ class SearchConnections:
     """Calls the search functions by statement name, on connections of the search role.
 
     Each statement's first argument is the tenant, whose share the connection counts against.
+    owner: where functions are created; of the primary, if `pool` leads to a standby.
     """
 
     def __init__(
@@ -72,7 +73,11 @@ class SearchConnections:
                 self._functions.forget(name, numbers)
                 if _PINNED.get() is not None:  # the error has ended its transaction
                     raise DatabaseUnavailable("a search's function was dropped") from error
-            return await self._rows(name, await self._create_function(name, numbers), arguments)
+            call = await self._create_function(name, numbers)
+            try:
+                return await self._rows(name, call, arguments)
+            except asyncpg.UndefinedFunctionError as error:
+                raise DatabaseUnavailable("a standby has not replayed a function yet") from error
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)

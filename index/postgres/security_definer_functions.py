@@ -107,6 +107,12 @@ class Functions:
     def forget_all(self) -> None:
         self._calls.clear()
 
+    def all_calls(self) -> Mapping[str, str] | None:
+        """The call of each statement; None if this process does not know that all exist."""
+        calls = {name: self.get_call(name, {}) for name in self._statements}
+        known = {name: call for name, call in calls.items() if call is not None}
+        return known if len(known) == len(calls) else None
+
     async def create_all(self, connection: Connection) -> Mapping[str, str]:
         """Create the functions that are missing, and return the call of each statement.
 

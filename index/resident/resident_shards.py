@@ -150,6 +150,11 @@ class ResidentShards:
         residents = [self._residents.get(partition) for partition in scope.partitions]
         return all(each is not None and each.shard.sums is not None for each in residents)
 
+    def have_reached(self, scope: Scope, history: str, revisions: Mapping[str, int]) -> bool:
+        """Whether the scope's shards, which are in memory, are at these revisions or later ones."""
+        shards = [self._residents[partition].shard for partition in scope.partitions]
+        return followed_shard.has_reached(shards, history, revisions)
+
     async def at_least(
         self, scope: Scope, history: str, revisions: Mapping[str, int]
     ) -> Sequence[Shard] | None:

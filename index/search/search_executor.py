@@ -164,6 +164,12 @@ class SearchExecutor:
         """Whether shards would answer the query now, without PostgreSQL."""
         return self._shard_pass is not None and self._shard_pass.is_in_memory(scope, query)
 
+    def is_in_memory_at(self, scope: Scope, query: Query, known: KnownRevisions) -> bool:
+        """Whether shards would answer the query at these revisions, without their changes."""
+        return self._shard_pass is not None and self._shard_pass.is_in_memory_at(
+            scope, query, known
+        )
+
     async def _execute_in_memory(
         self, scope: Scope, query: Query, rows_max: int, known: KnownRevisions
     ) -> PassResults | None:

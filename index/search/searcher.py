@@ -16,9 +16,10 @@ from index.resident.resident_shards import ResidentShards
 from index.search import confidence, fusion, hits, strategy
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
-from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
+from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
 from index.search.search_executor import PassResults, SearchExecutor
 from index.search.shard_pass import KnownRevisions
+from index.search.standby_executor import Standby, StandbyExecutor
 from index.search.strategy import StrategyLimits
 from index.text import spelling
 
@@ -54,6 +55,8 @@ class Searcher:
     query_vector_caches: by space, for embedders that are slower than a cache.
     score_min: the score a confident answer needs, for tenants that set none.
     shards: partitions in memory; None to search in PostgreSQL alone.
+    standby: searched instead of `database` at revisions that are known and replayed there; then the
+        shards are of its rows.
     """
 
     def __init__(
@@ -64,20 +67,38 @@ class Searcher:
         query_vector_caches: Mapping[str, QueryVectorCache] | None = None,
         score_min: float | None = None,
         shards: ResidentShards | None = None,
+        standby: Standby | None = None,
     ) -> None:
         self._score_min = score_min
         self._database = database
         query_embedder = QueryEmbedder(*embedders, vector_caches=query_vector_caches)
         self._is_remote = bool(query_vector_caches)
-        self._executor = SearchExecutor(database, query_embedder, limits=limits, shards=shards)
+
+        def executor(database: Database, shards: ResidentShards | None) -> SearchExecutor:
+            return SearchExecutor(database, query_embedder, limits=limits, shards=shards)
+
+        if standby is None:
+            self._executor, self._standby = executor(database, shards), None
+        else:
+            self._executor = executor(database, None)
+            self._standby = StandbyExecutor(standby, executor(standby.database, shards))
+
+    @property
+    def has_standby(self) -> bool:
+        """Whether a search at known revisions is nearer than one of the current rows."""
+        return self._standby is not None
 
     def answers_from_memory(self, scope: Scope, query: Query) -> bool:
         """Whether a search now takes about as long as a lookup in Redis."""
-        return not self._is_remote and self._executor.has_shards(scope, query)
+        return not self._is_remote and self._nearest.has_shards(scope, query)
 
     def is_in_memory(self, scope: Scope, query: Query) -> bool:
         """Whether a search at known revisions would now be answered without PostgreSQL."""
-        return not self._is_remote and self._executor.is_in_memory(scope, query)
+        return not self._is_remote and self._nearest.is_in_memory(scope, query)
+
+    @property
+    def _nearest(self) -> SearchExecutor:
+        return self._executor if self._standby is None else self._standby.executor
 
     async def search(
         self,
@@ -109,7 +130,7 @@ class Searcher:
     ) -> SearchResult:
         embedded_query = None
         for rows_max in (query.likely_depth, query.depth):
-            results = await self._executor.execute(scope, query, rows_max, embedded_query, known)
+            results = await self._execute(scope, query, rows_max, embedded_query, known)
             ranking = _fuse(query, results)[:rows_max]
             selected = hits.select_hits(query, ranking, results.rows)
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
@@ -117,6 +138,20 @@ class Searcher:
                 return self._with_confidence(result, query, results)
             embedded_query = results.embedded_query
         raise AssertionError("the last search goes to the full depth")
+
+    async def _execute(
+        self,
+        scope: Scope,
+        query: Query,
+        rows_max: int,
+        embedded_query: EmbeddedQuery | None,
+        known: KnownRevisions | None,
+    ) -> PassResults:
+        if self._standby is not None and known is not None:
+            results = await self._standby.execute(scope, query, rows_max, embedded_query, known)
+            if results is not None:
+                return results
+        return await self._executor.execute(scope, query, rows_max, embedded_query, known)
 
     def _with_confidence(
         self, result: SearchResult, query: Query, results: PassResults

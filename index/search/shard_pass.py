@@ -48,6 +48,12 @@ class ShardPass:
         """Whether shards would answer the query now, without PostgreSQL."""
         return _is_answered_by_texts(query) and self._shards.hold_texts(scope)
 
+    def is_in_memory_at(self, scope: Scope, query: Query, known: KnownRevisions) -> bool:
+        """As `is_in_memory`, with shards at the known revisions or later ones."""
+        return self.is_in_memory(scope, query) and self._shards.have_reached(
+            scope, known.history, known.by_partition
+        )
+
     def loaded(self, scope: Scope, query: Query) -> Sequence[Shard] | None:
         """The shards for a search; None if they can't propose, or until they are loaded."""
         return self._shards.use(scope) if _can_propose(query) else None

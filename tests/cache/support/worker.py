@@ -48,7 +48,9 @@ class FakeChangeLog:
         self.changes[partition, self.revisions[partition]] = frozenset(things) or None
         return self.revisions[partition]
 
-    async def changes_after(self, _tenant: str, partition: str, revision: int) -> Changed | None:
+    async def changes_after(
+        self, _tenant: str, partition: str, revision: int, _required: Revisions
+    ) -> Changed | None:
         self.asked += 1
         if self.is_away:
             raise ChangeFeedUnavailable

@@ -1,0 +1,203 @@
+"""A gateway that searches its region's standby, which may be behind, away, or another server."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from gateway.embedded.embedded_servers import Servers
+from gateway.errors import CommandError
+from gateway.metrics import Metrics
+from gateway.services import open_services
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.regions.conftest import Pair
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+
+@pytest.fixture
+async def gateway(region_settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    async with running(region_settings, embedder) as started:
+        await started.tenant("acme")
+        yield started
+
+
+@pytest.fixture
+async def far(
+    far_settings: Settings, embedder: Embedder, gateway: Gateway
+) -> AsyncIterator[Gateway]:
+    async with running(far_settings, embedder) as started:
+        yield started
+
+
+@pytest.fixture
+async def ana(gateway: Gateway) -> Caller:
+    return await gateway.caller("ana", roles=["reader", "writer"])
+
+
+async def reads(far: Gateway, outcome: str) -> float:
+    return await far.counted("nearhit_standby_reads_total", outcome=outcome)
+
+
+async def holds_lease(far: Gateway, caller: Caller) -> None:
+    async with asyncio.timeout(10):
+        while True:
+            before = await far.counted(
+                "nearhit_sql_statement_duration_seconds_count", statement="tenants.revisions"
+            )
+            await caller.search("leave")
+            if before == await far.counted(
+                "nearhit_sql_statement_duration_seconds_count", statement="tenants.revisions"
+            ):
+                return
+            await asyncio.sleep(0.05)
+
+
+async def asked_until_standby_answers(far: Gateway, caller: Caller) -> None:
+    """Ask new questions until one is answered without the primary."""
+    async with asyncio.timeout(20):
+        for number in range(10_000):
+            before = await reads(far, "standby")
+            await caller.search(f"question {number} of {random.random()}")  # noqa: S311
+            if await reads(far, "standby") > before:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_a_new_question_is_answered_while_the_primary_hangs(
+    pair: Pair, far: Gateway, ana: Caller
+) -> None:
+    at_far = far.as_(ana)
+    await ana.put("leave", "Everybody has 25 days of leave.")
+    await asked_until_standby_answers(far, at_far)
+    await holds_lease(far, at_far)
+
+    with pair.primary.hanging():
+        assert await at_far.found("how many days of leave are there") == ["leave"]
+
+
+async def test_what_the_standby_has_not_replayed_comes_from_the_primary(
+    pair: Pair, far: Gateway, ana: Caller
+) -> None:
+    at_far = far.as_(ana)
+    await ana.put("leave", "Everybody has 25 days of leave.")
+    await asked_until_standby_answers(far, at_far)
+    behind = await reads(far, "behind")
+    pair.standby.ask("SELECT pg_wal_replay_pause()")
+
+    for days in range(30, 33):
+        await ana.put("leave", f"Everybody has {days} days of leave.")
+        (hit,) = (await at_far.search("days of leave")).json()["hits"]
+        assert str(days) in hit["text"]
+
+    assert await reads(far, "behind") > behind
+
+
+async def test_answers_in_redis_are_invalidated_from_the_standby(
+    pair: Pair, far: Gateway, ana: Caller
+) -> None:
+    at_far = far.as_(ana)
+    for number in range(8):
+        await ana.put(f"note-{number}", f"The note of number {number}.")
+    random.seed(7)
+    for round_ in range(40):
+        if random.random() < 0.2:  # noqa: S311
+            pair.standby.ask("SELECT pg_wal_replay_pause()")
+        elif random.random() < 0.4:  # noqa: S311
+            pair.standby.ask("SELECT pg_wal_replay_resume()")
+        number = random.randrange(8)  # noqa: S311
+        await ana.put(f"note-{number}", f"The note of number {number}, edition {round_}.")
+        for asked in (number, random.randrange(8)):  # noqa: S311
+            hits = (await at_far.search(f"note of number {asked}")).json()["hits"]
+            fresh = (await ana.search(f"note of number {asked}")).json()["hits"]
+            assert hits == fresh, "what home finds now, the region finds"
+    assert await reads(far, "standby") > 0
+
+
+async def test_a_standby_that_hangs_delays_a_question_and_no_more(
+    pair: Pair, far: Gateway, ana: Caller
+) -> None:
+    at_far = far.as_(ana)
+    await ana.put("leave", "Everybody has 25 days of leave.")
+    await asked_until_standby_answers(far, at_far)
+
+    with pair.standby.hanging():
+        started_s = time.monotonic()
+        for number in range(20):
+            await ana.put("leave", f"Everybody has {number} days of leave.")
+            (hit,) = (await at_far.search(f"days of leave {number}")).json()["hits"]
+            assert f"{number} days" in hit["text"]
+        assert time.monotonic() - started_s < 8
+
+    await asked_until_standby_answers(far, at_far)
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+async def test_a_gateway_starts_whatever_the_standby_does(
+    pair: Pair,
+    far_settings: Settings,
+    gateway: Gateway,
+    ana: Caller,
+    embedder: Embedder,
+    *,
+    is_paused: bool,
+) -> None:
+    if is_paused:
+        pair.standby.ask("SELECT pg_wal_replay_pause()")
+    else:
+        far_settings = far_settings.model_copy(
+            update={
+                "replica_url": SecretStr(
+                    "postgresql://nobody:none@127.0.0.1:9/nowhere?sslmode=disable"
+                )
+            }
+        )
+    await ana.put("leave", "Everybody has 25 days of leave.")
+
+    async with running(far_settings, embedder) as far:
+        assert await far.as_(ana).found("days of leave") == ["leave"]
+        assert await reads(far, "standby") == 0
+
+
+async def test_shards_follow_the_standby_and_answer_while_the_primary_hangs(
+    pair: Pair, far_settings: Settings, gateway: Gateway, ana: Caller, embedder: Embedder
+) -> None:
+    in_memory = far_settings.model_copy(
+        update={"shard_bytes_max": 100_000_000, "shard_texts": True}
+    )
+    async with running(in_memory, embedder) as far:
+        at_far = far.as_(ana)
+        await ana.put("leave", "Everybody has 25 days of leave.")
+        async with asyncio.timeout(20):
+            while not await far.counted("nearhit_shard_events_total", event="loaded"):
+                await at_far.search(f"leave {random.random()}")  # noqa: S311
+        for days in range(30, 40):
+            await ana.put("leave", f"Everybody has {days} days of leave.")
+            (hit,) = (await at_far.search(f"days of leave in {days}")).json()["hits"]
+            assert str(days) in hit["text"]
+        assert await far.counted("nearhit_shard_events_total", event="outdated") == 0
+        await holds_lease(far, at_far)
+
+        with pair.primary.hanging(), pair.standby.hanging():
+            assert await at_far.found("days of leave for all of us") == ["leave"]
+
+
+async def test_a_copy_of_another_server_is_refused(
+    far_settings: Settings, servers: Servers, gateway: Gateway, embedder: Embedder
+) -> None:
+    other = far_settings.model_copy(update={"replica_url": SecretStr(servers.database_url)})
+    with pytest.raises(CommandError, match="another PostgreSQL"):
+        async with open_services(other, Metrics(), embedder):
+            pass
+
+
+def test_a_standby_needs_a_region() -> None:
+    with pytest.raises(ValidationError, match="NEARHIT_REGION"):
+        Settings(
+            database_url=SecretStr("postgresql://here"), replica_url=SecretStr("postgresql://there")
+        )
