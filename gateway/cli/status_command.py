@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -17,6 +18,7 @@ from gateway.settings import Settings
 
 if TYPE_CHECKING:
     from index.postgres.database import Database
+    from index.regions.standbys import StandbyStatus
     from index.tenants.usage import UsageStore
 
 Names = Annotated[
@@ -32,14 +34,23 @@ Last = Annotated[
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class _Regions:
+    """gateways: with a read lease, by region."""
+
+    gateways: Counter[str]
+    standbys: "Sequence[StandbyStatus]"
+
+
 def status(tenant: Names = None) -> None:
     """Show waiting, running and failed jobs and the index lag, by tenant and source.
 
-    With regions, also how many gateways hold a read lease in each.
+    With regions, also how many gateways hold a read lease in each, and how far behind the primary
+    its standbys are.
     """
     headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused")
     table = Table("tenant", "source", *headings)
-    statuses, gateways = _query_tenants(tenant or [], lambda usage, name: usage.status(name))
+    statuses, regions = _query_tenants(tenant or [], lambda usage, name: usage.status(name))
     for name, sources in statuses:
         for source in sources:
             oldest_s = source.oldest_waiting_s
@@ -51,11 +62,16 @@ def status(tenant: Names = None) -> None:
                 *map(str, (source.embedded, source.reused)),
             )
     console.print(table if table.row_count else "no sources yet")
-    if gateways:
-        regions = Table("region", "gateways with a read lease")
-        for region, number in sorted(gateways.items()):
-            regions.add_row(region, str(number))
-        console.print(regions)
+    if regions.gateways:
+        held = Table("region", "gateways with a read lease")
+        for region, number in sorted(regions.gateways.items()):
+            held.add_row(region, str(number))
+        console.print(held)
+    if regions.standbys:
+        lags = Table("standby", "state", "lag", "not replayed", "log for it")
+        for each in regions.standbys:
+            lags.add_row(escape(each.name), *_lag(each))
+        console.print(lags)
 
 
 def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
@@ -73,17 +89,29 @@ def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
     console.print(table if table.row_count else "no usage")
 
 
+def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
+    behind = standby.behind_bytes
+    return (
+        standby.state,
+        "" if standby.lag_s is None else f"{standby.lag_s:,.3f} s",
+        "" if behind is None else f"{behind / 1e6:,.1f} MB",
+        standby.wal_status or "no slot",
+    )
+
+
 def _query_tenants(
     names: Sequence[str], query: "Callable[[UsageStore, str], Coroutine[None, None, T]]"
-) -> tuple[list[tuple[str, T]], Counter[str]]:
-    """The result of a query for each named tenant, or for all; and the gateways by region."""
+) -> tuple[list[tuple[str, T]], "_Regions"]:
+    """The result of a query for each named tenant, or for all; and the state of the regions."""
 
-    async def run(settings: Settings) -> tuple[list[tuple[str, T]], Counter[str]]:
+    async def run(settings: Settings) -> tuple[list[tuple[str, T]], _Regions]:
+        from index.regions import standbys
         from index.regions.read_lease_store import ReadLeaseStore
 
         async with _open_usage(settings, names) as (database, usage, tenants):
             results = [(name, await query(usage, name)) for name in tenants]
-            return results, Counter(await ReadLeaseStore(database).regions())
+            gateways = Counter(await ReadLeaseStore(database).regions())
+            return results, _Regions(gateways, await standbys.statuses(database))
 
     with common.errors(), common.servers(Settings()) as settings:
         return asyncio.run(run(settings))

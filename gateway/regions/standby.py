@@ -19,8 +19,8 @@ from index.tenants.tenant_store import TenantRevisions, TenantStore
 
 # Starting values, not measured.
 _TRUSTED_S = 1.0  # after an answer, before the standby is asked whether it is still there
-_ANSWER_S_MAX = 0.25  # for its revisions, which are in its memory
-_SEARCH_S_MAX = 1.0  # then the primary is asked
+ANSWER_S_MAX = 0.25  # for its revisions, which are in its memory
+SEARCH_S_MAX = 1.0  # then the primary is asked
 _POLL_S = 0.002
 _CHECK_S_MAX = 5.0
 _STATEMENT_S_MAX = 30.0  # loading a large partition
@@ -89,7 +89,7 @@ class Standby:
         known = {name: self._revisions.latest(name, trusted_s) for name in revisions}
         ends_s = now_s + (self._wait_s if wait_s is None else wait_s)
         while not _has_reached(known, history, revisions):
-            async with asyncio.timeout(_ANSWER_S_MAX):
+            async with asyncio.timeout(ANSWER_S_MAX):
                 counters = await self._revisions.read(revisions)
             known = {name: counters.get(name) for name in revisions}
             if self._clock_s() >= ends_s:
@@ -127,7 +127,7 @@ async def connect(
         url,
         connections_max=settings.database_connections,
         statement_timeout_s=_STATEMENT_S_MAX,
-        search_timeout_s=min(_SEARCH_S_MAX, settings.deadline_s),
+        search_timeout_s=min(SEARCH_S_MAX, settings.deadline_s),
         observe=observe,
     ) as standby:
         yield Standby(standby, wait_s=settings.replica_wait_s, count=count)

@@ -13,6 +13,7 @@ from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
+from index.regions import standbys
 from index.search.query_embedder import Embedder
 from tests.gateway.regions.conftest import Pair
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -201,3 +202,22 @@ def test_a_standby_needs_a_region() -> None:
         Settings(
             database_url=SecretStr("postgresql://here"), replica_url=SecretStr("postgresql://there")
         )
+
+
+async def test_status_shows_the_standbys_and_how_far_they_are(
+    pair: Pair, region_settings: Settings, gateway: Gateway, embedder: Embedder
+) -> None:
+    async with open_services(region_settings, Metrics(), embedder) as services:
+        (streaming,) = await standbys.statuses(services.stores.database)
+        assert (streaming.name, streaming.state, streaming.wal_status) == ("far", "streaming", None)
+
+        pair.primary.ask("SELECT pg_create_physical_replication_slot('gone', true)")
+        pair.standby.ask("SELECT pg_wal_replay_pause()")
+        await gateway.tenant("late")
+        try:
+            far, gone = await standbys.statuses(services.stores.database)
+        finally:
+            pair.primary.ask("SELECT pg_drop_replication_slot('gone')")
+        assert (gone.name, gone.state, gone.wal_status) == ("gone", "away", "reserved")
+        assert far.behind_bytes is not None
+        assert far.behind_bytes > 0
