@@ -1,0 +1,99 @@
+"""An answer of a standby counts only at the revisions that the caller must not miss."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from index.embedders.static_embedder import StaticEmbedder
+from index.errors import DatabaseUnavailable
+from index.model.query import Query
+from index.model.scope import PUBLIC, everything
+from index.postgres.database import Database
+from index.search import strategy
+from index.search.query_embedder import QueryEmbedder
+from index.search.search_executor import PassResults, SearchExecutor
+from index.search.shard_pass import KnownRevisions
+from index.search.standby_executor import StandbyExecutor
+from index.tenants.tenant_store import TenantStore
+from ingest.write.writer import Writer
+from tests.index.support.samples import a_document, put
+
+pytestmark = pytest.mark.anyio
+
+SCOPE = everything("acme", "ana", [])
+
+
+@dataclass
+class ClaimingStandby:
+    """Says that it has everything, whatever its database has."""
+
+    database: Database
+    failures: list[None] = field(default_factory=list)
+
+    async def has_replayed(self, _history: str, _revisions: Mapping[str, int], /) -> bool:
+        return True
+
+    def failed(self) -> None:
+        self.failures.append(None)
+
+
+@pytest.fixture
+def standby(database: Database) -> ClaimingStandby:
+    return ClaimingStandby(database)
+
+
+@pytest.fixture
+async def known(writer: Writer, database: Database) -> KnownRevisions:
+    await put(writer, a_document("leave", "Everybody has 25 days of leave."))
+    counters = await TenantStore(database).revisions(["acme", PUBLIC])
+    numbers = {name: each.revision for name, each in counters.items()}
+    return KnownRevisions(counters["acme"].history, numbers)
+
+
+async def execute(
+    standby: ClaimingStandby, embedder: StaticEmbedder, known: KnownRevisions
+) -> PassResults | None:
+    executor = SearchExecutor(standby.database, QueryEmbedder(embedder), limits=strategy.MEASURED)
+    query = Query("leave", top_k=5)
+    return await StandbyExecutor(standby, executor).execute(SCOPE, query, 5, None, known)
+
+
+async def test_an_answer_at_the_known_revisions_counts(
+    standby: ClaimingStandby, static_embedder: StaticEmbedder, known: KnownRevisions
+) -> None:
+    results = await execute(standby, static_embedder, known)
+    assert results is not None
+    assert results.revisions == known.by_partition
+
+
+@pytest.mark.parametrize("partition", ["acme", PUBLIC])
+async def test_an_answer_before_them_does_not(
+    standby: ClaimingStandby,
+    static_embedder: StaticEmbedder,
+    known: KnownRevisions,
+    partition: str,
+) -> None:
+    later = {**known.by_partition, partition: known.by_partition[partition] + 1}
+    assert await execute(standby, static_embedder, KnownRevisions(known.history, later)) is None
+
+
+async def test_an_answer_of_another_history_does_not(
+    standby: ClaimingStandby, static_embedder: StaticEmbedder, known: KnownRevisions
+) -> None:
+    other = KnownRevisions("another", known.by_partition)
+    assert await execute(standby, static_embedder, other) is None
+
+
+async def test_a_standby_that_does_not_answer_has_failed(
+    standby: ClaimingStandby,
+    static_embedder: StaticEmbedder,
+    known: KnownRevisions,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def unanswered(*_arguments: object, **_numbers: int) -> None:
+        raise DatabaseUnavailable
+
+    monkeypatch.setattr(standby.database.searching, "rows", unanswered)
+    assert await execute(standby, static_embedder, known) is None
+    assert standby.failures == [None]
