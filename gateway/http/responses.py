@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from cache.protocol import Revisions
+from gateway.auth.freshness import revision_header
 from gateway.schemas import QueuedAnswer
 from gateway.settings import Settings
 
@@ -28,6 +30,12 @@ class RawResponse(Response):
 
 def json_response(body: BaseModel, status: int = 200) -> Response:
     return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def with_revision(response: Response, revisions: Revisions, tenant: str) -> Response:
+    """The response to a write, with the revision from which on answers contain it."""
+    response.raw_headers.append((b"nearhit-revision", revision_header(revisions, tenant)))
+    return response
 
 
 def queued_body(job_id: str) -> QueuedAnswer:

@@ -7,12 +7,13 @@ import orjson
 from pydantic import Field
 
 from gateway import problems, schemas
+from gateway.auth.freshness import revision_header
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
-from gateway.search.response_headers import cache_status, revision_header
+from gateway.search.response_headers import cache_status
 from gateway.search.search_endpoint import serve
 from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import SearchBody
@@ -102,10 +103,12 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
     if request is None:
         request = services.request_of(context.principal, _search_body(services, arguments))
         services.parsed_searches[key] = request
-    request, answer = await serve(context, services, request)
+    answered = await serve(context, services, request)
+    request, answer = answered.request, answered.answer
     headers = [
         *cache_headers(context.http.settings, (b"cache-status", cache_status(answer))),
         (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
+        (b"nearhit-consistency", answered.consistency),
     ]
     return _search_result(context.services, request.key, answer.body), headers
 

@@ -3,7 +3,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from cache.revision_reader import RevisionReader
+from cache.revision_reader import EarlierReading, RevisionReader
 
 pytestmark = pytest.mark.anyio
 
@@ -84,11 +84,14 @@ async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_
     clock.now_s += 0.5
     await reader.read(["a"])
 
-    assert reader.oldest(["a"], 0.6) == {"a": 0}
-    assert reader.oldest(["a"], 0.4) == {"a": 1}
+    assert reader.oldest(["a"], 0.6) == EarlierReading({"a": 0}, 0.5)
+    assert reader.oldest(["a"], 0.4) == EarlierReading({"a": 1}, 0.0)
+    assert reader.newest(["a"], 0.6) == EarlierReading({"a": 1}, 0.0)
     assert reader.latest("a", 0.4) == 1
     clock.now_s += 0.5
     assert reader.oldest(["a"], 0.4) is None
+    assert reader.newest(["a"], 0.4) is None
+    assert reader.newest(["a"], 0.6) == EarlierReading({"a": 1}, 0.5)
     assert reader.latest("a", 0.4) is None
     assert reader.oldest(["a", "b"], 9.0) is None
 
@@ -102,7 +105,7 @@ async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revi
     oldest = reader.oldest(["a"], 9.0)
 
     assert oldest is not None
-    assert 80 < oldest["a"] < 99
+    assert 80 < oldest.values["a"] < 99
 
 
 async def test_a_failure_reaches_all_who_wait_and_the_next_statement_is_tried() -> None:
@@ -125,7 +128,7 @@ async def test_a_remembered_revision_serves_while_the_truth_is_away() -> None:
 
     with pytest.raises(ConnectionError):
         await reader.read(["a"])
-    assert reader.oldest(["a"], 1.0) == {"a": 0}
+    assert reader.oldest(["a"], 1.0) == EarlierReading({"a": 0}, 0.0)
     assert reader.latest("a", 1.0) == 0
 
 
