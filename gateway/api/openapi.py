@@ -38,6 +38,13 @@ _HEADERS: Mapping[int, Mapping[str, str]] = {
     429: {"Retry-After": "seconds"},
     503: {"Retry-After": "seconds"},
 }
+_MIN_REVISION = {
+    "name": "Nearhit-Min-Revision",
+    "in": "header",
+    "required": False,
+    "description": "`Nearhit-Revision` of an earlier answer, which this one must reach",
+    "schema": {"type": "string", "pattern": r"^[0-9]+(;public=[0-9]+)?(;of=[0-9a-f]{8})?$"},
+}
 _EVENT = {
     "type": "object",
     "properties": {
@@ -100,7 +107,8 @@ def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
                 "schema": parameter.schema,
             }
             for name, parameter in route.parameters.items()
-        ],
+        ]
+        + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION]),
         "responses": {
             str(route.status): _success(route),
             **(
@@ -132,13 +140,11 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     """The error statuses of the route."""
     statuses = {405, 422, 431, 500, 503}
     if route.needs != "anyone":
-        statuses |= {401, 403, 429, 504}
+        statuses |= {401, 403, 409, 429, 504}
     if route.body is not None:
         statuses |= {400, 413, 415}
     if "{" in route.path or route.parameters or route.method != "GET":
         statuses |= {404}
-    if route.method != "GET":
-        statuses |= {409}
     if route.is_generated:
         statuses |= {402, 501, 502}
     if route.render is not problems.render:

@@ -28,7 +28,7 @@ from gateway.documents.document_update import (
     with_access,
 )
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import json_response, queued_response, with_revision
+from gateway.http.responses import json_response, queued_response, read_response, with_revision
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
@@ -124,7 +124,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     if document is None:
         raise no_such_document()
     context.services.read_log.documents(caller.principal, [document.document_id])
-    return json_response(DocumentAnswer(text=document.text, **_summary(document)))
+    return read_response(DocumentAnswer(text=document.text, **_summary(document)))
 
 
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:
@@ -145,7 +145,7 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
     cursor = page[-1].document_id if len(rows) > len(page) else None
     document_ids = [document.document_id for document in page]
     context.services.read_log.documents(caller.principal, document_ids)
-    return json_response(
+    return read_response(
         DocumentsAnswer(
             documents=tuple(DocumentSummary(**_summary(document)) for document in page),
             cursor=cursor,

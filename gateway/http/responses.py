@@ -28,6 +28,17 @@ class RawResponse(Response):
         self.raw_headers = headers
 
 
+# Of an answer that is read from the primary after its request has arrived.
+STRONG_HEADER = (b"nearhit-consistency", b"strong")
+
+
+def read_response(body: BaseModel) -> Response:
+    """The response to a request that reads the primary."""
+    response = json_response(body)
+    response.raw_headers.append(STRONG_HEADER)
+    return response
+
+
 def json_response(body: BaseModel, status: int = 200) -> Response:
     return Response(body.model_dump_json(), status, media_type="application/json")
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from gateway import problems, schemas
 from gateway.auth.freshness import revision_header
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import cache_headers
+from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
@@ -143,7 +143,8 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
     if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     tokens_max = services.settings.mcp_tokens_max
-    return encode(results.fetch(document, start=fetch_arguments.start, tokens_max=tokens_max)), []
+    result = results.fetch(document, start=fetch_arguments.start, tokens_max=tokens_max)
+    return encode(result), [STRONG_HEADER]
 
 
 async def list_sources(
@@ -156,7 +157,7 @@ async def list_sources(
         full_scope(caller), caller.principal.filter, limit=_SOURCES_MAX
     )
     sources = [{"source": source, "documents": count} for source, count in counts.items()]
-    return encode(orjson.dumps({"sources": sources})), []
+    return encode(orjson.dumps({"sources": sources})), [STRONG_HEADER]
 
 
 def encode(result: bytes) -> bytes:
