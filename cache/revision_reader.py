@@ -61,9 +61,10 @@ class RevisionReader(Generic[T]):
 
     def known(self, tenants: Collection[str]) -> Mapping[str, T] | None:
         """The tenants' values now, if this process knows them without a statement."""
+        now_s = self._clock_s()  # before, so that a pause makes the values older, never younger
         known = self._known(tenants)
         if known is not None:
-            self._remember(known, self._clock_s())
+            self._remember(known, now_s)
         return known
 
     def read(

@@ -10,6 +10,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from gateway import problems
 from gateway.api import parameters
+from gateway.auth import freshness
 from gateway.http.route import ApiRoute
 
 _REF = "#/components/schemas/{model}"
@@ -39,11 +40,11 @@ _HEADERS: Mapping[int, Mapping[str, str]] = {
     503: {"Retry-After": "seconds"},
 }
 _MIN_REVISION = {
-    "name": "Nearhit-Min-Revision",
+    "name": freshness.MIN_REVISION,
     "in": "header",
     "required": False,
     "description": "`Nearhit-Revision` of an earlier answer, which this one must reach",
-    "schema": {"type": "string", "pattern": r"^[0-9]+(;public=[0-9]+)?(;of=[0-9a-f]{8})?$"},
+    "schema": {"type": "string", "pattern": f"^{freshness.MIN_REVISION_PATTERN}$"},
 }
 _EVENT = {
     "type": "object",

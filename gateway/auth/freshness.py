@@ -24,8 +24,9 @@ Consistency: TypeAlias = Literal["strong", "session", "bounded"]
 
 MIN_REVISION = "Nearhit-Min-Revision"
 _STRICTEST_FIRST: Sequence[Consistency] = get_args(Consistency)
-_NUMBER = "0|[1-9][0-9]{0,17}"  # PostgreSQL's `bigint` holds all of them
-_MIN_REVISION = re.compile(rf"({_NUMBER})(?:;public=({_NUMBER}))?(?:;of=([0-9a-f]{{8}}))?")
+_NUMBER = "(0|[1-9][0-9]{0,17})"  # PostgreSQL's `bigint` holds all of them
+MIN_REVISION_PATTERN = f"{_NUMBER}(;public={_NUMBER})?(;of=([0-9a-f]{{8}}))?"
+_MIN_REVISION = re.compile(MIN_REVISION_PATTERN)
 _TENANT_DIGITS = 2  # of the digest in a revision: they tell another tenant from another history
 
 
@@ -119,7 +120,7 @@ def parse_min_revision(header: bytes | None) -> MinRevision | None:
         raise problems.invalid_field(
             MIN_REVISION, "must be the Nearhit-Revision of an answer, such as 12 or 12;public=4"
         )
-    revision, public, of = match.groups()
+    revision, public, of = match.group(1, 3, 5)
     return MinRevision(int(revision), None if public is None else int(public), of)
 
 

@@ -96,6 +96,31 @@ async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_
     assert reader.oldest(["a", "b"], 9.0) is None
 
 
+async def test_what_is_known_takes_no_statement_if_it_suffices() -> None:
+    truth, clock = Truth(), RevisionClock()
+    reader = RevisionReader(truth, clock, lambda tenants: dict.fromkeys(tenants, 0))
+    truth.revision = 1
+
+    assert await reader.read(["a"]) == {"a": 0}
+    assert truth.statements == []
+    assert await reader.read(["a"], lambda known: known["a"] > 0) == {"a": 1}
+    assert truth.statements == [{"a"}]
+
+
+async def test_what_is_known_is_as_old_as_when_it_was_looked_up() -> None:
+    clock = RevisionClock()
+
+    def known(tenants: Collection[str]) -> Mapping[str, int]:
+        clock.now_s += 5.0  # the process is paused
+        return dict.fromkeys(tenants, 0)
+
+    reader = RevisionReader(Truth(), clock, known)
+    reader.known(["a"])
+
+    assert reader.newest(["a"], 9.0) == EarlierReading({"a": 0}, 5.0)
+    assert reader.newest(["a"], 4.0) is None
+
+
 async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revisions() -> None:
     truth, clock = Truth(), RevisionClock()
     reader = RevisionReader(truth, clock)

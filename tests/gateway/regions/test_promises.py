@@ -1,6 +1,7 @@
 """What a caller may choose in a gateway of a region that holds no lease, and what it then gets."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -280,6 +281,30 @@ async def test_cut_off_a_region_answers_what_it_promised_and_nothing_else(
     assert "26 days" in (await asked(at_far, later)).text
 
 
+async def test_cut_off_shards_with_texts_answer_new_questions_too(
+    settings: Settings, embedder: Embedder, far: Gateway, ana: Caller, proxy: DatabaseProxy
+) -> None:
+    """The far gateway sees to it that no lease is stored."""
+    there = {"region": "shards", "database_url": SecretStr(proxy.url), "shard_texts": True}
+    there |= {"shard_bytes_max": 1 << 26}
+    revision = await written(ana, 25)
+    async with running(settings.model_copy(update=there), embedder) as worker:
+        at_worker, numbers = worker.as_(ana), itertools.count()
+        async with asyncio.timeout(10):
+            while await worker.counted("nearhit_shard_events_total", event="loaded") < 2:
+                await asked(at_worker, query=f"days {next(numbers)}")
+
+        proxy.cut()
+        in_session = await asked(at_worker, revision, query="how much leave")
+        bounded = await asked(at_worker, query="leave of everybody", max_staleness_ms=WINDOW_MS)
+        strong = await asked(at_worker, query="how many days")
+
+    assert ("25 days" in in_session.text, "25 days" in bounded.text) == (True, True)
+    assert in_session.headers["nearhit-consistency"] == "session"
+    assert bounded.headers["nearhit-consistency"].startswith("bounded;ms=")
+    problem(strong, 503)
+
+
 async def test_cut_off_nothing_is_known_for_longer_than_the_tenant_allows(
     far: Gateway, ana: Caller, admin: Caller, proxy: DatabaseProxy
 ) -> None:
@@ -293,6 +318,52 @@ async def test_cut_off_nothing_is_known_for_longer_than_the_tenant_allows(
 
     problem(await asked(at_far, revision), 503)
     problem(await asked(at_far, max_staleness_ms=WINDOW_MS), 503)
+
+
+async def test_cut_off_at_home_only_a_caller_that_named_an_age_is_answered(
+    settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller, proxy: DatabaseProxy
+) -> None:
+    there = settings.model_copy(update={"database_url": SecretStr(proxy.url)})
+    async with running(there, embedder) as home:
+        revision = await written(ana, 25)
+        await asked(home.as_(ana))
+
+        proxy.cut()
+        in_session = await asked(home.as_(ana), revision)
+        bounded = await asked(home.as_(ana), revision, max_staleness_ms=WINDOW_MS)
+
+    problem(in_session, 503)
+    assert "25 days" in bounded.text
+    assert bounded.headers["nearhit-consistency"].startswith("bounded;ms=")
+
+
+async def test_a_new_question_to_shards_at_home_reaches_the_revision_or_is_refused(
+    settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller
+) -> None:
+    """Whose statement would prove a revision of its own."""
+    revision = await written(ana, 25)
+    async with running(settings.model_copy(update={"shard_bytes_max": 1 << 26}), embedder) as home:
+        at_home, numbers = home.as_(ana), itertools.count()
+        async with asyncio.timeout(10):
+            while await home.counted("nearhit_shard_events_total", event="loaded") < 2:
+                await asked(at_home, query=f"days {next(numbers)}")
+
+        for _ in range(3):
+            assert (await asked(at_home, revision, query=f"{next(numbers)}")).status_code == 200
+            problem(await asked(at_home, "1000", query=f"days {next(numbers)}"), 409)
+
+
+async def test_a_conversation_needs_no_primary_either(far: Gateway, ana: Caller) -> None:
+    at_far = far.as_(ana)
+    revision = await written(ana, 25)
+    await asked(at_far)
+    before = await readings(far)
+
+    answer = await asked(at_far, revision, history=[])
+
+    assert "25 days" in answer.text
+    assert answer.headers["nearhit-consistency"] == "session"
+    assert await readings(far) == before
 
 
 async def test_a_silent_primary_is_waited_for_until_the_deadline(
