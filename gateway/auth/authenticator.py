@@ -235,7 +235,7 @@ class Authenticator:
         So the usual way must have seen the principal's history lately. Nor does it check the key of
         an issuer.
         """
-        if freshness.min_revision is not None or self._may_recall(principal, freshness):
+        if freshness.min_revision is not None:
             return False
         latest = self._revisions.latest(PUBLIC, _HISTORY_AGE_S_MAX)
         is_lately_seen = latest is not None and latest.history == principal.history
@@ -287,9 +287,6 @@ class Authenticator:
         if self._web_tokens is None:
             raise problems.unauthorized()
         await self._web_tokens.check_issuer_key(thumbprint)
-
-    def _may_recall(self, principal: Principal, freshness: Freshness) -> bool:
-        return self._recalls and self._age_s_max(principal, freshness) > 0
 
     def _age_s_max(self, principal: Principal, freshness: Freshness) -> float:
         """How old the revisions may be that the principal's request is answered from."""

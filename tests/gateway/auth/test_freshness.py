@@ -83,6 +83,16 @@ def test_a_refusal_says_whether_the_tenant_the_history_or_the_number_is_another(
     assert "another history" in details[2]
 
 
+def test_tenants_whose_digests_begin_alike_have_different_ones() -> None:
+    digest = freshness.digest_of_history("acme", "a1")
+    others = (freshness.digest_of_history(f"tenant-{number}", "a1") for number in range(10_000))
+
+    alike = [other for other in others if other[:2] == digest[:2]]
+
+    assert alike
+    assert digest not in alike
+
+
 @pytest.mark.parametrize(
     ("consistency", "max_staleness_ms", "revision", "promise"),
     [

@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from cache.read_lease import MARGIN, HeldLease
 from gateway.settings import Settings
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
@@ -55,7 +58,8 @@ async def test_a_revision_that_was_not_heard_of_is_read_from_the_primary(
     await written(ana, 25)
     await holds_lease(far, at_far)
     monkeypatch.setattr(ReadLeaseStore, "acknowledge", unheard)
-    monkeypatch.setattr("gateway.regions.lease_keeper.LeaseKeeper._hear", lambda *_: None)
+    monkeypatch.setattr(HeldLease, "heard", lambda lease, *_: lease)
+    monkeypatch.setattr(HeldLease, "renewed", renewed_without_news)
     writing = asyncio.create_task(written(ana, 26))
     async with asyncio.timeout(10):
         while "26 days" not in (at_home := await asked(ana)).text:
@@ -66,6 +70,12 @@ async def test_a_revision_that_was_not_heard_of_is_read_from_the_primary(
     assert "26 days" in answer.text
     assert answer.headers["nearhit-consistency"] == "strong"
     await writing
+
+
+def renewed_without_news(
+    lease: HeldLease[Any], _renewal: object, _epoch: int, begun_at_s: float, duration_s: float
+) -> HeldLease[Any]:
+    return replace(lease, until_s=begun_at_s + duration_s * (1 - MARGIN))
 
 
 async def test_a_limit_holds_at_once(far: Gateway, ana: Caller, admin: Caller) -> None:
