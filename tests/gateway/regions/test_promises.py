@@ -121,6 +121,23 @@ async def test_session_may_miss_what_others_have_written_and_strong_may_not(
     assert "26 days" in in_session_then.text
 
 
+async def test_session_is_answered_at_the_newest_that_the_region_knows(
+    far: Gateway, ana: Caller
+) -> None:
+    at_far = far.as_(ana)
+    revision = await written(ana, 25)
+    await asked(at_far)  # the answer in memory is of this revision
+    await written(ana, 26)
+    await at_far.call("GET", "/v1/documents")
+
+    in_session = await asked(at_far, revision)
+    bounded = await asked(at_far, "0", max_staleness_ms=WINDOW_MS)
+
+    assert "26 days" in in_session.text
+    assert in_session.headers["nearhit-consistency"] == "session"
+    assert bounded.headers["nearhit-consistency"].startswith("bounded;ms=")
+
+
 async def test_bounded_is_answered_at_what_the_region_knows_and_says_how_old_that_is(
     far: Gateway, ana: Caller
 ) -> None:
