@@ -88,6 +88,27 @@ async def test_roles_are_those_that_the_token_names_of_ours(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("limit", [None, 0])
+async def test_the_limit_of_the_tenant_holds_for_web_tokens_too(
+    gateway: Gateway,
+    other_worker: Gateway,
+    ana: Caller,
+    admin: Caller,
+    issuer: Issuer,
+    limit: int | None,
+) -> None:
+    await ana.put("leave", LEAVE, readers=["tenant"])
+    await admin.call("PUT", "/v1/consistency", json={"max_staleness_ms": limit})
+    zoe = bearer(gateway, issuer.token(sub="zoe"))
+    await zoe.found("annual leave")
+    await other_worker.as_(ana).share("leave")
+
+    found = await zoe.found("annual leave", max_staleness_ms=500)
+
+    assert found == (["leave"] if limit is None else [])
+
+
+@pytest.mark.slow
 async def test_a_membership_here_counts_beside_the_groups_of_the_token_and_bites_at_once(
     gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller, issuer: Issuer
 ) -> None:

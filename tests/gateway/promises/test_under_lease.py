@@ -11,18 +11,11 @@ from cache.read_lease import MARGIN, HeldLease
 from gateway.settings import Settings
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
-from tests.gateway.regions.test_promises import LEAVE, WINDOW_MS, asked, limit, written
+from tests.gateway.promises.asking import LEAVE, WINDOW_MS, asked, limit, written
 from tests.gateway.regions.test_region_gateways import holds_lease, readings, unheard
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
-
-
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    return settings.model_copy(
-        update={"cache_audit_per_mille": 0.0, "staleness_s_max": WINDOW_MS / 1000}
-    )
 
 
 @pytest.fixture
