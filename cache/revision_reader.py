@@ -6,7 +6,8 @@ revision that was read before it arrived.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from cachetools import LRUCache
@@ -22,8 +23,20 @@ class RevisionSource(Protocol[T_co]):
     async def revisions(self, tenants: Collection[str], /) -> Mapping[str, T_co]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierReading(Generic[T_co]):
+    """Values of tenants that were current within the last `age_s` seconds."""
+
+    values: Mapping[str, T_co]
+    age_s: float
+
+
 def _nothing(_tenants: Collection[str]) -> None:
     return None
+
+
+def _anything(*_: object) -> bool:
+    return True
 
 
 class RevisionReader(Generic[T]):
@@ -46,11 +59,22 @@ class RevisionReader(Generic[T]):
         self._next: _Batch[T] | None = None
         self._runner: asyncio.Task[None] | None = None
 
-    def read(self, tenants: Collection[str]) -> "asyncio.Future[Mapping[str, T]]":
-        """The tenants' values, read after this call."""
+    def known(self, tenants: Collection[str]) -> Mapping[str, T] | None:
+        """The tenants' values now, if this process knows them without a statement."""
+        now_s = self._clock_s()  # before, so that a pause makes the values older, never younger
         known = self._known(tenants)
         if known is not None:
-            self._remember(known, self._clock_s())
+            self._remember(known, now_s)
+        return known
+
+    def read(
+        self,
+        tenants: Collection[str],
+        is_sufficient: Callable[[Mapping[str, T]], bool] = _anything,
+    ) -> "asyncio.Future[Mapping[str, T]]":
+        """The tenants' values, read after this call; from the source unless those known suffice."""
+        known = self.known(tenants)
+        if known is not None and is_sufficient(known):
             ready: asyncio.Future[Mapping[str, T]] = asyncio.get_running_loop().create_future()
             ready.set_result(known)
             return ready
@@ -68,23 +92,37 @@ class RevisionReader(Generic[T]):
             return None
         return history[-1][1]
 
+    def newest(self, tenants: Collection[str], age_max_s: float) -> EarlierReading[T] | None:
+        """The last value of each tenant; None if one was not read within `age_max_s`."""
+        return self._earlier(tenants, age_max_s, reversed, _anything)
+
     def oldest(
         self,
         tenants: Collection[str],
         age_max_s: float,
-        is_usable: Callable[[T], bool] = lambda _: True,
-    ) -> Mapping[str, T] | None:
+        is_usable: Callable[[str, T], bool] = _anything,
+    ) -> EarlierReading[T] | None:
         """The oldest usable value of each tenant read within `age_max_s`; None if one has none."""
-        begun_after_s = self._clock_s() - age_max_s
-        values = {}
+        return self._earlier(tenants, age_max_s, iter, is_usable)
+
+    def _earlier(
+        self,
+        tenants: Collection[str],
+        age_max_s: float,
+        in_order: Callable[[tuple[tuple[float, T], ...]], Iterable[tuple[float, T]]],
+        is_usable: Callable[[str, T], bool],
+    ) -> EarlierReading[T] | None:
+        now_s = self._clock_s()
+        values, begun_at_s = {}, now_s
         for tenant in tenants:
-            for read_at_s, value in self._values.get(tenant, ()):
-                if read_at_s >= begun_after_s and is_usable(value):
+            for read_at_s, value in in_order(self._values.get(tenant, ())):
+                if read_at_s >= now_s - age_max_s and is_usable(tenant, value):
                     values[tenant] = value
+                    begun_at_s = min(begun_at_s, read_at_s)
                     break
             else:
                 return None
-        return values
+        return EarlierReading(values, now_s - begun_at_s)
 
     async def _run(self) -> None:
         while self._next is not None:

@@ -194,6 +194,11 @@ def conflict(field: str, detail: str) -> Problem:
     return Problem(409, "conflict", "Conflict", detail, [FieldError(field, detail)])
 
 
+def revision_unknown(detail: str) -> Problem:
+    errors = [FieldError("Nearhit-Min-Revision", detail)]
+    return Problem(409, "revision-unknown", "Revision unknown", detail, errors)
+
+
 def from_validation(error: ValidationError) -> Problem:
     """A problem with an error per invalid field; 400 if the body was not JSON."""
     field_errors = error.errors(include_url=False, include_context=False, include_input=False)

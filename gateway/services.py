@@ -40,6 +40,7 @@ from gateway.recording import usage_meter
 from gateway.recording.read_log import ReadLog
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
+from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
@@ -157,7 +158,7 @@ async def _join_rooms(
     ):
         observed = ObservedRevisions(stores.tenants, metrics.cache_event)
         lease = regions.lease_keeper(settings, connected, observed)
-        reader = RevisionReader(lease, time.monotonic, lease.known)
+        reader = RevisionReader(lease, suspend_aware_s, lease.known)
         auth = authenticator.build(settings, stores.principals, verifier, reader)
         caches = cache_services.build(settings, metrics, stores, store, index_name, standby)
         search = search_services.build(

@@ -1,10 +1,15 @@
-"""Tenants, for the operator; groups, for an admin of the tenant."""
+"""Tenants, for the operator; groups and staleness, for an admin of the tenant."""
 
 from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.admin.admin_services import AdminServices
-from gateway.admin.tenant_schemas import TenantAnswer, TenantBody
+from gateway.admin.tenant_schemas import (
+    ConsistencyAnswer,
+    ConsistencyBody,
+    TenantAnswer,
+    TenantBody,
+)
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 
@@ -31,6 +36,19 @@ async def remove_member(context: RequestContext[AdminServices]) -> Response:
     group, subject = _membership(context)
     await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
     return Response(status_code=204)
+
+
+async def get_consistency(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    return json_response(ConsistencyAnswer(max_staleness_ms=caller.principal.max_staleness_ms))
+
+
+async def put_consistency(context: RequestContext[AdminServices]) -> Response:
+    """Limit the staleness; an answer from an earlier reading still has the limit of that time."""
+    tenant = (await context.authenticate()).principal.tenant
+    body = context.parse_body(ConsistencyBody)
+    await context.services.tenants.put_max_staleness(tenant, body.max_staleness_ms)
+    return json_response(ConsistencyAnswer(max_staleness_ms=body.max_staleness_ms))
 
 
 def _membership(context: RequestContext[AdminServices]) -> tuple[str, str]:

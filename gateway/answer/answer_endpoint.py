@@ -6,17 +6,19 @@ from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.answer_services import AnswerServices
 from gateway.http.request_context import RequestContext
-from gateway.search.search_request import require_within_limits
+from gateway.search.search_request import freshness_of, require_within_limits
 
 
 async def post_answer(context: RequestContext[AnswerServices]) -> Response:
-    principal = (await context.authenticate()).principal
     if context.services.settings.chat_model is None:
+        await context.authenticate()
         raise problems.not_configured(
             "No language model is configured. Ask the operator to set NEARHIT_CHAT_MODEL."
         )
     body = context.parse_body(AnswerBody)
     require_within_limits(body, context.services.settings)
+    freshness = freshness_of(body, context.min_revision)
+    principal = (await context.authenticate(freshness=freshness)).principal
     from gateway.answer.answer_run import write_response  # loaded on first use
 
     return await write_response(context, principal, body)

@@ -65,7 +65,8 @@ async def _retrieve(
     if interpreted.body is None:
         headers = _headers(interpreted.headers)
         return _RetrievedHits(principal.tenant, body.query, (), headers, gate="closed")
-    request, served = await search_as_caller(context, context.services.search, interpreted.body)
+    answered = await search_as_caller(context, context.services.search, interpreted.body)
+    request, served = answered.request, answered.answer
     answer = orjson.loads(served.body)
     fallback = None
     if not answer["hits"] or answer.get("low_confidence"):
@@ -75,7 +76,10 @@ async def _retrieve(
         request.query.text,
         answer["hits"],
         _headers(
-            [*response_headers(context.services.settings, request, served), *interpreted.headers]
+            [
+                *response_headers(context.services.settings, request, served, answered.consistency),
+                *interpreted.headers,
+            ]
         ),
         fallback=fallback,
     )

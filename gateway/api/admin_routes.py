@@ -1,4 +1,4 @@
-"""The routes of tenants, keys, tokens, groups, jobs, usage and the audit log."""
+"""The routes of tenants, keys, tokens, groups, staleness, jobs, usage and the audit log."""
 
 from gateway.admin import (
     audit_log_endpoints,
@@ -140,6 +140,24 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         needs="admin",
         summary="Remove a member from a group of the tenant",
         status=204,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/consistency",
+        tenant_endpoints.get_consistency,
+        needs="admin",
+        summary="Get the most staleness that callers of the tenant may choose",
+        answer=tenant_schemas.ConsistencyAnswer,
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/consistency",
+        tenant_endpoints.put_consistency,
+        needs="admin",
+        summary="Set the most staleness that callers of the tenant may choose; 0 forbids it",
+        body=tenant_schemas.ConsistencyBody,
+        body_bytes_max=body_limit(1_024),
+        answer=tenant_schemas.ConsistencyAnswer,
     ),
     ApiRoute(
         "GET",

@@ -10,6 +10,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from gateway import problems
 from gateway.api import parameters
+from gateway.auth import freshness
 from gateway.http.route import ApiRoute
 
 _REF = "#/components/schemas/{model}"
@@ -37,6 +38,13 @@ _HEADERS: Mapping[int, Mapping[str, str]] = {
     405: {"Allow": "the methods of the path"},
     429: {"Retry-After": "seconds"},
     503: {"Retry-After": "seconds"},
+}
+_MIN_REVISION = {
+    "name": freshness.MIN_REVISION,
+    "in": "header",
+    "required": False,
+    "description": "`Nearhit-Revision` of an earlier answer, which this one must reach",
+    "schema": {"type": "string", "pattern": f"^{freshness.MIN_REVISION_PATTERN}$"},
 }
 _EVENT = {
     "type": "object",
@@ -100,7 +108,8 @@ def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
                 "schema": parameter.schema,
             }
             for name, parameter in route.parameters.items()
-        ],
+        ]
+        + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION]),
         "responses": {
             str(route.status): _success(route),
             **(
@@ -132,13 +141,11 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     """The error statuses of the route."""
     statuses = {405, 422, 431, 500, 503}
     if route.needs != "anyone":
-        statuses |= {401, 403, 429, 504}
+        statuses |= {401, 403, 409, 429, 504}
     if route.body is not None:
         statuses |= {400, 413, 415}
     if "{" in route.path or route.parameters or route.method != "GET":
         statuses |= {404}
-    if route.method != "GET":
-        statuses |= {409}
     if route.is_generated:
         statuses |= {402, 501, 502}
     if route.render is not problems.render:

@@ -86,7 +86,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         summary="Write many documents, one per line; the response has one result per line",
         body=document_schemas.BatchLine,
         body_bytes_max=lambda settings: settings.batch_bytes_max,
-        answer=document_schemas.WrittenAnswer,
+        answer=document_schemas.BatchLineAnswer,
         media_type="application/x-ndjson",
     ),
     ApiRoute(

@@ -1,7 +1,13 @@
-"""Authenticates callers; a cached principal counts only at the access revision it was read at."""
+"""Authenticates callers; a cached principal counts only at the access revision it was read at.
+
+In a gateway of a region, a caller that accepts it is authenticated at counters that were read
+earlier (`recall`): a revocation may then take as long as the tenant's admin and the deployment
+allow. Every other request reads the counters after it has arrived.
+"""
 
 import asyncio
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -13,6 +19,7 @@ from cachetools import LRUCache
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
 from gateway import problems
+from gateway.auth.freshness import STRONG, Freshness, Reading, kept_promise
 from gateway.background_flush import FlushBuffer
 from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
@@ -31,6 +38,7 @@ _PRINCIPALS_MAX = 10_000  # principals; about 10 MB
 _HISTORY_AGE_S_MAX = 1.0  # since the history was read, for `may_confirm_at`; a starting value
 _LOOKUPS_MAX = 4  # concurrent lookups of unknown credentials: forged ones leave connections free
 _FLUSH_S = 60.0  # between two writes of when keys were last used
+_AGE_S_MIN = 1e-6  # of an earlier reading, however coarse the clock is
 _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
 
 
@@ -54,14 +62,24 @@ class WebTokenVerifier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedRequest:
-    """A principal, and the revisions that were read after its request arrived, of one history.
+    """A principal, and the revisions that its request is answered from, all of one history.
 
+    revisions: read after the request arrived, or `age_s` before.
     oldest: a cached answer must be correct up to these revisions to be served.
+    freshness: what the request asks for.
     """
 
     principal: Principal
     revisions: Revisions
     oldest: Revisions
+    freshness: Freshness = STRONG
+    age_s: float = 0.0
+    oldest_age_s: float = 0.0
+
+    def kept_promise(self, valid_until: Revisions) -> bytes:
+        """The promise of an answer that is correct up to these revisions."""
+        readings = (Reading(self.revisions, self.age_s), Reading(self.oldest, self.oldest_age_s))
+        return kept_promise(self.freshness, readings, valid_until)
 
 
 class Authenticator:
@@ -75,10 +93,13 @@ class Authenticator:
         now: Callable[[], datetime],
         staleness_s_max: float,
         credential_staleness_s_max: float,
+        *,
+        recalls: bool = False,
     ) -> None:
         """staleness_s_max: upper bound on a caller's limit while PostgreSQL is available.
 
         credential_staleness_s_max: how long cached principals count while it is not.
+        recalls: whether earlier readings may answer a request, as in a gateway of a region.
         """
         self._principals = principals
         self._web_tokens = web_tokens
@@ -86,6 +107,7 @@ class Authenticator:
         self._now = now
         self._staleness_s_max = staleness_s_max
         self._credential_staleness_s_max = credential_staleness_s_max
+        self._recalls = recalls
         self._principals_by_digest: LRUCache[bytes, Principal] = LRUCache(_PRINCIPALS_MAX)
         self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
             "keys", principals.touch, max, every_s=_FLUSH_S, items_max=_USED_MAX
@@ -112,25 +134,28 @@ class Authenticator:
         return principal
 
     async def confirm(
-        self, principal: Principal, *, max_staleness_s: float = 0.0
+        self, principal: Principal, freshness: Freshness = STRONG
     ) -> AuthenticatedRequest:
         """The principal as it is now, with the revisions of its tenant at the same instant.
 
         A revocation, a rotation and a change of groups raise the access revision. Each request
-        reads it, so every worker drops the outdated principal at its next request.
-        max_staleness_s: how old an answer may be; it never extends the life of a credential.
+        reads it, so every worker drops the outdated principal at its next request; see `recall`
+        for the exception. A 409 `Problem` if the revision that the caller names is not reached.
         """
         self._refuse_expired(principal)
         if principal.issuer_key is not None:
             await self._check_issuer_key(principal.issuer_key)
+        recalled = self.recall(principal, freshness)
+        if recalled is not None:
+            return recalled
         try:
-            read = await self.read_revisions(principal)
+            read = await self.read_revisions(principal, freshness)
         except DatabaseUnavailable:
-            admitted = self._admit_from_memory(principal, max_staleness_s)
+            admitted = self._admit_from_memory(principal, freshness)
             if admitted is None:
                 raise
             return admitted
-        admitted = self.admit(principal, read, max_staleness_s)
+        admitted = self.admit(principal, read, freshness)
         if admitted is not None:
             return admitted
         # Keys or groups have changed and may change again: one statement reads both.
@@ -138,49 +163,80 @@ class Authenticator:
         admitted = await self._read_principal(principal.digest, principal.claims)
         await self._require_same_history(admitted, read)
         self._refuse_expired(admitted.principal)
+        freshness.require_reached(principal.tenant, admitted.revisions)
+        return admitted
+
+    def recall(self, principal: Principal, freshness: Freshness) -> AuthenticatedRequest | None:
+        """The principal at counters that this gateway knows; None if it has to ask the primary.
+
+        Under a read lease they are those of now, else of an earlier reading. The principal must be
+        the one of their access revision. A 401 `Problem` for an expired credential.
+        """
+        if not self._recalls or freshness.consistency == "strong":
+            return None
+        tenants = (principal.tenant, PUBLIC)
+        known, age_s = self._revisions.known(tenants), 0.0
+        if known is None and (age_s_max := self._age_s_max(principal, freshness)) > 0:
+            earlier = self._revisions.newest(tenants, age_s_max)
+            if earlier is not None:
+                known, age_s = earlier.values, max(earlier.age_s, _AGE_S_MIN)
+        if known is None or not freshness.accepts(principal.tenant, _document_revisions(known)):
+            return None
+        admitted = self.admit(principal, known, freshness, age_s)
+        if admitted is not None:
+            self._used.add(principal.digest, self._now())
         return admitted
 
     def read_revisions(
-        self, principal: Principal
+        self, principal: Principal, freshness: Freshness = STRONG
     ) -> "asyncio.Future[Mapping[str, TenantRevisions]]":
         """The counters of the principal's tenant and of the public partition, read after this call.
 
-        Records that the key is used. The future may raise `DatabaseUnavailable`.
+        Only the primary can say that a revision is not reached: a read lease tells of those that
+        are acknowledged. Records that the key is used. The future may raise `DatabaseUnavailable`.
         """
         self._used.add(principal.digest, self._now())
-        return self._revisions.read((principal.tenant, PUBLIC))
+        tenant = principal.tenant
+        if freshness.min_revision is None:
+            return self._revisions.read((tenant, PUBLIC))
+        return self._revisions.read(
+            (tenant, PUBLIC), lambda known: freshness.accepts(tenant, _document_revisions(known))
+        )
 
     def admit(
         self,
         principal: Principal,
         read: Mapping[str, TenantRevisions],
-        max_staleness_s: float = 0.0,
+        freshness: Freshness = STRONG,
+        age_s: float = 0.0,
     ) -> AuthenticatedRequest | None:
-        """The principal at these revisions; None if it was read at others.
+        """The principal at these counters; None if it was read at others.
 
-        A 401 `Problem` for an expired credential.
+        age_s: 0 if they were read after the request arrived.
+        A 401 `Problem` for an expired credential, a 409 if they do not reach the revision that the
+        caller names.
         """
         tenant, everyone = read.get(principal.tenant), read[PUBLIC]
         for candidate in (principal, self._principals_by_digest.get(principal.digest)):
             if tenant and candidate and _is_current(candidate, tenant, everyone):
                 self._refuse_expired(candidate)
-                current = {principal.tenant: tenant, PUBLIC: everyone}
-                revisions = _document_revisions(current)
-                oldest = self._oldest(current, max_staleness_s)
+                revisions = _document_revisions({principal.tenant: tenant, PUBLIC: everyone})
+                freshness.require_reached(principal.tenant, revisions)
+                oldest = self._oldest(candidate, revisions, freshness, age_s)
                 return AuthenticatedRequest(
-                    candidate,
-                    revisions,
-                    revisions if oldest is current else _document_revisions(oldest),
+                    candidate, revisions, oldest.revisions, freshness, age_s, oldest.age_s
                 )
         return None
 
-    def may_confirm_at(self, principal: Principal) -> bool:
-        """Whether `confirm_at` can say who the principal is now.
+    def may_confirm_at(self, principal: Principal, freshness: Freshness = STRONG) -> bool:
+        """Whether `confirm_at` can say who the principal is now, and the request needs no more.
 
         It compares numbers of one server, and does not notice that another one has taken its place.
         So the usual way must have seen the principal's history lately. Nor does it check the key of
         an issuer.
         """
+        if freshness.min_revision is not None:
+            return False
         latest = self._revisions.latest(PUBLIC, _HISTORY_AGE_S_MAX)
         is_lately_seen = latest is not None and latest.history == principal.history
         return is_lately_seen and principal.issuer_key is None
@@ -232,31 +288,57 @@ class Authenticator:
             raise problems.unauthorized()
         await self._web_tokens.check_issuer_key(thumbprint)
 
+    def _age_s_max(self, principal: Principal, freshness: Freshness) -> float:
+        """How old the revisions may be that the principal's request is answered from."""
+        age_s_max = min(freshness.max_staleness_s, _staleness_s_max(principal))
+        return min(age_s_max, self._staleness_s_max)
+
     def _oldest(
-        self, current: Mapping[str, TenantRevisions], max_staleness_s: float
-    ) -> Mapping[str, TenantRevisions]:
-        """The oldest counters of these tenants within the caller's limit, of the same history."""
-        if max_staleness_s == 0:
-            return current
-        age_max_s = min(max_staleness_s, self._staleness_s_max)
-        is_usable = _is_of_history(current[PUBLIC].history)
-        return self._revisions.oldest(current, age_max_s, is_usable) or current
+        self, principal: Principal, current: Revisions, freshness: Freshness, age_s: float
+    ) -> Reading:
+        """The oldest revisions that a cached answer may be correct at, of the current history."""
+        age_s_max = self._age_s_max(principal, freshness)
+        oldest = None
+        if freshness.consistency == "bounded" and age_s_max > 0:
+            oldest = self._read_within(principal, age_s_max, current.history, freshness)
+        return oldest or Reading(current, age_s)
+
+    def _read_within(
+        self, principal: Principal, age_s_max: float, history: str, freshness: Freshness
+    ) -> Reading | None:
+        """The oldest revisions of this history, read within the age, that the caller accepts."""
+        tenant, min_revision = principal.tenant, freshness.min_revision
+        if min_revision is not None and not min_revision.is_of(tenant, history):
+            return None
+        required = {} if min_revision is None else min_revision.by_partition(tenant)
+
+        def is_usable(partition: str, counters: TenantRevisions) -> bool:
+            is_reached = counters.revision >= required.get(partition, 0)
+            return counters.history == history and is_reached
+
+        earlier = self._revisions.oldest((tenant, PUBLIC), age_s_max, is_usable)
+        if earlier is None:
+            return None
+        return Reading(_document_revisions(earlier.values), max(earlier.age_s, _AGE_S_MIN))
 
     def _admit_from_memory(
-        self, principal: Principal, max_staleness_s: float
+        self, principal: Principal, freshness: Freshness
     ) -> AuthenticatedRequest | None:
         """The cached principal, without PostgreSQL; None if it or its revisions are too old."""
         tenant = self._revisions.latest(principal.tenant, self._credential_staleness_s_max)
-        if tenant is None:
+        if tenant is None or freshness.consistency != "bounded":
             return None
-        tenants = (principal.tenant, PUBLIC)
-        is_usable = _is_of_history(tenant.history)
-        oldest = self._revisions.oldest(tenants, max_staleness_s, is_usable)
         for candidate in (principal, self._principals_by_digest.get(principal.digest)):
-            if oldest and candidate and _is_current(candidate, tenant, oldest[PUBLIC]):
-                self._refuse_expired(candidate)
-                revisions = _document_revisions(oldest)
-                return AuthenticatedRequest(candidate, revisions, revisions)
+            if candidate is None or not _is_current(candidate, tenant, tenant):
+                continue
+            self._refuse_expired(candidate)
+            age_s_max = min(freshness.max_staleness_s, _staleness_s_max(candidate))
+            oldest = self._read_within(candidate, age_s_max, tenant.history, freshness)
+            if oldest is not None:
+                revisions, age_s = oldest.revisions, oldest.age_s
+                return AuthenticatedRequest(
+                    candidate, revisions, revisions, freshness, age_s, age_s
+                )
         return None
 
 
@@ -273,6 +355,7 @@ def build(
         utc_now,
         settings.staleness_s_max,
         settings.credential_staleness_s_max,
+        recalls=settings.region is not None,
     )
 
 
@@ -282,8 +365,10 @@ def _document_revisions(read: Mapping[str, TenantRevisions]) -> Revisions:
     return Revisions(read[PUBLIC].history, numbers)
 
 
-def _is_of_history(history: str) -> Callable[[TenantRevisions], bool]:
-    return lambda counters: counters.history == history
+def _staleness_s_max(principal: Principal) -> float:
+    """The limit that an admin of the principal's tenant has set."""
+    max_staleness_ms = principal.max_staleness_ms
+    return math.inf if max_staleness_ms is None else max_staleness_ms / 1000
 
 
 def _is_current(principal: Principal, tenant: TenantRevisions, everyone: TenantRevisions) -> bool:

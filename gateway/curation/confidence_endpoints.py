@@ -2,10 +2,11 @@
 
 from starlette.responses import Response
 
+from cache.protocol import Revisions
 from gateway.curation.curation_schemas import ConfidenceAnswer, ConfidenceBody
 from gateway.curation.curation_services import CurationServices
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.http.responses import json_response, with_revision
 from index.search.confidence import Confidence
 
 
@@ -16,11 +17,13 @@ async def get_confidence(context: RequestContext[CurationServices]) -> Response:
 
 async def put_confidence(context: RequestContext[CurationServices]) -> Response:
     """Set the minimum scores; they hold on every worker from the next request on."""
-    tenant = (await context.authenticate()).principal.tenant
+    caller = await context.authenticate()
+    tenant = caller.principal.tenant
     body = context.parse_body(ConfidenceBody)
     confidence = Confidence(body.score_min, body.sources, body.fallback)
-    await context.services.confidences.put(tenant, confidence)
-    return json_response(_answer(confidence))
+    revision = await context.services.confidences.put(tenant, confidence)
+    revisions = Revisions(caller.revisions.history, {tenant: revision})
+    return with_revision(json_response(_answer(confidence)), revisions, tenant)
 
 
 def _answer(confidence: Confidence) -> ConfidenceAnswer:

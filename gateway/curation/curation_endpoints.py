@@ -10,10 +10,11 @@ from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
 from gateway.curation.curation_services import CurationServices
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.http.responses import json_response, with_revision
 from index.model.document import TITLE_CHARACTERS_MAX, Document
 from index.tenants.curation import CurationRecord, State
 from ingest.sources.faqs import text_of
+from ingest.write.revision import Written
 
 _PAGE_MAX = 100
 _STATES: tuple[State, ...] = get_args(State)
@@ -36,15 +37,20 @@ async def list_curation(context: RequestContext[CurationServices]) -> Response:
 
 
 async def resolve_curation(context: RequestContext[CurationServices]) -> Response:
-    tenant = (await context.authenticate()).principal.tenant
+    caller = await context.authenticate()
+    tenant = caller.principal.tenant
     item_id = context.request.path_params["item_id"]
     body = context.parse_body(ResolveBody)
-    return json_response(_item(await resolve(context.services, tenant, item_id, body)))
+    item, written = await resolve(context.services, tenant, item_id, body)
+    response = json_response(_item(item))
+    if written is None:
+        return response
+    return with_revision(response, written.revisions(tenant, caller.revisions.history), tenant)
 
 
 async def resolve(
     services: CurationServices, tenant: str, item_id: str, body: ResolveBody
-) -> CurationRecord:
+) -> tuple[CurationRecord, Written | None]:
     """Resolve an item with a new document, or dismiss it; a `Problem` if it is invalid or not open.
 
     The document is written first, so a repeated call writes the same document.
@@ -56,16 +62,16 @@ async def resolve(
         raise problems.not_found("item_id", "The item does not exist.")
     if item.state != "open":
         raise problems.conflict("item_id", f"The item is {item.state} already.")
-    document_id = None
+    document_id, written = None, None
     if body.answer is not None:
         document_id = body.document_id or f"curation/{item_id}"
         document = _document(document_id, item, body, body.answer, services.settings.language)
-        await services.writer.put(tenant, document_id, lambda _stored: document)
+        written = await services.writer.put(tenant, document_id, lambda _stored: document)
     state: State = "dismissed" if document_id is None else "resolved"
     resolved = await services.curation.resolve(tenant, item_id, state, document_id)
     if resolved is None:
         raise problems.conflict("item_id", "Another request has resolved the item.")
-    return resolved
+    return resolved, written
 
 
 def _document(

@@ -8,6 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.freshness import revision_header
 from gateway.documents.document_endpoints import enqueue_write, write_answer
 from gateway.documents.document_schemas import BatchLine
 from gateway.documents.document_services import DocumentServices
@@ -37,7 +38,7 @@ class QueuedLine:
 
 async def put_batch(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
-    await context.authenticate()
+    caller = await context.authenticate()
     body = context.body
     lines_max = context.services.settings.batch_documents_max
     # Blank lines are ignored; a body of millions of them is refused before it is split.
@@ -45,11 +46,11 @@ async def put_batch(context: RequestContext[DocumentServices]) -> Response:
     lines = [] if is_too_long else [line for line in body.split(b"\n") if line.strip()]
     if is_too_long or not 1 <= len(lines) <= lines_max:
         raise problems.invalid_field("body", f"must have 1 to {lines_max:,} lines")
-    return StreamingResponse(_put_lines(context, lines), media_type="application/x-ndjson")
+    return StreamingResponse(_put_lines(context, caller, lines), media_type="application/x-ndjson")
 
 
 async def _put_lines(
-    context: RequestContext[DocumentServices], lines: list[bytes]
+    context: RequestContext[DocumentServices], caller: AuthenticatedRequest, lines: list[bytes]
 ) -> AsyncIterator[bytes]:
     """Yield a result per line; after a 401 or a lost database all later lines fail the same way."""
     final: Outcome | QueuedLine | None = None
@@ -58,7 +59,7 @@ async def _put_lines(
         outcomes = [final] * len(batch) if final else await _write_lines(context, batch)
         for outcome in outcomes:
             number += 1
-            yield _encode_result(context, number, outcome)
+            yield _encode_result(context, caller, number, outcome)
         final = next(filter(_is_final, outcomes), None)
 
 
@@ -131,7 +132,10 @@ def _is_final(outcome: Outcome | QueuedLine) -> bool:
 
 
 def _encode_result(
-    context: RequestContext[DocumentServices], number: int, outcome: Outcome | QueuedLine
+    context: RequestContext[DocumentServices],
+    caller: AuthenticatedRequest,
+    number: int,
+    outcome: Outcome | QueuedLine,
 ) -> bytes:
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, context.trace.request_id)
@@ -140,7 +144,10 @@ def _encode_result(
         result = {"line": number, **queued_body(outcome.job_id).model_dump()}
         result |= {"budget": "exceeded"} if outcome.is_budget_spent else {}
     else:
-        result = write_answer(outcome).model_dump()
+        tenant = caller.principal.tenant
+        revisions = outcome.revisions(tenant, caller.revisions.history)
+        min_revision = revision_header(revisions, tenant).decode()
+        result = {**write_answer(outcome).model_dump(), "min_revision": min_revision}
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
 
 

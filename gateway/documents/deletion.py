@@ -13,11 +13,11 @@ from starlette.responses import Response
 from cache.protocol import Revisions
 from gateway import problems, schemas
 from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
-from gateway.documents.document_endpoints import document_id_of
+from gateway.documents.document_endpoints import document_id_of, written_response
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response, queued_body, queued_response
+from gateway.http.responses import queued_body, queued_response
 from index.errors import QueueFull
 from index.jobs.job_queue import ClaimedJob, NewJob
 from index.model.document import Document
@@ -49,7 +49,8 @@ async def delete_document(context: RequestContext[DocumentServices]) -> Response
     pending = {"vocabulary": queued_body(removal.forgotten.words_job).status_url}
     if not await _drop_invalid_answers(services, tenant, everywhere=was_public):
         pending["cached_answers"] = await _enqueue_drop(services, tenant, everywhere=was_public)
-    return json_response(
+    return written_response(
+        caller,
         DeletionAnswer(
             document_id=removal.document_id,
             revision=removal.revision,
@@ -60,6 +61,7 @@ async def delete_document(context: RequestContext[DocumentServices]) -> Response
             ),
             pending=pending,
         ),
+        removal,
         202 if "cached_answers" in pending else 200,
     )
 

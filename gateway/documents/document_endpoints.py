@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
 from gateway import problems, schemas
@@ -28,7 +28,7 @@ from gateway.documents.document_update import (
     with_access,
 )
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import json_response, queued_response
+from gateway.http.responses import json_response, queued_response, read_response, with_revision
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
@@ -56,7 +56,7 @@ async def put_document(context: RequestContext[DocumentServices]) -> Response:
         )
     except EmbeddingUnavailable:  # the worker retries
         return await _queue_put(context, caller, document_id, body, payload, revise)
-    return json_response(write_answer(written))
+    return written_response(caller, write_answer(written), written)
 
 
 async def _queue_put(
@@ -124,7 +124,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     if document is None:
         raise no_such_document()
     context.services.read_log.documents(caller.principal, [document.document_id])
-    return json_response(DocumentAnswer(text=document.text, **_summary(document)))
+    return read_response(DocumentAnswer(text=document.text, **_summary(document)))
 
 
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:
@@ -145,7 +145,7 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
     cursor = page[-1].document_id if len(rows) > len(page) else None
     document_ids = [document.document_id for document in page]
     context.services.read_log.documents(caller.principal, document_ids)
-    return json_response(
+    return read_response(
         DocumentsAnswer(
             documents=tuple(DocumentSummary(**_summary(document)) for document in page),
             cursor=cursor,
@@ -162,7 +162,8 @@ async def patch_access(context: RequestContext[DocumentServices]) -> Response:
         lambda stored: with_access(caller, require_editable(caller, stored), body),
         parts=parts_of(body) & ACCESS,
     )
-    return json_response(RevisionAnswer(document_id=written.document_id, revision=written.revision))
+    answer = RevisionAnswer(document_id=written.document_id, revision=written.revision)
+    return written_response(caller, answer, written)
 
 
 def document_id_of(
@@ -186,6 +187,15 @@ def _summary(document: Document) -> dict[str, Any]:
         "chunker": document.chunker,
         "summaries": document.summaries,
     }
+
+
+def written_response(
+    caller: AuthenticatedRequest, answer: BaseModel, written: Written, status: int = 200
+) -> Response:
+    """The response to a write, with its revision."""
+    tenant = caller.principal.tenant
+    revisions = written.revisions(tenant, caller.revisions.history)
+    return with_revision(json_response(answer, status), revisions, tenant)
 
 
 def write_answer(written: Written) -> WrittenAnswer:

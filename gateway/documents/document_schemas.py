@@ -96,6 +96,12 @@ class WrittenAnswer(Body):
     chunks: ChunksAnswer
 
 
+class BatchLineAnswer(WrittenAnswer):
+    min_revision: str = Field(
+        description="the `Nearhit-Min-Revision` of requests whose answers must contain the write"
+    )
+
+
 class RevisionAnswer(Body):
     document_id: str
     revision: int

@@ -1,6 +1,6 @@
 """Serves one route: head, caller, body, slot, handler.
 
-1. head     path, origin and deadline are checked before anything else
+1. head     path, origin, deadline and least revision are checked before anything else
 2. caller   an unknown credential is refused before its body is read
 3. body     read under a deadline, a least rate and the limit on memory for bodies
 4. slot     only a request that has arrived whole counts against the worker's concurrency
@@ -24,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway import content, problems
 from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
+from gateway.auth.freshness import MinRevision, parse_min_revision
 from gateway.http import body
 from gateway.http.admission import Slot
 from gateway.http.connection import Connection
@@ -95,6 +96,7 @@ class Endpoint:
         with http.deadlines.timeout(timeout_s) as deadline:
             if self._is_open_to_anyone:
                 return await self._call_handler(request, http, b"", None, b"")
+            min_revision = parse_min_revision(trace.headers.get(b"nearhit-min-revision"))
             credential = bearer(trace.headers.get(b"authorization", b""))
             if credential is None:
                 raise problems.unauthorized()
@@ -121,7 +123,7 @@ class Endpoint:
             slot.begin()
             if principal is not None:
                 _count(principal, trace, http)
-            return await self._call_handler(request, http, digest, principal, sent)
+            return await self._call_handler(request, http, digest, principal, sent, min_revision)
 
     async def _call_handler(
         self,
@@ -130,10 +132,11 @@ class Endpoint:
         digest: bytes,
         principal: Principal | None,
         sent: bytes,
+        min_revision: MinRevision | None = None,
     ) -> Response:
         services = self._room(request.scope["state"]["services"])
         context = RequestContext(
-            self._route.needs, request, http, services, digest, principal, sent
+            self._route.needs, request, http, services, digest, principal, sent, min_revision
         )
         return await self._route.handle(context)
 

@@ -16,6 +16,7 @@ from cachetools import LRUCache
 from starlette.responses import Response
 
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.freshness import Freshness
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
 from gateway.http.telemetry import RequestRecorder, Trace
@@ -38,15 +39,15 @@ class RepeatableRequest:
     """What is known of a request that was answered.
 
     request_id: that the client gave; empty if each request gets a new one.
+    freshness:  what it asks for; equal bytes name the same revision in their head.
     answer:     the response from memory, or None; called with the caller as it is now.
-    max_staleness_s: see `Authenticator.confirm`.
     """
 
     method: str
     route: str
     request_id: str
     principal: Principal
-    max_staleness_s: float
+    freshness: Freshness
     answer: Callable[[Trace, AuthenticatedRequest], Response | None]
 
 
@@ -90,7 +91,7 @@ class Repeats:
 
 
 class _Repeat:
-    """One repeat, while the revision is read."""
+    """One repeat, while the revision is read, if it has to be."""
 
     __slots__ = ("_on_response", "_reading", "_repeats", "_request", "_trace", "ends_s")
 
@@ -104,16 +105,22 @@ class _Repeat:
 
     def begin(self) -> None:
         repeats, principal = self._repeats, self._request.principal
+        freshness, recalled = self._request.freshness, None
         try:
             is_known = repeats.authenticator.known(principal.digest) is principal
             if is_known:
+                recalled = repeats.authenticator.recall(principal, freshness)
                 repeats.admission.begin(principal.tenant)
         except Problem:  # the usual way gives it
             is_known = False
         if not is_known:
             self._on_response(None)
             return
-        self._reading = repeats.authenticator.read_revisions(principal)
+        if recalled is not None:
+            repeats.admission.end(principal.tenant)
+            self._respond(lambda: recalled)
+            return
+        self._reading = repeats.authenticator.read_revisions(principal, freshness)
         self._reading.add_done_callback(self._on_revisions)
         self.ends_s = repeats.deadlines.loop.time() + _WAIT_S_MAX
         repeats.deadlines.add(self)
@@ -124,12 +131,19 @@ class _Repeat:
         self._reading.cancel()
 
     def _on_revisions(self, reading: "asyncio.Future[Mapping[str, TenantRevisions]]") -> None:
-        repeats = self._repeats
+        repeats, request = self._repeats, self._request
         repeats.deadlines.discard(self)
-        repeats.admission.end(self._request.principal.tenant)
+        repeats.admission.end(request.principal.tenant)
+        self._respond(
+            lambda: repeats.authenticator.admit(
+                request.principal, reading.result(), request.freshness
+            )
+        )
+
+    def _respond(self, admit: Callable[[], AuthenticatedRequest | None]) -> None:
         response = None
         try:
-            response = self._answer(reading.result())
+            response = self._answer(admit())
         except (asyncio.CancelledError, DatabaseUnavailable, Problem):
             pass  # the usual way meets it again, and tells the client
         except Exception:
@@ -137,13 +151,10 @@ class _Repeat:
         self._on_response(response)
         if response is not None:
             self._trace.status = response.status_code
-            repeats.recorder.record(self._request.method, self._trace)
+            self._repeats.recorder.record(self._request.method, self._trace)
 
-    def _answer(self, read: Mapping[str, TenantRevisions]) -> Response | None:
+    def _answer(self, admitted: AuthenticatedRequest | None) -> Response | None:
         request, trace, admission = self._request, self._trace, self._repeats.admission
-        admitted = self._repeats.authenticator.admit(
-            request.principal, read, request.max_staleness_s
-        )
         counters = admission.counters(request.principal)
         if admitted is None or not admission.has_local(counters):
             return None

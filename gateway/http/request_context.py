@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import SUFFICIENT, AuthenticatedRequest, bearer
+from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.connection import Connection
 from gateway.http.http_services import HttpServices
 from gateway.http.repeats import RepeatableRequest
@@ -32,6 +33,7 @@ class RequestContext(Generic[RoomServices_co]):
     services: of the handler's room.
     digest:   of the credential; empty if the route needs none.
     caller:   the principal as it was last read; None for the operator, and if the route needs none.
+    min_revision: that the answer has to be correct at; None if the caller names none.
     """
 
     needs: str
@@ -41,6 +43,7 @@ class RequestContext(Generic[RoomServices_co]):
     digest: bytes
     caller: Principal | None
     body: bytes
+    min_revision: MinRevision | None = None
 
     @property
     def trace(self) -> Trace:
@@ -59,19 +62,16 @@ class RequestContext(Generic[RoomServices_co]):
         return self.caller is None and self.needs != "anyone"
 
     async def authenticate(
-        self,
-        principal: Principal | None = None,
-        *,
-        max_staleness_s: float = 0.0,
+        self, principal: Principal | None = None, freshness: Freshness | None = None
     ) -> AuthenticatedRequest:
         """The caller as it is now; a 401 or 403 `Problem` if it may not call the route any more.
 
-        principal:       the caller, if it was read again since the request began.
-        max_staleness_s: see `Authenticator.confirm`.
+        principal: the caller, if it was read again since the request began.
+        freshness: of a search; every other route reads the caller's rights from the primary.
         """
         trace = self.trace
         confirmation = self.http.authenticator.confirm(
-            principal or self.principal, max_staleness_s=max_staleness_s
+            principal or self.principal, freshness or Freshness(min_revision=self.min_revision)
         )
         if trace.unspent:  # Redis and PostgreSQL are asked concurrently
             unspent, trace.unspent = trace.unspent, ()
@@ -87,8 +87,7 @@ class RequestContext(Generic[RoomServices_co]):
         self,
         principal: Principal,
         answer: Callable[[Trace, AuthenticatedRequest], Response | None],
-        *,
-        max_staleness_s: float,
+        freshness: Freshness,
     ) -> None:
         """Let `answer` answer the next requests in the same bytes; see `RepeatableRequest`."""
         trace = self.trace
@@ -102,7 +101,7 @@ class RequestContext(Generic[RoomServices_co]):
                 route=trace.route,
                 request_id=trace.request_id if own_id else "",
                 principal=principal,
-                max_staleness_s=max_staleness_s,
+                freshness=freshness,
                 answer=answer,
             )
         )

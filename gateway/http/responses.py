@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from cache.protocol import Revisions
+from gateway.auth.freshness import revision_header
 from gateway.schemas import QueuedAnswer
 from gateway.settings import Settings
 
@@ -26,8 +28,25 @@ class RawResponse(Response):
         self.raw_headers = headers
 
 
+# Of an answer that is read from the primary after its request has arrived.
+STRONG_HEADER = (b"nearhit-consistency", b"strong")
+
+
+def read_response(body: BaseModel) -> Response:
+    """The response to a request that reads the primary."""
+    response = json_response(body)
+    response.raw_headers.append(STRONG_HEADER)
+    return response
+
+
 def json_response(body: BaseModel, status: int = 200) -> Response:
     return Response(body.model_dump_json(), status, media_type="application/json")
+
+
+def with_revision(response: Response, revisions: Revisions, tenant: str) -> Response:
+    """The response to a write, with the revision from which on answers contain it."""
+    response.raw_headers.append((b"nearhit-revision", revision_header(revisions, tenant)))
+    return response
 
 
 def queued_body(job_id: str) -> QueuedAnswer:

@@ -7,12 +7,13 @@ import orjson
 from pydantic import Field
 
 from gateway import problems, schemas
+from gateway.auth.freshness import revision_header
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import cache_headers
+from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
-from gateway.search.response_headers import cache_status, revision_header
+from gateway.search.response_headers import cache_status
 from gateway.search.search_endpoint import serve
 from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import SearchBody
@@ -102,10 +103,12 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
     if request is None:
         request = services.request_of(context.principal, _search_body(services, arguments))
         services.parsed_searches[key] = request
-    request, answer = await serve(context, services, request)
+    answered = await serve(context, services, request)
+    request, answer = answered.request, answered.answer
     headers = [
         *cache_headers(context.http.settings, (b"cache-status", cache_status(answer))),
         (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
+        (b"nearhit-consistency", answered.consistency),
     ]
     return _search_result(context.services, request.key, answer.body), headers
 
@@ -140,7 +143,8 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
     if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     tokens_max = services.settings.mcp_tokens_max
-    return encode(results.fetch(document, start=fetch_arguments.start, tokens_max=tokens_max)), []
+    result = results.fetch(document, start=fetch_arguments.start, tokens_max=tokens_max)
+    return encode(result), [STRONG_HEADER]
 
 
 async def list_sources(
@@ -153,7 +157,7 @@ async def list_sources(
         full_scope(caller), caller.principal.filter, limit=_SOURCES_MAX
     )
     sources = [{"source": source, "documents": count} for source, count in counts.items()]
-    return encode(orjson.dumps({"sources": sources})), []
+    return encode(orjson.dumps({"sources": sources})), [STRONG_HEADER]
 
 
 def encode(result: bytes) -> bytes:

@@ -14,12 +14,14 @@ from starlette.responses import Response
 from cache.answers import ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from gateway import problems
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.freshness import revision_header, strictest
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse, cache_headers
 from gateway.search.answer_service import get_or_compute, record_served
 from gateway.search.response_body import build_answer, search_index
-from gateway.search.response_headers import cache_status, degraded_header, revision_header
-from gateway.search.search_request import SearchRequest, require_within_limits
+from gateway.search.response_headers import cache_status, degraded_header
+from gateway.search.search_request import SearchRequest, freshness_of, require_within_limits
 from gateway.search.search_schemas import SearchBatchBody
 from gateway.search.search_services import SearchServices
 from index.search.searcher import SearchResult
@@ -37,13 +39,14 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     body = context.parse_body(SearchBatchBody)
     if len(body.searches) > settings.batch_searches_max:
         raise problems.invalid_field("searches", f"must be at most {settings.batch_searches_max:,}")
+    requested = []
     for number, search in enumerate(body.searches):
         require_within_limits(search, settings, f"searches.{number}.")
         if search.is_conversational:
             raise problems.invalid_field(f"searches.{number}", _NO_CONVERSATIONS)
+        requested.append(freshness_of(search, context.min_revision, f"searches.{number}."))
     trace.mark("parse")
-    staleness_s = min(search.max_staleness_ms for search in body.searches) / 1000
-    admitted = await context.authenticate(max_staleness_s=staleness_s)
+    admitted = await context.authenticate(freshness=strictest(requested))
     await context.spend(len(body.searches) - 1)
     requests = [services.request_of(admitted.principal, search) for search in body.searches]
     trace.mark("revision")
@@ -54,7 +57,7 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     for request, answer in zip(requests, answers, strict=True):
         record_served(services, request, answer)
     trace.mark("search")
-    return _respond(context, answers, admitted.principal.tenant)
+    return _respond(context, answers, admitted)
 
 
 def _of(request: SearchRequest, revisions: Revisions) -> Revisions:
@@ -145,8 +148,11 @@ async def _gather(
 
 
 def _respond(
-    context: RequestContext[SearchServices], answers: Sequence[ServedAnswer], tenant: str
+    context: RequestContext[SearchServices],
+    answers: Sequence[ServedAnswer],
+    admitted: AuthenticatedRequest,
 ) -> Response:
+    revisions = common_revisions(answers)
     body = b'{"answers":[%b]}' % b",".join(answer.body for answer in answers)
     hits = sum(answer.tier != "miss" for answer in answers)
     outcome = b"hit" if hits == len(answers) else b"fwd=miss"
@@ -160,7 +166,8 @@ def _respond(
             (b"nearhit-batch-cache-status", b", ".join(cache_status(answer) for answer in answers)),
             (b"server-timing", context.trace.server_timing().encode()),
         ),
-        (b"nearhit-revision", revision_header(common_revisions(answers), tenant)),
+        (b"nearhit-revision", revision_header(revisions, admitted.principal.tenant)),
+        (b"nearhit-consistency", admitted.kept_promise(revisions)),
         (b"cache-control", b"no-store"),
     ]
     headers += next(filter(None, map(degraded_header, answers)), [])

@@ -13,6 +13,7 @@ from gateway.rag.gate_vocabulary import gate_vocabulary
 from gateway.rag.query_gate import GateDecision
 from gateway.rag.query_rewriter import RewrittenQuery
 from gateway.search.response_headers import Header
+from gateway.search.search_request import freshness_of
 from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 
@@ -44,7 +45,7 @@ async def interpret(
     context: RequestContext[object], services: SearchServices, body: SearchBody
 ) -> InterpretedQuery:
     """The search that the caller's message asks for. A 422 `Problem` if the gate is unknown."""
-    admitted = await context.authenticate()
+    admitted = await context.authenticate(freshness=freshness_of(body, context.min_revision))
     decision = None
     if body.gate is not None:
         words = await gate_vocabulary(services.query_gates, admitted.principal.tenant, body.gate)

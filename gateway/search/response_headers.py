@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from cache.answers import ServedAnswer
-from cache.protocol import Revisions
+from gateway.auth.freshness import revision_header
 from gateway.http.responses import cache_headers
 from gateway.search.search_request import SearchRequest
 from gateway.settings import Settings
 from index.model.query import Postprocessing
-from index.model.scope import PUBLIC
 
 Header = tuple[bytes, bytes]
 
@@ -21,11 +20,13 @@ _CACHE_STATUS = {
 
 
 def response_headers(
-    settings: Settings, search: SearchRequest, served: ServedAnswer
+    settings: Settings, search: SearchRequest, served: ServedAnswer, consistency: bytes
 ) -> list[Header]:
+    """consistency: the promise that the answer keeps."""
     headers = [
         *cache_headers(settings, (b"cache-status", cache_status(served))),
         (b"nearhit-revision", revision_header(served.valid_until, search.scope.tenant)),
+        (b"nearhit-consistency", consistency),
         (b"cache-control", b"no-store"),  # the caller's own cache would not hear of revocations
         *degraded_header(served),
     ]
@@ -39,13 +40,6 @@ def cache_status(served: ServedAnswer) -> bytes:
     if served.tier == "semantic":
         return b'nearhit; hit; detail="semantic %.3f"' % served.similarity
     return _CACHE_STATUS[served.tier, served.stored]
-
-
-def revision_header(valid_until: Revisions, tenant: str) -> bytes:
-    """The revision of each partition that the answer depends on."""
-    numbers = valid_until.by_partition
-    public = f";public={numbers[PUBLIC]}" if PUBLIC in numbers else ""
-    return f"{numbers[tenant]}{public}".encode()
 
 
 def degraded_header(served: ServedAnswer) -> list[Header]:

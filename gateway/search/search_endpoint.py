@@ -8,6 +8,7 @@ A new question to shards is searched first: its statement returns what `authenti
 repeat begins with `authenticate`, and is looked up in memory alone; see `gateway.http.repeats`.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 from starlette.responses import Response
@@ -21,11 +22,20 @@ from gateway.http.responses import RawResponse, cache_headers
 from gateway.http.telemetry import Trace
 from gateway.search.answer_service import get_or_compute, record_served, search_at_once
 from gateway.search.response_headers import Header, response_headers
-from gateway.search.search_request import SearchRequest, require_within_limits
+from gateway.search.search_request import SearchRequest, freshness_of, require_within_limits
 from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
 from index.search.searcher import SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredSearch:
+    """An answer, the search that it answers, and the promise that it keeps."""
+
+    request: SearchRequest
+    answer: ServedAnswer
+    consistency: bytes
 
 
 async def search(context: RequestContext[SearchServices]) -> Response:
@@ -39,13 +49,11 @@ async def search(context: RequestContext[SearchServices]) -> Response:
         request = services.request_of(context.principal, body)
         services.parsed_searches[key] = request  # agents repeat requests byte for byte
     context.trace.mark("parse")
-    request, answer = await serve(context, services, request)
-    context.remember(
-        request.principal,
-        partial(_answer_again, services, request),
-        max_staleness_s=request.max_staleness_s,
-    )
-    return build_response(services.settings, context.trace, request, answer)
+    answered = await serve(context, services, request)
+    request = answered.request
+    freshness = freshness_of(request.body, context.min_revision)
+    context.remember(request.principal, partial(_answer_again, services, request), freshness)
+    return build_response(services.settings, context.trace, answered)
 
 
 def _answer_again(
@@ -59,7 +67,8 @@ def _answer_again(
     if answer is None:
         return None
     _record(services, trace, request, answer)
-    return build_response(services.settings, trace, request, answer)
+    answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
+    return build_response(services.settings, trace, answered)
 
 
 async def _search_conversation(
@@ -72,31 +81,30 @@ async def _search_conversation(
     context.trace.mark("understand")
     if interpreted.body is None:
         return conversation.closed_response(interpreted)
-    served = await search_as_caller(context, services, interpreted.body)
-    return build_response(services.settings, context.trace, *served, *interpreted.headers)
+    answered = await search_as_caller(context, services, interpreted.body)
+    return build_response(services.settings, context.trace, answered, *interpreted.headers)
 
 
 async def search_as_caller(
     context: RequestContext[object], services: SearchServices, body: SearchBody
-) -> tuple[SearchRequest, ServedAnswer]:
+) -> AnsweredSearch:
     """The answer to the search, for the caller as it is by now."""
     return await serve(context, services, services.request_of(await context.identify(), body))
 
 
 async def serve(
     context: RequestContext[object], services: SearchServices, request: SearchRequest
-) -> tuple[SearchRequest, ServedAnswer]:
-    """The answer, and the search that it answers: for the caller's keys and groups as of now."""
+) -> AnsweredSearch:
+    """The answer, for the caller's keys and groups as of now; a 422 `Problem` if refused."""
     trace = context.trace
-    may_confirm = context.http.authenticator.may_confirm_at(request.principal)
+    freshness = freshness_of(request.body, context.min_revision)
+    may_confirm = context.http.authenticator.may_confirm_at(request.principal, freshness)
     if may_confirm and not trace.unspent:  # else the rate limits may refuse the request
         answer = await search_at_once(services, request, partial(_is_confirmed, context, request))
         if answer is not None:
             _record(services, trace, request, answer)
-            return request, answer
-    admitted = await context.authenticate(
-        request.principal, max_staleness_s=request.max_staleness_s
-    )
+            return AnsweredSearch(request, answer, b"strong")
+    admitted = await context.authenticate(request.principal, freshness)
     if admitted.principal is not request.principal:
         request = services.request_of(admitted.principal, request.body)
     trace.mark("revision")
@@ -104,7 +112,7 @@ async def serve(
     if answer is None:  # only an answer from memory may be as old as the caller allows
         answer = await get_or_compute(services, request, _revisions(request, admitted.revisions))
     _record(services, trace, request, answer)
-    return request, answer
+    return AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
 
 
 def _is_confirmed(
@@ -128,18 +136,18 @@ def _record(
 def build_response(
     settings: Settings,
     trace: Trace,
-    request: SearchRequest,
-    served: ServedAnswer,
+    answered: AnsweredSearch,
     *further_headers: Header,
 ) -> Response:
+    body = answered.answer.body
     headers = [
         (b"content-type", b"application/json"),
-        (b"content-length", str(len(served.body)).encode()),
-        *response_headers(settings, request, served),
+        (b"content-length", str(len(body)).encode()),
+        *response_headers(settings, answered.request, answered.answer, answered.consistency),
         *further_headers,
         *cache_headers(settings, (b"server-timing", trace.server_timing().encode())),
     ]
-    return RawResponse(served.body, headers)
+    return RawResponse(body, headers)
 
 
 def _revisions(request: SearchRequest, revisions: Revisions) -> Revisions:

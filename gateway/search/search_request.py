@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from cache.keys import answer_key
 from gateway import problems
+from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.search_schemas import SearchBody
 from gateway.settings import Settings
@@ -27,10 +28,6 @@ class SearchRequest:
     query: Query
     key: str
     question_group: str
-
-    @property
-    def max_staleness_s(self) -> float:
-        return self.body.max_staleness_ms / 1000
 
 
 def build_search_request(
@@ -65,3 +62,8 @@ def require_within_limits(body: SearchBody, settings: Settings, path: str = "") 
     if body.rerank and body.candidates > settings.top_k_max:
         most = settings.top_k_max
         raise problems.invalid_field(f"{path}candidates", f"must be at most {most:,}")
+
+
+def freshness_of(body: SearchBody, min_revision: MinRevision | None, path: str = "") -> Freshness:
+    """What the search and the header ask for; a 422 `Problem` if they contradict each other."""
+    return requested_freshness(body.consistency, body.max_staleness_ms, min_revision, path)

@@ -7,6 +7,7 @@ from pydantic import (
     StringConstraints,
 )
 
+from gateway.auth.freshness import Consistency
 from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
 from gateway.search.filter_schemas import Filters
@@ -94,6 +95,12 @@ class SearchBody(Body):
     )
     filter: FilterBody = FilterBody()
     min_score: float | None = Field(None, ge=0, description="minimum score of a hit")
+    consistency: Consistency | None = Field(
+        None,
+        description="the promise: every acknowledged write is in the answer, or those up to "
+        "`Nearhit-Min-Revision`, or those before `max_staleness_ms`; absent: `bounded` with "
+        "`max_staleness_ms`, else `session` with that header, else `strong`",
+    )
     max_staleness_ms: int = Field(
         0, ge=0, le=3_600_000, description="maximum staleness of the answer; 0: never stale"
     )

@@ -72,7 +72,8 @@ class LimitSettings(BaseSettings):
     staleness_s_max: PositiveFloat = Field(
         1.0,
         description="maximum effect of `max_staleness_ms` while the database is available; a "
-        "larger value applies only while it is unavailable",
+        "larger value applies only while it is unavailable. Also the maximum age of the revisions "
+        "and rights that a gateway of a region answers from without asking the database",
     )
     credential_staleness_s_max: NonNegativeFloat = Field(
         60.0,

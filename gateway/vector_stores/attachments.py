@@ -15,7 +15,12 @@ from gateway.documents.document_endpoints import enqueue_write
 from gateway.documents.document_schemas import DocumentBody
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
-from gateway.vector_stores.files import no_such_file, require_own_file, sees_uploads
+from gateway.vector_stores.files import (
+    no_such_file,
+    require_own_file,
+    response_of_writes,
+    sees_uploads,
+)
 from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.store_access import files_of, require_store
 from gateway.vector_stores.vector_store_schemas import (
@@ -43,6 +48,7 @@ from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Docu
 from index.model.write_order import CONTENT
 from ingest.errors import DocumentTooLong
 from ingest.parse.extract import SUFFIXES, Unreadable
+from ingest.write.revision import Written
 
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
@@ -51,8 +57,9 @@ async def attach_file(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
     body = context.parse_body(AttachBody)
     store = await require_store(context, caller)
-    await attach_each(context, store, [body])
-    return json_response(await _file_answer(context, caller, store, body.file_id))
+    writes = await attach_each(context, store, [body])
+    answer = await _file_answer(context, caller, store, body.file_id)
+    return response_of_writes(answer, caller, writes)
 
 
 async def list_attached(context: RequestContext[VectorStoreServices]) -> Response:
@@ -75,13 +82,14 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     store = await require_store(context, caller)
     document = await _document(context, caller, store, _file_id(context))
     metadata = body.attributes or {}
-    await services.writer.put(
+    written = await services.writer.put(
         caller.principal.tenant,
         document.document_id,
         lambda stored: replace(document_update.require_editable(caller, stored), metadata=metadata),
         parts=CONTENT,
     )
-    return json_response(await _file_answer(context, caller, store, _file_id(context)))
+    answer = await _file_answer(context, caller, store, _file_id(context))
+    return response_of_writes(answer, caller, [written])
 
 
 async def get_attached_content(context: RequestContext[VectorStoreServices]) -> Response:
@@ -108,9 +116,10 @@ async def detach_file(context: RequestContext[VectorStoreServices]) -> Response:
         if stored is not None or attached is None:
             document_update.require_editable(caller, stored)
 
-    await services.writer.remove(tenant, document_id, permit, forget=True)
+    removal = await services.writer.remove(tenant, document_id, permit, forget=True)
     await VectorStoreStore(services.database).detach(tenant, store.source, file_id)
-    return json_response(DeletedAnswer(id=file_id, object="vector_store.file.deleted"))
+    answer = DeletedAnswer(id=file_id, object="vector_store.file.deleted")
+    return response_of_writes(answer, caller, [removal])
 
 
 async def create_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
@@ -118,8 +127,9 @@ async def create_file_batch(context: RequestContext[VectorStoreServices]) -> Res
     body = context.parse_body(FileBatchBody)
     store = await require_store(context, caller)
     batch_id = f"vsfb_{secrets.token_hex(12)}"
-    await attach_each(context, store, body.bodies(), batch_id)
-    return json_response(await _batch_answer(context, caller, store, batch_id))
+    writes = await attach_each(context, store, body.bodies(), batch_id)
+    answer = await _batch_answer(context, caller, store, batch_id)
+    return response_of_writes(answer, caller, writes)
 
 
 async def get_file_batch(context: RequestContext[VectorStoreServices]) -> Response:
@@ -140,15 +150,21 @@ async def attach_each(
     store: VectorStore,
     bodies: Sequence[AttachBody],
     batch_id: str | None = None,
-) -> None:
-    """Attach files after checking that all exist and that Nearhit does not sync the source."""
+) -> list[Written]:
+    """Attach files after checking that all exist and that Nearhit does not sync the source.
+
+    Returns the writes that were done at once.
+    """
     caller = await context.authenticate()
     source = await context.services.sources.get(caller.principal.tenant, store.source)
     if source is not None and source.kind is not None:
         raise SourceReserved(store.source)
     files = [await require_own_file(context, caller, body.file_id) for body in bodies]
+    writes = []
     for file, body in zip(files, bodies, strict=True):
-        await _attach(context, await context.authenticate(), store, file, body, batch_id)
+        caller = await context.authenticate()
+        writes.append(await _attach(context, caller, store, file, body, batch_id))
+    return [written for written in writes if written is not None]
 
 
 async def _attach(
@@ -158,8 +174,11 @@ async def _attach(
     file: File,
     body: AttachBody,
     batch_id: str | None,
-) -> None:
-    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised."""
+) -> Written | None:
+    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised.
+
+    None if the write is queued, or failed.
+    """
     tenant, subject = caller.principal.tenant, caller.principal.subject
     stores = VectorStoreStore(context.services.database)
     document_id = _document_id(store, file.file_id)
@@ -171,15 +190,19 @@ async def _attach(
         subject=subject,
         batch_id=batch_id,
     )
-    job_id, error = None, None
+    written, job_id, error = None, None, None
     try:
         text = await _text(context, caller, file)
-        job_id = await _write(context, caller, document_id, _document_body(store, file, body, text))
+        document = _document_body(store, file, body, text)
+        written = await _write(context, caller, document_id, document)
+        if written is None:
+            job_id = await _queue(context, caller, document_id, document)
     except Unreadable as unreadable:
         error = ("unsupported_file", f"{file.filename} {unreadable}.")
     except DocumentTooLong as too_long:
         error = ("invalid_file", f"{file.filename} {too_long}.")
     await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
+    return written
 
 
 async def _write(
@@ -187,25 +210,35 @@ async def _write(
     caller: AuthenticatedRequest,
     document_id: str,
     body: DocumentBody,
-) -> str | None:
-    """Write the document; the id of a job if it is long or the embedder is unavailable."""
+) -> Written | None:
+    """Write the document; None if it is long or the embedder is unavailable."""
     services, settings = context.services, context.services.settings
-    revise = document_update.build_update(caller, document_id, body, settings.language)
-    if len(body.text) <= settings.document_inline_bytes_max:
-        try:
-            await services.writer.put(
-                caller.principal.tenant, document_id, revise, parts=document_update.parts_of(body)
-            )
-        except EmbeddingUnavailable:
-            pass
-        else:
-            return None
-    stored = await services.documents.stored(caller.principal.tenant, document_id)
+    if len(body.text) > settings.document_inline_bytes_max:
+        return None
+    try:
+        return await services.writer.put(
+            caller.principal.tenant,
+            document_id,
+            document_update.build_update(caller, document_id, body, settings.language),
+            parts=document_update.parts_of(body),
+        )
+    except EmbeddingUnavailable:
+        return None
+
+
+async def _queue(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
+    document_id: str,
+    body: DocumentBody,
+) -> str:
+    """Queue the write if the caller may make it now; the id of the job."""
+    services, tenant = context.services, caller.principal.tenant
+    revise = document_update.build_update(caller, document_id, body, services.settings.language)
+    stored = await services.documents.stored(tenant, document_id)
     revise(stored.document if stored else None)
     payload = body.model_dump_json(exclude_unset=True).encode()
-    return await enqueue_write(
-        context.services.document_services, caller, document_id, body, payload
-    )
+    return await enqueue_write(services.document_services, caller, document_id, body, payload)
 
 
 def _document_body(store: VectorStore, file: File, body: AttachBody, text: str) -> DocumentBody:

@@ -3,19 +3,20 @@
 An admin may list and delete all files; only the uploader reads their contents.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.freshness import latest_revisions
 from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.http.responses import json_response, with_revision
 from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
 from gateway.vector_stores.vector_store_services import VectorStoreServices
@@ -23,6 +24,7 @@ from index.documents.file_store import File, FileStore
 from index.documents.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
 from index.tenants.principals import NO_FILTER
+from ingest.write.revision import Written
 
 FORM_BYTES = 65_536  # of an upload's body besides its file
 _FIELDS_MAX = 8
@@ -82,13 +84,23 @@ async def delete_file(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
     services, tenant = context.services, caller.principal.tenant
     file, stores = await _visible_file(context, caller), VectorStoreStore(services.database)
+    removals = []
     for source, document_id in (await stores.of_file(tenant, file.file_id)).items():
-        await services.writer.remove(
-            tenant, document_id, partial(_permit_removal, caller), forget=True
-        )
+        permit = partial(_permit_removal, caller)
+        removals.append(await services.writer.remove(tenant, document_id, permit, forget=True))
         await stores.detach(tenant, source, file.file_id)
     await FileStore(services.database).remove(tenant, _uploader(caller), file.file_id)
-    return json_response(DeletedAnswer(id=file.file_id, object="file"))
+    return response_of_writes(DeletedAnswer(id=file.file_id, object="file"), caller, removals)
+
+
+def response_of_writes(
+    answer: BaseModel, caller: AuthenticatedRequest, writes: Sequence[Written]
+) -> Response:
+    """The response, with the revision from which on answers contain the writes, if any."""
+    tenant, history = caller.principal.tenant, caller.revisions.history
+    revisions = latest_revisions(written.revisions(tenant, history) for written in writes)
+    response = json_response(answer)
+    return response if revisions is None else with_revision(response, revisions, tenant)
 
 
 def _permit_removal(caller: AuthenticatedRequest, stored: Document | None) -> None:

@@ -8,12 +8,13 @@ import orjson
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.auth.freshness import revision_header, strictest
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response
 from gateway.search.answer_service import record_served
 from gateway.search.batch_endpoint import common_revisions, search_consistently
-from gateway.search.response_headers import degraded_header, revision_header
-from gateway.search.search_request import require_within_limits
+from gateway.search.response_headers import degraded_header
+from gateway.search.search_request import freshness_of, require_within_limits
 from gateway.search.search_schemas import FilterBody, SearchBody
 from gateway.vector_stores.store_access import require_store
 from gateway.vector_stores.vector_store_schemas import (
@@ -40,11 +41,12 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     for search in searches:
         require_within_limits(search, settings)
     trace.mark("parse")
-    caller = await context.authenticate()
+    freshness = strictest(freshness_of(search, context.min_revision) for search in searches)
+    caller = await context.authenticate(freshness=freshness)
     await context.spend(len(searches) - 1)
     if body.rewrite_query:
         searches = await _rewrite_queries(context, full_scope(caller), searches)
-        caller = await context.authenticate(caller.principal)
+        caller = await context.authenticate(caller.principal, freshness)
     trace.mark("revision")
     requests = [services.search.request_of(caller.principal, search) for search in searches]
     served = await search_consistently(services.search, requests, caller.revisions)
@@ -61,9 +63,12 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
         data=tuple(_found_file(source, hit) for hit in hits),
     )
     response = json_response(page)
-    revision = revision_header(common_revisions(served), caller.principal.tenant)
-    response.headers["Nearhit-Revision"] = revision.decode()
-    response.headers["Cache-Control"] = "no-store"
+    revisions = common_revisions(served)
+    response.raw_headers += [
+        (b"nearhit-revision", revision_header(revisions, caller.principal.tenant)),
+        (b"nearhit-consistency", caller.kept_promise(revisions)),
+        (b"cache-control", b"no-store"),
+    ]
     timing = (b"server-timing", trace.server_timing().encode())
     response.raw_headers += cache_headers(context.http.settings, timing)
     response.raw_headers += next(filter(None, map(degraded_header, served)), [])

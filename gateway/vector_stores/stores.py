@@ -9,7 +9,7 @@ from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 from gateway.vector_stores.attachments import attach_each
-from gateway.vector_stores.files import require_own_file
+from gateway.vector_stores.files import require_own_file, response_of_writes
 from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.store_access import (
     count_documents,
@@ -30,6 +30,7 @@ from index.documents.vector_store_store import (
     VectorStoreStore,
 )
 from index.model.document import Document
+from ingest.write.revision import Written
 
 _REMOVED_AT_ONCE_MAX = 200  # documents; a worker removes more than that
 
@@ -49,8 +50,9 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
         readers=body.readers,
         stores_max=services.settings.files_max,
     )
-    await attach_each(context, store, body.attachments())
-    return json_response(await _store_answer(context, caller, store))
+    writes = await attach_each(context, store, body.attachments())
+    answer = await _store_answer(context, caller, store)
+    return response_of_writes(answer, caller, writes)
 
 
 async def list_vector_stores(context: RequestContext[VectorStoreServices]) -> Response:
@@ -102,14 +104,18 @@ async def delete_vector_store(context: RequestContext[VectorStoreServices]) -> R
     await services.jobs.supersede(tenant, await stores.documents_of_files(tenant, store.source))
     await stores.forget(tenant, store.source)
     documents = await services.documents.of_source(tenant, store.source)
+    removals: list[Written] = []
     if len(documents) <= _REMOVED_AT_ONCE_MAX:
-        for document_id in documents:
-            if await services.documents.stored(tenant, document_id) is not None:
-                await services.writer.remove(tenant, document_id, _require_stored, forget=True)
+        removals = [
+            await services.writer.remove(tenant, document_id, _require_stored, forget=True)
+            for document_id in documents
+            if await services.documents.stored(tenant, document_id) is not None
+        ]
         await services.sources.remove(tenant, store.source)
     else:
         await services.sources.enqueue_removal(tenant, store.source, caller.principal.subject)
-    return json_response(DeletedAnswer(id=store.source, object="vector_store.deleted"))
+    answer = DeletedAnswer(id=store.source, object="vector_store.deleted")
+    return response_of_writes(answer, caller, removals)
 
 
 async def _store_answer(

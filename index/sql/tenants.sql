@@ -18,6 +18,14 @@ ON CONFLICT DO NOTHING RETURNING tenant;
 -- name: exists
 SELECT true FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
+-- name: put_max_staleness
+-- $1 tenant, $2 milliseconds or null. Principals hold it, so gateways read them again at the next request.
+UPDATE tenants SET
+    max_staleness_ms = $2,
+    access_revision = access_revision + (max_staleness_ms IS DISTINCT FROM $2)::integer
+WHERE tenant = $1 AND NOT is_being_deleted
+RETURNING access_revision;
+
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 

@@ -42,6 +42,7 @@ class Principal:
     issuer_key: thumbprint of the key that verified the web token at the start of the chain; None if
                 the chain starts with a key of this service.
     scopes, filter: the scopes that its requests may name, and the documents that it may see.
+    max_staleness_ms: the most that an admin lets callers of the tenant choose; None: no limit.
     """
 
     digest: bytes
@@ -58,6 +59,7 @@ class Principal:
     claims: Claims | None = None
     is_token: bool = False
     issuer_key: str | None = None
+    max_staleness_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +258,7 @@ class PrincipalStore:
             access_revision=row["access_revision"],
             claims=claims,
             issuer_key=claims.issuer_key,
+            max_staleness_ms=row["max_staleness_ms"],
         )
         return principal, _revisions(row, claims.tenant)
 
@@ -276,6 +279,7 @@ def _to_principal(row: Row) -> Principal:
         filter=NO_FILTER if document_filter is None else _FILTER.validate_python(document_filter),
         is_token=row["is_token"],
         issuer_key=row["issuer_key"],
+        max_staleness_ms=row["max_staleness_ms"],
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from index.audit import audit_log
-from index.errors import GroupHeld
+from index.errors import GroupHeld, TenantMissing
 from index.postgres.database import Database
 from index.postgres.session import Row
 
@@ -71,6 +71,18 @@ class TenantStore:
         """The history, and the revision of each tenant and of the public partition."""
         rows = await self._database.rows("tenants.all_revisions")
         return rows[0]["history"], {row["tenant"]: row["revision"] for row in rows}
+
+    async def put_max_staleness(self, tenant: str, max_staleness_ms: int | None) -> None:
+        """Limit what callers of the tenant may choose; None: as much as the deployment allows.
+
+        Raises `TenantMissing`.
+        """
+        async with self._database.transaction() as session:
+            if await session.row("tenants.put_max_staleness", tenant, max_staleness_ms) is None:
+                raise TenantMissing(tenant)
+            await audit_log.append(
+                session, tenant, "max_staleness.put", tenant, max_staleness_ms=max_staleness_ms
+            )
 
     async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
         """Create the group if it is missing, and add these members."""

@@ -1,8 +1,9 @@
 """A put, the revision that it makes of the stored document, and its outcome; does no I/O."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from cache.protocol import Revisions
 from index.documents.document_store import StoredDocument
 from index.documents.event_versions import Reading, WriteCause
 from index.documents.forgetting import Forgotten
@@ -40,6 +41,7 @@ class Written:
     changed: False if the document was equal already; the revision is then an older one.
     is_superseded: later writes have set every part of this one, so it has changed nothing.
     forgotten: what else was deleted with a forgotten document.
+    committed: the new revision of each partition; None if nothing was committed.
     """
 
     document_id: str
@@ -51,6 +53,11 @@ class Written:
     removed: int = 0
     embedded: int = 0
     forgotten: Forgotten | None = None
+    committed: Revisions | None = field(default=None, compare=False)
+
+    def revisions(self, tenant: str, history: str) -> Revisions:
+        """The revisions at which an answer contains the write. history: of the database by now."""
+        return self.committed or Revisions(history, {tenant: self.revision})
 
 
 @dataclass(frozen=True, slots=True)

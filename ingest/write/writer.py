@@ -170,8 +170,13 @@ class Writer:
             )
             if committed is None:
                 return None
-            revision = await self._invalidate(tenant, committed)
-            return Written(document_id, revision, kept=len(stored.all_ids))
+            revisions = await self._invalidate(tenant, committed)
+            return Written(
+                document_id,
+                revisions.by_partition[tenant],
+                kept=len(stored.all_ids),
+                committed=revisions,
+            )
 
         return await self._retry_one(tenant, document_id, attempt)
 
@@ -202,9 +207,14 @@ class Writer:
             committed = await self._documents.remove(tenant, stored, cause, forget=forget)
             if committed is None:
                 return None
-            revision = await self._invalidate(tenant, committed)
-            removed = len(stored.all_ids)
-            return Written(document_id, revision, removed=removed, forgotten=committed.forgotten)
+            revisions = await self._invalidate(tenant, committed)
+            return Written(
+                document_id,
+                revisions.by_partition[tenant],
+                removed=len(stored.all_ids),
+                forgotten=committed.forgotten,
+                committed=revisions,
+            )
 
         return await self._retry_one(tenant, document_id, attempt)
 
@@ -401,7 +411,7 @@ class Writer:
         committed = next((commit for commit in commits if isinstance(commit, CommitResult)), None)
         if committed is None:
             return outcomes
-        revision = await self._invalidate(tenant, committed)
+        revisions = await self._invalidate(tenant, committed)
         for write, commit, texts_embedded in zip(
             batch.writes, commits, batch.embedded_counts(), strict=True
         ):
@@ -411,11 +421,12 @@ class Writer:
             self._count(tenant, write.document, texts_embedded, added + kept - texts_embedded)
             outcomes[write.document.document_id] = Written(
                 write.document.document_id,
-                revision,
+                revisions.by_partition[tenant],
                 added=added,
                 kept=kept,
                 removed=len(write.removed),
                 embedded=texts_embedded,
+                committed=revisions,
             )
         return outcomes
 
@@ -441,10 +452,11 @@ class Writer:
         embedder = self._embedders[space]
         return await embed_missing(self._documents, embedder, tenant, texts)
 
-    async def _invalidate(self, tenant: str, committed: CommitResult) -> int:
-        """Drain the cache and return the tenant's revision; a failed drain is left to readers."""
-        await self._invalidation.drain(tenant, Revisions(committed.history, committed.revisions))
-        return committed.revisions[tenant]
+    async def _invalidate(self, tenant: str, committed: CommitResult) -> Revisions:
+        """Drain the cache and return the new revisions; a failed drain is left to readers."""
+        revisions = Revisions(committed.history, committed.revisions)
+        await self._invalidation.drain(tenant, revisions)
+        return revisions
 
 
 def _require_written(outcome: Outcome) -> Written:

@@ -19,7 +19,7 @@ def first_line(_context: object, response: Any) -> Any:
     """The description says what one line is; a line that was refused is a problem's body."""
     first = json.loads(response.content.splitlines()[0])
     if "status" in first:  # of a line that was refused
-        return {"document_id": "", "revision": 0, "chunks": _NO_CHUNKS}
+        return {"document_id": "", "revision": 0, "min_revision": "0", "chunks": _NO_CHUNKS}
     return first
 
 

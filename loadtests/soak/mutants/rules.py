@@ -15,6 +15,7 @@ from cache.protocol import EntryVersion, Revisions, State
 from cache.redis import store
 from gateway.auth import authenticator
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.freshness import STRONG, Freshness
 from gateway.search import search_request
 from index.model.scope import PUBLIC
 from index.tenants.principals import Principal
@@ -91,9 +92,9 @@ class _RememberingGate(Authenticator):
     """Whoever was let in once is let in for good."""
 
     async def confirm(
-        self, principal: Principal, *, max_staleness_s: float = 0.0
+        self, principal: Principal, freshness: Freshness = STRONG
     ) -> AuthenticatedRequest:
-        del max_staleness_s
+        del freshness
         counters_by_partition = await self._revisions.read((principal.tenant, PUBLIC))
         numbers = {name: counters.revision for name, counters in counters_by_partition.items()}
         revisions = Revisions(counters_by_partition[PUBLIC].history, numbers)

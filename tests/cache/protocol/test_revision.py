@@ -3,7 +3,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from cache.revision_reader import RevisionReader
+from cache.revision_reader import EarlierReading, RevisionReader
 
 pytestmark = pytest.mark.anyio
 
@@ -84,13 +84,41 @@ async def test_an_older_revision_is_named_just_as_long_as_it_was_current_within_
     clock.now_s += 0.5
     await reader.read(["a"])
 
-    assert reader.oldest(["a"], 0.6) == {"a": 0}
-    assert reader.oldest(["a"], 0.4) == {"a": 1}
+    assert reader.oldest(["a"], 0.6) == EarlierReading({"a": 0}, 0.5)
+    assert reader.oldest(["a"], 0.4) == EarlierReading({"a": 1}, 0.0)
+    assert reader.newest(["a"], 0.6) == EarlierReading({"a": 1}, 0.0)
     assert reader.latest("a", 0.4) == 1
     clock.now_s += 0.5
     assert reader.oldest(["a"], 0.4) is None
+    assert reader.newest(["a"], 0.4) is None
+    assert reader.newest(["a"], 0.6) == EarlierReading({"a": 1}, 0.5)
     assert reader.latest("a", 0.4) is None
     assert reader.oldest(["a", "b"], 9.0) is None
+
+
+async def test_what_is_known_takes_no_statement_if_it_suffices() -> None:
+    truth, clock = Truth(), RevisionClock()
+    reader = RevisionReader(truth, clock, lambda tenants: dict.fromkeys(tenants, 0))
+    truth.revision = 1
+
+    assert await reader.read(["a"]) == {"a": 0}
+    assert truth.statements == []
+    assert await reader.read(["a"], lambda known: known["a"] > 0) == {"a": 1}
+    assert truth.statements == [{"a"}]
+
+
+async def test_what_is_known_is_as_old_as_when_it_was_looked_up() -> None:
+    clock = RevisionClock()
+
+    def known(tenants: Collection[str]) -> Mapping[str, int]:
+        clock.now_s += 5.0  # the process is paused
+        return dict.fromkeys(tenants, 0)
+
+    reader = RevisionReader(Truth(), clock, known)
+    reader.known(["a"])
+
+    assert reader.newest(["a"], 9.0) == EarlierReading({"a": 0}, 5.0)
+    assert reader.newest(["a"], 4.0) is None
 
 
 async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revisions() -> None:
@@ -102,7 +130,7 @@ async def test_a_tenant_that_changes_all_the_time_is_remembered_by_its_last_revi
     oldest = reader.oldest(["a"], 9.0)
 
     assert oldest is not None
-    assert 80 < oldest["a"] < 99
+    assert 80 < oldest.values["a"] < 99
 
 
 async def test_a_failure_reaches_all_who_wait_and_the_next_statement_is_tried() -> None:
@@ -125,7 +153,7 @@ async def test_a_remembered_revision_serves_while_the_truth_is_away() -> None:
 
     with pytest.raises(ConnectionError):
         await reader.read(["a"])
-    assert reader.oldest(["a"], 1.0) == {"a": 0}
+    assert reader.oldest(["a"], 1.0) == EarlierReading({"a": 0}, 0.0)
     assert reader.latest("a", 1.0) == 0
 
 

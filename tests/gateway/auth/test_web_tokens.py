@@ -38,7 +38,12 @@ async def issuer() -> AsyncIterator[Issuer]:
 @pytest.fixture
 def settings(settings: Settings, issuer: Issuer) -> Settings:
     return settings.model_copy(
-        update={"jwt_jwks_url": issuer.url, "jwt_issuer": ISSUER, "jwt_audience": AUDIENCE}
+        update={
+            "jwt_jwks_url": issuer.url,
+            "jwt_issuer": ISSUER,
+            "jwt_audience": AUDIENCE,
+            "staleness_s_max": 60.0,
+        }
     )
 
 
@@ -85,6 +90,27 @@ async def test_roles_are_those_that_the_token_names_of_ours(
 
     assert (await writer.put("one", "x"))["document_id"] == "one"
     problem(await others.call("PUT", "/v1/documents/three", json={"text": "x"}), 403)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [None, 0])
+async def test_the_limit_of_the_tenant_holds_for_web_tokens_too(
+    gateway: Gateway,
+    other_worker: Gateway,
+    ana: Caller,
+    admin: Caller,
+    issuer: Issuer,
+    limit: int | None,
+) -> None:
+    await ana.put("leave", LEAVE, readers=["tenant"])
+    await admin.call("PUT", "/v1/consistency", json={"max_staleness_ms": limit})
+    zoe = bearer(gateway, issuer.token(sub="zoe"))
+    await zoe.found("annual leave")
+    await other_worker.as_(ana).share("leave")
+
+    found = await zoe.found("annual leave", max_staleness_ms=60_000)
+
+    assert found == (["leave"] if limit is None else [])
 
 
 @pytest.mark.slow

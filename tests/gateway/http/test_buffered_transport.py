@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from gateway.auth.freshness import STRONG
 from gateway.http.address import ClientAddresses
 from gateway.http.buffered_transport import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.connection import Connection
@@ -101,7 +102,7 @@ class LateRepeats:
 
     def find(self, _received: bytes) -> RepeatableRequest:
         principal = cast("Principal", None)
-        return RepeatableRequest("POST", "/v1/search", "", principal, 0.0, lambda *_: None)
+        return RepeatableRequest("POST", "/v1/search", "", principal, STRONG, lambda *_: None)
 
     def answer(self, _request: RepeatableRequest, _trace: Trace, on_response: OnResponse) -> None:
         self.on_response.append(on_response)

@@ -32,13 +32,12 @@ def start(settings: Settings, embedder: Embedder) -> Start:
     return lambda **fields: running(settings.model_copy(update=fields), embedder)
 
 
-@pytest.fixture
-def outcomes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each repeat in turn, whether it was answered without the application."""
     seen: list[bool] = []
     answer = Repeats.answer
 
-    def watched(
+    def watching(
         self: Repeats, request: RepeatableRequest, trace: Trace, on_response: OnResponse
     ) -> None:
         def noted(response: Any) -> None:
@@ -47,8 +46,13 @@ def outcomes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
         answer(self, request, trace, noted)
 
-    monkeypatch.setattr(Repeats, "answer", watched)
+    monkeypatch.setattr(Repeats, "answer", watching)
     return seen
+
+
+@pytest.fixture
+def outcomes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    return watched(monkeypatch)
 
 
 @pytest.fixture

@@ -57,6 +57,28 @@ async def test_it_is_written_from_the_hits_with_citations(served: Served, stub: 
     assert stub.chats[-1].body["max_tokens"] == 1_000
 
 
+async def test_it_states_the_promise_of_its_search(served: Served, stub: StubOpenAI) -> None:
+    stub.chat_answer = lambda _: SAID
+    async with served() as gateway:
+        ana = await told(gateway)
+        whole = await ask(ana)
+        streamed = await ask(ana, stream=True)
+        refused = [
+            await ana.call(
+                "POST",
+                "/v1/answer",
+                json={"query": QUERY, **fields},
+                headers={"Nearhit-Min-Revision": revision},
+            )
+            for revision, fields in (("99", {}), ("1", {"consistency": "bounded"}))
+        ]
+
+    for answer in (whole, streamed):
+        assert answer.headers["nearhit-consistency"] == "strong"
+    assert [answer.status_code for answer in refused] == [409, 422]
+    assert len(stub.chats) == 2
+
+
 async def test_it_is_told_bit_by_bit(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: SAID
     async with served() as gateway:

@@ -92,7 +92,8 @@ class GatewayStage:
             "POST", "/v1/search", content=question.asked(max_staleness_ms)
         )
         assert answer.status_code == 200, answer.text
-        own, _, public = answer.headers["nearhit-revision"].partition(";public=")
+        numbers = answer.headers["nearhit-revision"].partition(";of=")[0]
+        own, _, public = numbers.partition(";public=")
         revisions = {who.tenant: int(own)} | ({"public": int(public)} if public else {})
         tier = answer.headers["cache-status"].split("; ")[-1]
         self.tiers[tier] = self.tiers.get(tier, 0) + 1

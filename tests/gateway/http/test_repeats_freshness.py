@@ -1,0 +1,125 @@
+"""A repeat is answered by what its bytes ask for, at what the gateway knows."""
+
+import asyncio
+import math
+import time
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+from starlette.responses import Response
+
+from cache.revision_reader import RevisionReader
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.freshness import Consistency, Freshness, MinRevision
+from gateway.http.admission import AdmissionControl
+from gateway.http.connection import Connection
+from gateway.http.deadlines import Deadlines
+from gateway.http.repeats import RepeatableRequest, Repeats
+from gateway.http.telemetry import RequestRecorder, Trace
+from index.tenants.principals import Claims, Principal
+from index.tenants.tenant_store import TenantRevisions
+from tests.gateway.support.gateways import Caller, Gateway
+
+pytestmark = pytest.mark.anyio
+
+PRINCIPAL = Principal(b"digest", "key", "acme", "ana", (), ("reader",), None, "a1", 0)
+
+
+class Primary:
+    """A tenant at revision 7. readings: how often somebody has asked."""
+
+    readings = 0
+
+    async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, TenantRevisions]:
+        self.readings += 1
+        return {"acme": TenantRevisions("a1", 7, 0), "public": TenantRevisions("a1", 3, 0)}
+
+    async def holder_at(self, _digest: bytes, /) -> tuple[Principal, Mapping[str, int]]:
+        return PRINCIPAL, {"acme": 7, "public": 3}
+
+    async def bearer_at(
+        self, _digest: bytes, _claims: Claims, /
+    ) -> tuple[Principal, Mapping[str, int]]:
+        raise NotImplementedError  # these tests use keys only
+
+    async def touch(self, _used: Mapping[bytes, datetime], /) -> None:
+        raise NotImplementedError  # only `background_flush` calls it
+
+
+class Unlimited:
+    """Admits every request."""
+
+    def __getattr__(self, _name: str) -> Any:
+        return lambda *_: ()
+
+    def has_local(self, _counters: object) -> bool:
+        return True
+
+
+async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = True) -> bytes:
+    """The promise of the repeat's answer; empty if it takes the usual way."""
+    reader: RevisionReader[TenantRevisions] = RevisionReader(primary, time.monotonic)
+    authenticator = Authenticator(
+        primary, None, reader, lambda: datetime.now(UTC), 60.0, 60.0, recalls=is_region
+    )
+    await authenticator.identify(b"nh_key", PRINCIPAL.digest)
+    await authenticator.confirm(PRINCIPAL)
+    response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
+
+    def answer(_trace: Trace, admitted: AuthenticatedRequest) -> Response:
+        return Response(admitted.kept_promise(admitted.revisions))
+
+    repeats = Repeats(
+        authenticator,
+        cast("AdmissionControl", Unlimited()),
+        Deadlines(),
+        cast("RequestRecorder", Unlimited()),
+    )
+    request = RepeatableRequest("POST", "/v1/search", "", PRINCIPAL, freshness, answer)
+    repeats.answer(request, Trace("", 0.0, {}), response.set_result)
+    result = await response
+    return b"" if result is None else bytes(result.body)
+
+
+@pytest.mark.parametrize("is_region", [True, False])
+@pytest.mark.parametrize(
+    ("consistency", "age_s"), [("strong", 0.0), ("session", math.inf), ("bounded", 60.0)]
+)
+async def test_a_repeat_that_names_a_later_revision_takes_the_usual_way(
+    consistency: Consistency, age_s: float, *, is_region: bool
+) -> None:
+    reached = Freshness(consistency, age_s, MinRevision(7, 3))
+    for later in (MinRevision(8), MinRevision(7, 4), MinRevision(7, 3, "00000000")):
+        freshness = Freshness(consistency, age_s, later)
+        assert await answered(Primary(), freshness, is_region=is_region) == b""
+    assert await answered(Primary(), reached, is_region=is_region) != b""
+
+
+async def test_a_repeat_reads_the_primary_unless_a_region_may_answer_without_it() -> None:
+    session, bounded = Freshness("session", math.inf, MinRevision(7)), Freshness("bounded", 60.0)
+    for freshness, promise in ((session, b"session"), (bounded, b"bounded;ms=")):
+        in_region, at_home = Primary(), Primary()
+
+        assert (await answered(in_region, freshness)).startswith(promise)
+        assert await answered(at_home, freshness, is_region=False) == b"strong"
+
+        assert (in_region.readings, at_home.readings) == (1, 2)
+
+
+async def test_what_is_remembered_of_a_request_names_its_revision(
+    gateway: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remembered: list[RepeatableRequest] = []
+    monkeypatch.setattr(Connection, "remember", lambda _self, request: remembered.append(request))
+    headers = {"Nearhit-Min-Revision": "0;public=0"}
+
+    await ana.call("POST", "/v1/search", json={"query": "leave"}, headers=headers)
+    body = {"query": "leave", "max_staleness_ms": 500}
+    await ana.call("POST", "/v1/search", json=body, headers=headers)
+
+    assert [request.freshness for request in remembered] == [
+        Freshness("session", math.inf, MinRevision(0, 0)),
+        Freshness("bounded", 0.5, MinRevision(0, 0)),
+    ]

@@ -1,0 +1,112 @@
+"""Revisions that do not exist, headers of another form, and promises that contradict themselves."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.settings import Settings
+from index.postgres import database
+from index.tenants.tenant_store import TenantStore
+from tests.gateway.http.test_repeats import ask, request
+from tests.gateway.promises.asking import WINDOW_MS, asked, tool_call, written
+from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.raw_http import raw
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+
+async def test_a_revision_that_does_not_exist_is_refused_on_every_route(
+    gateway: Gateway, far: Gateway, ana: Caller
+) -> None:
+    revision = await written(ana, 25)
+    other = await gateway.caller("zoe", tenant=await gateway.new_tenant())
+    of_other = (await asked(other)).headers["nearhit-revision"]
+    for caller in (ana, far.as_(ana)):
+        for wrong in ("1000", f"1{revision}", "1;public=99", of_other):
+            headers = {"Nearhit-Min-Revision": wrong}
+            for refused in (
+                await asked(caller, wrong),
+                await asked(caller, wrong, max_staleness_ms=WINDOW_MS),
+                await asked(caller, wrong, consistency="strong"),
+                await caller.call("GET", "/v1/documents/leave", headers=headers),
+                await caller.call("PUT", "/v1/documents/x", json={"text": "x"}, headers=headers),
+                await caller.call(
+                    "POST", "/mcp", json=tool_call("search", query="leave"), headers=headers
+                ),
+            ):
+                told = problem(refused, 409)
+                assert told["type"] == "urn:nearhit:problem:revision-unknown"
+                assert told["errors"][0]["field"] == "Nearhit-Min-Revision"
+            openai = await caller.call(
+                "POST",
+                "/v1/vector_stores/api/search",
+                json={"query": "leave"},
+                headers=headers,
+            )
+            assert (openai.status_code, openai.json()["error"]["code"]) == (409, "revision_unknown")
+    assert "another tenant" in (await asked(ana, of_other)).json()["detail"]
+    assert (await ana.call("GET", "/v1/documents/x")).status_code == 404
+
+
+async def test_a_revision_of_an_earlier_history_is_refused_in_any_bytes(
+    settings: Settings, gateway: Gateway, far: Gateway, ana: Caller
+) -> None:
+    revision = await written(ana, 25)
+    sent = request(ana, "days of leave", f"Nearhit-Min-Revision: {revision}")
+    async with raw(gateway) as connection:
+        assert (await ask(connection, sent)).status == 200
+        assert settings.database_url is not None
+        async with database.connect(
+            settings.database_url.get_secret_value(),
+            connections_max=1,
+            statement_timeout_s=5,
+            observe=lambda *_: None,
+            announce=database.announce_to_nobody,
+        ) as connected:
+            await TenantStore(connected).begin_history()
+
+        answers = [await ask(connection, sent) for _ in range(2)]
+
+    assert [each.status for each in answers] == [409, 409]
+    told = orjson.loads(answers[1].body)
+    assert told["type"] == "urn:nearhit:problem:revision-unknown"
+    assert "another history" in told["detail"]
+    problem(await asked(far.as_(ana), revision), 409)
+    number = revision.partition(";")[0]
+    assert (await asked(ana, number)).status_code == 200  # nobody can tell of which it is
+
+
+@pytest.mark.parametrize("header", ["", "x", "12;of=zz", "12, 13"])
+async def test_a_header_of_another_form_is_refused_by_its_name(ana: Caller, header: str) -> None:
+    headers = {"Nearhit-Min-Revision": header}
+    for refused in (
+        await asked(ana, header),
+        await ana.call("GET", "/v1/documents", headers=headers),
+        await ana.call("POST", "/mcp", json=tool_call("list_sources"), headers=headers),
+    ):
+        assert problem(refused, 422)["errors"][0]["field"] == "Nearhit-Min-Revision"
+    openai = await ana.call(
+        "POST", "/v1/vector_stores/api/search", json={"query": "leave"}, headers=headers
+    )
+    assert (openai.status_code, openai.json()["error"]["param"]) == (400, "Nearhit-Min-Revision")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"consistency": "strong", "max_staleness_ms": 5},
+        {"consistency": "bounded"},
+        {"consistency": "session"},
+        {"consistency": "eventual"},
+        {"consistency": "STRONG"},
+        {"consistency": 1},
+    ],
+)
+async def test_a_contradiction_is_refused_by_the_name_of_its_field(
+    ana: Caller, fields: dict[str, Any]
+) -> None:
+    for path in ("/v1/search", "/v1/answer"):
+        refused = await ana.call("POST", path, json={"query": "leave", **fields})
+        if path == "/v1/search" or refused.status_code != 501:
+            assert problem(refused, 422)["errors"][0]["field"] == "consistency"
