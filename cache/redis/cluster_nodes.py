@@ -79,7 +79,8 @@ class ClusterNodes:
             try:
                 reply = await self._node(address).run(lambda send: send("CLUSTER", "SLOTS"))
             except (CacheUnavailable, ResponseError) as error:
-                self._detail = str(error)
+                refusal = error.__cause__  # such as that the server is no node of a cluster
+                self._detail = f"{error}: {refusal}" if refusal else str(error)
                 continue
             ranges = slot_map.parse_slots(reply, address)
             if ranges:

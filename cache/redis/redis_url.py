@@ -83,6 +83,8 @@ def parse_cluster_url(url: str) -> ClusterUrl | None:
     if parts.path not in ("", "/") or "db" in parse_qs(parts.query):
         raise ValueError("a cluster has no numbered databases: name none in its URL")
     credentials, at, hosts = parts.netloc.rpartition("@")
+    if "@" in credentials:
+        raise ValueError("write USER:PASSWORD@ once, before the first node, and @ in it as %40")
     return ClusterUrl(
         parts.scheme.removesuffix(_CLUSTER),
         credentials + at,
@@ -100,7 +102,7 @@ def _parse_address(text: str) -> Address:
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port = None, None
-    if not host or "@" in text:
+    if not host:
         raise ValueError(
             "a cluster is named by HOST or HOST:PORT of some nodes, with commas between them"
         )
