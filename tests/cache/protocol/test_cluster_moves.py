@@ -210,6 +210,7 @@ async def test_answers_that_a_promoted_replica_took_are_found_by_a_worker_that_k
             if key == "b":  # which never reaches the replica
                 await scene.home.tell("WAIT", 1, 5_000)
                 replica.hang()
+                await scene.home.tell("CLIENT", "KILL", "TYPE", "replica")
             await knowing.answers.get_or_compute(
                 CacheLookup(scene.tenant, key),
                 at(**{scene.tenant: 3}),
