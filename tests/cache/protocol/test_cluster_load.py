@@ -21,7 +21,7 @@ from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-MOVES = 60
+MOVES = 40
 READERS = 8
 QUESTIONS = 12  # of each tenant
 RANDOM = random.Random()  # noqa: S311  no secret

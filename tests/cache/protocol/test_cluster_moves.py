@@ -208,7 +208,8 @@ async def test_answers_that_a_promoted_replica_took_are_found_by_a_worker_that_k
         knowing = CacheWorker(store, scene.truth)
         for key in ("a", "b"):
             if key == "b":  # which never reaches the replica
-                await scene.home.tell("WAIT", 1, 5_000)
+                await scene.home.tell("SET", scene.name("mark"), 1)
+                await scene.home.tell("WAIT", 1, 5_000)  # for what this client has written
                 replica.hang()
                 await scene.home.tell("CLIENT", "KILL", "TYPE", "replica")
             await knowing.answers.get_or_compute(

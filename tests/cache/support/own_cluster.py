@@ -1,4 +1,7 @@
-"""A Redis Cluster of a test's own: its nodes are killed, stopped and promoted, its slots moved."""
+"""A Redis Cluster of a test's own: its nodes are killed, stopped and promoted, its slots moved.
+
+It runs the machine's own Redis if there is one, else the Valkey of the wheel.
+"""
 
 import asyncio
 import secrets
@@ -19,7 +22,7 @@ from redis.exceptions import ResponseError
 from cache.redis import redis_url
 from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
-from tests.cache.support.own_server import answers, until
+from tests.cache.support.own_server import answers, until, valkey
 
 BUS_PORT_OFFSET = 10_000
 _PORTS = range(20_000, 32_000)  # below those that Linux gives to clients, and so are the bus ports
@@ -198,8 +201,7 @@ async def _node(folder: str, password: str) -> AsyncIterator[ClusterNode]:
         **({"requirepass": password, "masterauth": password} if password else {}),
     }
     words = [str(word) for option, value in options.items() for word in (f"--{option}", value)]
-    program = shutil.which("redis-server")
-    assert program is not None, "install Redis 7.0 or later"
+    program = shutil.which("redis-server") or valkey()
     process = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL)
     client = Redis(port=port, password=password or None)
     node = ClusterNode(port, process, client)
