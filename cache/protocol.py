@@ -20,6 +20,11 @@ Why no answer is stale at revision r of a partition:
      history. A state of another history counts as no state (`valid_state`). A fill or a drain that
      read another history than the state's is refused (`may_fill`, `raise_fence`). So everything
      under one nonce belongs to one Redis process and one history, and neither goes back.
+  7. In a Redis Cluster any node may answer for a tenant, even two at once: each has a state of its
+     own, which only drains that scan its own registry raise. A moved state names the process that
+     it left, so it counts as no state until it comes back there. Keys move one by one, and some may
+     come back later than others. So an entry counts only if the registry lists it under its own
+     number, and the registry holds the nonce; and entries are dropped only where the registry is.
 The state holds the progress of each partition separately; an entry is served only if all partitions
 that it depends on allow it.
 """

@@ -3,17 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.driver_info import DriverInfo
 
-from cache.errors import CacheUnavailable
-from cache.redis.store import RedisStore
+from cache.redis import redis_url
+from cache.redis.store import RedisNodes, RedisStore
 from cache.revision_reader import RevisionReader
 from gateway import circuit_breaker, llm
 from gateway.admin import admin_services
@@ -61,7 +57,6 @@ from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
 
-_REDIS_CONNECTIONS_MAX = 32  # a worker's; a starting value, not measured
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
 
@@ -97,11 +92,10 @@ async def open_services(
     `PgvectorRefused`, `RoleRefused`, `PoolerRefused`, `IndexVersionMismatch` and `CommandError`.
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
-    assert settings.redis_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
     async with (
-        _redis(settings.redis_url.get_secret_value()) as redis,
+        _redis(settings) as redis,
         regions.announcer(settings).running() as announcer,
         database.connect(
             url,
@@ -117,13 +111,11 @@ async def open_services(
     ):
         store = RedisStore(
             redis,
-            CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
             prefix=settings.cache_prefix,
-            budget_s=settings.redis_timeout_s,
             lifetime_s=settings.redis_ttl_s,
             entries_max=settings.redis_entries_max,
         )
-        await _log_eviction_policy(store)
+        await _log_eviction_policies(store)
         async with _join_rooms(settings, metrics, connected, store, *embedders) as services:
             yield services
 
@@ -204,29 +196,31 @@ def pooler(settings: Settings) -> Pooler | None:
     )
 
 
-async def _log_eviction_policy(store: RedisStore) -> None:
+async def _log_eviction_policies(store: RedisStore) -> None:
     """Warn of a policy that caches less than it could; none makes an answer stale."""
-    try:
-        policy = await store.eviction_policy()
-    except CacheUnavailable as failure:
-        log.warning("redis", state="unavailable", detail=str(failure))
-        return
-    if policy == "noeviction":
-        log.warning("redis", policy=policy, detail="once Redis is full, no answer is stored")
-    elif policy.startswith("allkeys"):
-        detail = "Redis may evict a tenant's state before its answers"
-        log.warning("redis", policy=policy, detail=detail)
+    for policy in await store.eviction_policies():
+        if policy.failure:
+            log.warning("redis", state="unavailable", detail=policy.failure)
+        elif policy.name == "noeviction":
+            detail = "once Redis is full, no answer is stored"
+            log.warning("redis", node=policy.node, policy=policy.name, detail=detail)
+        elif policy.name.startswith("allkeys"):
+            detail = "Redis may evict a tenant's state before its answers"
+            log.warning("redis", node=policy.node, policy=policy.name, detail=detail)
 
 
-def _redis(url: str) -> Redis:
-    try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=_REDIS_CONNECTIONS_MAX,
-            retry=Retry(NoBackoff(), 1),  # once, for a connection that the server has closed
-            # Else each new connection reads the package's version from disk, on the event loop.
-            driver_info=DriverInfo(name=None, lib_version=None),
-        )
-    except ValueError as error:
-        raise CommandError(f"NEARHIT_REDIS_URL: {error}") from None
-    return Redis.from_pool(pool)
+@asynccontextmanager
+async def _redis(settings: Settings) -> AsyncIterator[RedisNodes]:
+    """Raises `CommandError` if the URL is not valid."""
+    assert settings.redis_url is not None, "the command sets it when it starts its own server"
+    opening = redis_url.open_nodes(
+        settings.redis_url.get_secret_value(),
+        lambda: CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
+        budget_s=settings.redis_timeout_s,
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            nodes = await stack.enter_async_context(opening)
+        except ValueError as error:
+            raise CommandError(f"NEARHIT_REDIS_URL: {error}") from None
+        yield nodes

@@ -1,1 +1,1 @@
-"""Redis: the store of entries and states, its scripts, and how calls to it are bounded."""
+"""Redis: the store of entries and states, its scripts, its nodes, and how calls are bounded."""

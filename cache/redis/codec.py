@@ -2,10 +2,12 @@
 
 A state and the header of an entry are text, readable with redis-cli:
 
-    3 SERVER NONCE HISTORY acme:7:7 public:3:3    a state: partition, fence, applied
-    3 NONCE HISTORY acme:7 public:3 CHECKSUM 9 12 the header of an entry: partition, as of; the
-                                                  checksum of its body; the lengths of its
-                                                  dependency record and question
+    4 SERVER NONCE HISTORY acme:7:7 public:3:3       a state: partition, fence, applied
+    20 4 NONCE HISTORY acme:7 public:3 CHECKSUM 9 12 the header of an entry: partition, as of; the
+                                                     checksum of its body; the lengths of its
+                                                     dependency record and question
+
+The first number of a stored entry is its sequence number, which `scripts/fill.lua` writes.
 """
 
 import hashlib
@@ -16,11 +18,12 @@ from functools import lru_cache
 from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 
 # Part of every key, so that versions of Nearhit with different formats share no keys.
-FORMAT = 3
+FORMAT = 4
 
-_HEAD_BYTES_MAX = 512  # so that a scan reads the first line whole; see scripts/scan.lua
+# So that a scan reads the first line whole, with the sequence number; see scripts/scan.lua.
+_HEAD_BYTES_MAX = 490
 _HEAD = re.compile(
-    rb"%d ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+:\d{1,19})+)"
+    rb"\d{1,16} %d ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+:\d{1,19})+)"
     rb" ([0-9a-f]{16}) (\d{1,9}) (\d{1,9})\n" % FORMAT
 )
 _STATE = re.compile(
@@ -53,6 +56,7 @@ class EntryHeader:
 
 
 def encode_entry(entry: Entry) -> bytes:
+    """The entry without its sequence number."""
     revisions = entry.version.as_of
     as_of = " ".join(f"{name}:{revision}" for name, revision in revisions.by_partition.items())
     version = f"{FORMAT} {entry.version.nonce} {revisions.history} {as_of}"
@@ -63,7 +67,7 @@ def encode_entry(entry: Entry) -> bytes:
 
 
 def decode_entry(raw: bytes | None) -> Entry | None:
-    """None if the bytes are absent, truncated, altered or of another format."""
+    """The stored entry; None if it is absent, truncated, altered or of another format."""
     header, body_start, checksum = _split(raw)
     if header is None or raw is None or _checksum(body := raw[body_start:]) != checksum:
         return None

@@ -16,9 +16,11 @@ from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import RedisError, ResponseError
 from redis.typing import EncodableT
 
+_ASKING: bytes = pack_command(("ASKING",))
+
 
 class PipelinedConnection:
-    """Connects at the first call and after each disconnection; closes with the client.
+    """Connects at the first call and after each disconnection, until it is closed.
 
     Calls have no timeout here: the caller bounds them.
     """
@@ -27,15 +29,24 @@ class PipelinedConnection:
         self._pool = client.connection_pool
         self._current: _Connection | None = None
         self._dialling = asyncio.Lock()
+        self._is_closed = False
 
-    async def send(self, *command: EncodableT) -> Any:
-        """Raises `RedisError` and `OSError`."""
+    async def send(self, *command: EncodableT, asking: bool = False) -> Any:
+        """asking: of a node of a cluster, about a key that is being moved to it.
+
+        Raises `RedisError` and `OSError`.
+        """
         packed = pack_command(command)  # type: ignore[arg-type]  # its stub takes a single word
         connection = self._open() or await self._connect()
         try:
-            return await connection.send(packed)
+            return await connection.send(packed, asking=asking)
         except NotConnected:  # the server has closed the connection: retry once
-            return await (await self._connect()).send(packed)
+            return await (await self._connect()).send(packed, asking=asking)
+
+    def close(self) -> None:
+        """Close the connection and open no other one; the client closes the rest."""
+        self._is_closed = True
+        self.disconnect()
 
     def disconnect(self) -> None:
         """Close the connection; waiting calls retry on another one."""
@@ -49,6 +60,8 @@ class PipelinedConnection:
     async def _connect(self) -> "_Connection":
         async with self._dialling:
             connection = self._open()
+            if self._is_closed:
+                raise NotConnected("the connection is closed")
             if connection is None:
                 leased = await self._pool.get_connection()  # type: ignore[no-untyped-call]
                 connection = self._current = _Connection(self._pool, leased)
@@ -67,7 +80,12 @@ class _Connection:
         self._listening = self._loop.create_task(self._listen())
         self.is_over = False
 
-    async def send(self, packed: bytes) -> Any:
+    async def send(self, packed: bytes, *, asking: bool) -> Any:
+        if asking:  # it concerns the next command only, so both are sent together
+            packed = _ASKING + packed
+            unread = self._loop.create_future()
+            unread.cancel()
+            self._waiting.append(unread)
         reply = self._loop.create_future()
         self._waiting.append(reply)
         try:

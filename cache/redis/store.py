@@ -1,28 +1,27 @@
 """The cache in Redis (L2): look up an entry, swap a state, fill, scan the registry.
 
-All keys of a tenant share its hash tag, so that they are on one node of a Redis Cluster.
+All keys of a tenant share its hash tag, so that they are in one slot of a Redis Cluster.
 Every call may raise `CacheUnavailable`.
 """
 
+import hashlib
 import random
 import re
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import resources
 from typing import Any, Protocol
 
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import NoScriptError
 from redis.typing import EncodableT
 
 from cache.errors import CacheUnavailable
 from cache.protocol import State, valid_state
 from cache.rate_limit import RateLimit, TakenTokens
 from cache.redis import codec
-from cache.redis.call_timeout import CallTimeout
 from cache.redis.codec import Entry, EntryHeader
-from cache.redis.pipelined_connection import PipelinedConnection
+from cache.redis.node import Call, RedisNode, Send
 
 PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of its reader
 _HEADER_BYTES = 512
@@ -97,44 +96,55 @@ class RegistryPage:
     sequence_last: int
 
 
-class CircuitBreaker(Protocol):
-    """Skips calls while Redis has just failed."""
+class RedisNodes(Protocol):
+    """One server, or the nodes of a cluster. Calls raise `CacheUnavailable`."""
 
-    def admit(self) -> int | None:
-        """The number of a call that may be made, or None while none may."""
+    async def run(self, key: str, call: Call, /) -> Any:
+        """Make a call to the node that has the key."""
 
-    def succeeded(self, admitted: int, /) -> None: ...
-    def failed(self, admitted: int, /) -> None: ...
-    def abandoned(self, admitted: int, /) -> None: ...
+    async def run_apart(self, key: str, call: Callable[[Redis], Awaitable[Any]], /) -> Any:
+        """Make a call with a long reply to the node that has the key."""
+
+    def owner(self, key: str, /) -> RedisNode:
+        """The node that has the key, as far as is known."""
+
+    async def holder(self, key: str, /) -> RedisNode:
+        """The node that says that it has the key or would store it."""
+
+    def all(self) -> Sequence[RedisNode]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionPolicy:
+    """A node's `maxmemory-policy`; if it did not answer, empty and the reason."""
+
+    node: str
+    name: str
+    failure: str = ""
 
 
 class RedisStore:
-    """budget_s bounds each call; lifetime_s bounds the life of an entry.
+    """lifetime_s bounds the life of an entry.
 
     entries_max: of one tenant; the least recently used are evicted. page_entries: of a scan.
     """
 
     def __init__(
         self,
-        client: Redis,
-        breaker: CircuitBreaker,
+        nodes: RedisNodes,
         *,
         prefix: str,
-        budget_s: float,
         lifetime_s: float,
         entries_max: int,
         page_entries: int = PAGE_ENTRIES,
     ) -> None:
-        self._client = client
-        self._line = PipelinedConnection(client)
-        self._breaker = breaker
+        self._nodes = nodes
         self._prefix = prefix
-        self._budget_s = budget_s
         self._lifetime_s = lifetime_s
         self._page_entries = page_entries
         self.entries_max = entries_max
         scripts = ("look", "swap", "fill", "scan", "drop", "take")
-        self._scripts = {name: client.register_script(_script(name)) for name in scripts}
+        self._scripts = {name: _Script(_script(name)) for name in scripts}
 
     async def lookup(
         self, tenant: str, history: str, key: str, *, lock_token: str = ""
@@ -146,7 +156,7 @@ class RedisStore:
         """
         names = ("state", key, f"{key}:fill-lock", "entries")
         server_id, state, entry, lock_owner, sequence = await self._run(
-            "look", tenant, names, lock_token, _FILL_LOCK_MS
+            "look", tenant, names, lock_token, _FILL_LOCK_MS, key
         )
         return CacheSnapshot(
             tenant,
@@ -215,11 +225,11 @@ class RedisStore:
         Raises `CacheUnavailable` if another server than the snapshot's answers: its registry may
         lack the newest records.
         """
-        keys = [self.name(snapshot.tenant, "entries")]
-        arguments = (nonce, after, self._page_entries, _HEADER_BYTES)
+        key = self.name(snapshot.tenant, "entries")
+        arguments = (1, key, nonce, after, self._page_entries, _HEADER_BYTES)
         # On a separate connection: half a megabyte would delay other calls.
-        server_id, *reply = await self._call(
-            lambda: self._scripts["scan"](keys=keys, args=arguments)
+        server_id, *reply = await self._nodes.run_apart(
+            key, lambda client: self._evaluate(client.execute_command, "scan", *arguments)
         )
         if server_id.decode() != snapshot.server_id:
             raise CacheUnavailable("another server answered")
@@ -242,36 +252,46 @@ class RedisStore:
         await self._run("drop", tenant, ("entries", key), key)
 
     async def drop_tenant(self, tenant: str) -> int:
-        """Delete all keys of the tenant, registered or not; scans all keys of Redis.
+        """Delete all keys of the tenant, registered or not; scans all keys of their node.
 
+        In a cluster their slot may move meanwhile: then the node that receives it is scanned too.
         Returns the number of deleted keys.
         """
+        absent = self.name(tenant, "")
+        scanned: set[RedisNode] = set()
+        node, deleted = self._nodes.owner(absent), 0
+        while node not in scanned:
+            deleted += await self._drop_tenant_on(node, tenant)
+            scanned.add(node)
+            node = await self._nodes.holder(absent)
+        return deleted
+
+    async def _drop_tenant_on(self, node: RedisNode, tenant: str) -> int:
         pattern = f"{_GLOB_CHARACTERS.sub(_ESCAPED, self._prefix)}*{{{tenant}}}:*"
         cursor, deleted = 0, 0
         while True:
-            cursor, names = await self._call(
-                partial(self._client.scan, cursor, match=pattern, count=_SCAN_COUNT)
-            )
+            cursor, names = await node.run_apart(_scan_keys(cursor, pattern))
             if names:
-                deleted += await self._call(partial(self._client.unlink, *names))
+                key = self.name(tenant, "")
+                deleted += await self._nodes.run(key, _command("UNLINK", *names))
             if cursor == 0:
                 return deleted
 
     async def release_fill_lock(self, tenant: str, key: str) -> None:
         """Release the fill lock, so that other processes stop waiting for the entry."""
-        await self._call(lambda: self._line.send("DEL", self.name(tenant, f"{key}:fill-lock")))
+        name = self.name(tenant, f"{key}:fill-lock")
+        await self._nodes.run(name, _command("DEL", name))
 
     async def get(self, tenant: str, name: str) -> bytes | None:
         """The value that `set` stored under this name."""
-        value: bytes | None = await self._call(
-            lambda: self._line.send("GET", self.name(tenant, name))
-        )
+        key = self.name(tenant, name)
+        value: bytes | None = await self._nodes.run(key, _command("GET", key))
         return value
 
     async def set(self, tenant: str, name: str, value: bytes) -> None:
         """Store a value for the lifetime; it is never invalidated."""
         key, lifetime_ms = self.name(tenant, name), self._lifetime_ms()
-        await self._call(lambda: self._line.send("SET", key, value, "PX", lifetime_ms))
+        await self._nodes.run(key, _command("SET", key, value, "PX", lifetime_ms))
 
     async def take_tokens(self, tenant: str, name: str, rate: RateLimit, count: int) -> TakenTokens:
         """Take up to `count` tokens from a bucket."""
@@ -280,10 +300,9 @@ class RedisStore:
         )
         return TakenTokens(tokens, tokens_left, wait_ms / 1000)
 
-    async def eviction_policy(self) -> str:
-        """Redis's `maxmemory-policy`."""
-        config = await self._call(lambda: self._client.config_get("maxmemory-policy"))
-        return str(config["maxmemory-policy"])
+    async def eviction_policies(self) -> list[EvictionPolicy]:
+        """The policy of each node."""
+        return [await _eviction_policy(node) for node in self._nodes.all()]
 
     def name(self, tenant: str, name: str) -> str:
         """The Redis key of a tenant's state, registry, entry or other value."""
@@ -297,32 +316,39 @@ class RedisStore:
         self, script: str, tenant: str, names: Collection[str], *arguments: str | bytes | float
     ) -> Any:
         keys = [self.name(tenant, name) for name in names]
-        return await self._call(lambda: self._evaluate(script, len(keys), *keys, *arguments))
+        words = (len(keys), *keys, *arguments)
+        return await self._nodes.run(keys[0], lambda send: self._evaluate(send, script, *words))
 
-    async def _evaluate(self, script: str, *arguments: EncodableT) -> Any:
-        registered = self._scripts[script]
+    async def _evaluate(self, send: Send, name: str, *arguments: EncodableT) -> Any:
+        script = self._scripts[name]
         try:
-            return await self._line.send("EVALSHA", registered.sha, *arguments)
+            return await send("EVALSHA", script.digest, *arguments)
         except NoScriptError:  # EVAL also stores the script on the server
-            return await self._line.send("EVAL", registered.script, *arguments)
+            return await send("EVAL", script.source, *arguments)
 
-    async def _call(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        admitted = self._breaker.admit()
-        if admitted is None:
-            raise CacheUnavailable("Redis is skipped after a recent failure")
-        try:
-            async with CallTimeout(self._budget_s):
-                reply = await call()
-        except (RedisError, OSError) as error:
-            self._breaker.failed(admitted)
-            if not isinstance(error, ResponseError):  # an error reply leaves the connection usable
-                self._line.disconnect()
-            raise CacheUnavailable(f"Redis did not answer: {type(error).__name__}") from error
-        except BaseException:  # the caller was cancelled, so the call has no outcome
-            self._breaker.abandoned(admitted)
-            raise
-        self._breaker.succeeded(admitted)
-        return reply
+
+class _Script:
+    """digest: by which a server knows the source."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.digest = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+
+
+def _command(*words: EncodableT) -> Call:
+    return lambda send: send(*words)
+
+
+def _scan_keys(cursor: int, pattern: str) -> Callable[[Redis], Awaitable[Any]]:
+    return lambda client: client.scan(cursor, match=pattern, count=_SCAN_COUNT)
+
+
+async def _eviction_policy(node: RedisNode) -> EvictionPolicy:
+    try:
+        config = await node.run_apart(lambda client: client.config_get("maxmemory-policy"))
+    except CacheUnavailable as failure:
+        return EvictionPolicy(node.name, "", str(failure))
+    return EvictionPolicy(node.name, str(config["maxmemory-policy"]))
 
 
 def _to_sequence(score: bytes | None = None) -> int | None:

@@ -62,7 +62,10 @@ class ServerSettings(BaseSettings):
         "statements; one tenant uses at most half of them",
     )
     redis_url: SecretStr | None = Field(
-        None, description="URL of Redis ≥ 7.0 or Valkey; unset: Nearhit starts its own"
+        None,
+        description="URL of Redis ≥ 7.0 or Valkey; unset: Nearhit starts its own. "
+        "`redis+cluster://HOST:PORT,HOST:PORT` names some nodes of a Redis Cluster, "
+        "`rediss+cluster://` uses TLS",
     )
     data_dir: Path = Field(
         default_factory=default_data_dir,

@@ -1,13 +1,13 @@
 import secrets
-import time
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 from redis.asyncio import Redis
 
 from cache.redis.store import RedisStore
-from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
+from tests.cache.support.own_cluster import OwnCluster, own_cluster
+from tests.cache.support.single_store import store_on
 from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 
@@ -17,20 +17,19 @@ async def redis(servers: Servers) -> AsyncIterator[Redis]:
         yield client
 
 
+@pytest.fixture(scope="session")
+async def cluster() -> AsyncIterator[OwnCluster]:
+    """With a password; its nodes live as long as the tests."""
+    async with own_cluster(password="hush/hush") as running:
+        yield running
+
+
 @pytest.fixture
 def new_store(redis: Redis) -> Callable[..., RedisStore]:
     prefix = f"nearhit-test-{secrets.token_hex(6)}:"
 
     def new(*, entries_max: int = 1_000, page_entries: int = 100) -> RedisStore:
-        return RedisStore(
-            redis,
-            CircuitBreaker(time.monotonic, REDIS),
-            prefix=prefix,
-            budget_s=5.0,
-            lifetime_s=60.0,
-            entries_max=entries_max,
-            page_entries=page_entries,
-        )
+        return store_on(redis, prefix=prefix, entries_max=entries_max, page_entries=page_entries)
 
     return new
 

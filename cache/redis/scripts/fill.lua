@@ -2,7 +2,8 @@
 -- All decisions are in cache/protocol.py.
 --
 -- The registry is a sorted set of the entries' names, scored by a rising sequence number. The nonce
--- is a member too; its score is the greatest number ever assigned.
+-- is a member too; its score is the greatest number ever assigned. A stored entry begins with its
+-- number.
 --
 -- KEYS: state, registry, entry, fill lock.
 -- ARGV: expected server id, expected state, its nonce, lifetime in ms, the entry's name in the
@@ -18,9 +19,9 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[3]) then
     return { 0, run, '' }
 end
 local lifetime = tonumber(ARGV[4])
-redis.call('SET', KEYS[3], ARGV[6], 'PX', lifetime)
 local number = redis.call('ZINCRBY', KEYS[2], 1, ARGV[3])
 redis.call('ZADD', KEYS[2], number, ARGV[5])
+redis.call('SET', KEYS[3], number .. ' ' .. ARGV[6], 'PX', lifetime)
 redis.call('PEXPIRE', KEYS[1], 4 * lifetime)
 redis.call('PEXPIRE', KEYS[2], 4 * lifetime)
 if redis.call('GET', KEYS[4]) == ARGV[7] then

@@ -10,6 +10,13 @@ local found = redis.call('GET', KEYS[1]) or ''
 if run ~= ARGV[1] or found ~= ARGV[2] then
     return { 0, run, found }
 end
+local nonce = string.match(ARGV[3], '^%d+ %x+ (%x+)') or ''
+if #KEYS > 2 and not redis.call('ZSCORE', KEYS[2], nonce) then
+    -- The registry was lost, or its slot moved without it. It would still list the entries when it
+    -- came back, so the state is no longer valid.
+    redis.call('DEL', KEYS[1])
+    return { 0, run, '' }
+end
 for i = 3, #KEYS do
     redis.call('DEL', KEYS[i])
     redis.call('ZREM', KEYS[2], ARGV[i + 3])
@@ -26,5 +33,5 @@ end
 -- State and registry outlive every entry; the nonce shows if one of them is evicted.
 redis.call('SET', KEYS[1], ARGV[3], 'PX', 4 * ARGV[5])
 redis.call('PEXPIRE', KEYS[2], 4 * ARGV[5])
-local number = redis.call('ZSCORE', KEYS[2], string.match(ARGV[3], '^%d+ %x+ (%x+)') or '')
+local number = redis.call('ZSCORE', KEYS[2], nonce)
 return { 1, run, ARGV[3], number }

@@ -1,6 +1,5 @@
 """What Redis does to its own memory: fails over, comes back, forgets. Two real servers in step."""
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -9,10 +8,10 @@ from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
 from cache.redis.store import CacheSnapshot, RedisStore
-from gateway.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.support.histories import HISTORY
 from tests.cache.support.own_server import server, until
 from tests.cache.support.search_stub import Index
+from tests.cache.support.single_store import store_on
 from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -42,17 +41,6 @@ async def follow(replica: Redis, master: Redis) -> None:
 
 async def promote(replica: Redis) -> None:
     await replica.replicaof("NO", "ONE")
-
-
-def store_on(client: Redis) -> RedisStore:
-    return RedisStore(
-        client,
-        CircuitBreaker(time.monotonic, REDIS),
-        prefix="test:",
-        budget_s=5.0,
-        lifetime_s=60.0,
-        entries_max=100,
-    )
 
 
 async def fill(store: RedisStore, key: str) -> None:

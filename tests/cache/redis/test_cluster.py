@@ -1,17 +1,15 @@
 """All that a tenant's cache touches lies in one slot: a cluster refuses a script that strays."""
 
-import time
 from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from cache.redis.store import RedisStore
-from gateway.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.support.histories import at
 from tests.cache.support.own_server import server, until
 from tests.cache.support.search_stub import Index
+from tests.cache.support.single_store import store_on
 from tests.cache.support.worker import CacheWorker, FakeChangeLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -42,14 +40,7 @@ async def test_a_cluster_refuses_what_touches_two_slots(node: Redis) -> None:
 
 
 async def test_answers_are_filled_served_and_dropped_on_a_cluster(node: Redis) -> None:
-    store = RedisStore(
-        node,
-        CircuitBreaker(time.monotonic, REDIS),
-        prefix="test:",
-        budget_s=5.0,
-        lifetime_s=60.0,
-        entries_max=2,
-    )
+    store = store_on(node, entries_max=2)
     truth = FakeChangeLog(acme=3)
 
     def new_worker() -> CacheWorker:

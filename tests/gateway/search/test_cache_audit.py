@@ -42,7 +42,8 @@ async def make_wrong(settings: Settings) -> None:
             entry = codec.decode_entry(raw)
             assert entry is not None
             wrong = replace(entry, body=entry.body.replace(b"25 days", b"99 days"))
-            await redis.set(name, codec.encode_entry(wrong), keepttl=True)
+            number = raw.partition(b" ")[0]
+            await redis.set(name, number + b" " + codec.encode_entry(wrong), keepttl=True)
 
 
 async def audited(settings: Settings, *tenants: str) -> Counter[Verdict]:
