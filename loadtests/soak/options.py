@@ -13,8 +13,9 @@ class SoakOptions:
 
     without: some of `PARTS`. until_caught: the first wrong answer ends the soak.
     compared_share: of the answers while others write, to compare with a fresh search.
-    askers: callers that read in every way. repeaters: callers that repeat the same few questions at
-    one gateway, which a cache answers. rest_questions: sent to every gateway at each rest.
+    askers: callers that read in every way. writers: each writes some of the documents.
+    repeaters: callers that repeat the same few questions at one gateway, which a cache answers.
+    rest_questions: sent to every gateway at each rest.
     """
 
     minutes: float
@@ -29,5 +30,6 @@ class SoakOptions:
     compared_share: float = 0.1  # a starting value, not measured
     # Starting values, not measured.
     askers: int = 12
+    writers: int = 2
     repeaters: int = 0
     rest_questions: int = 100

@@ -32,7 +32,6 @@ from loadtests.workload.writes import (
 )
 
 # Starting values, not measured.
-_WRITERS = 2
 _WAITING_MAX = 4  # writes that wait for each writer
 _AGAIN_S = 0.1
 _PROBED: tuple[PathName, ...] = (
@@ -47,27 +46,31 @@ _REFUSALS_MAX = 3
 class Writers:
     """refused_s: from the acknowledgement of a lost access to the next answer of that subject."""
 
-    def __init__(self, context: SoakContext, random: Random) -> None:
+    def __init__(self, context: SoakContext, writers: int, random: Random) -> None:
         self.written = 0
         self.queued = 0
         self.refused_s: list[float] = []
         self._context = context
+        self._writers = writers
         self._random = random
 
-    async def write_all(self, writes: Iterator[Write]) -> None:
+    async def write_all(self, writes: Iterator[Write], *, gateways: int) -> None:
+        """gateways: how many of them are sent writes."""
         queues: list[asyncio.Queue[Write | None]] = [
-            asyncio.Queue(_WAITING_MAX) for _ in range(_WRITERS)
+            asyncio.Queue(_WAITING_MAX) for _ in range(self._writers)
         ]
-        works = [self._write_on(number, queue) for number, queue in enumerate(queues)]
+        works = [self._write_on(number, queue, gateways) for number, queue in enumerate(queues)]
         async with together(works) as running:
             for write in writes:
-                await queues[crc32(_about(write).encode()) % _WRITERS].put(write)
+                await queues[crc32(_about(write).encode()) % self._writers].put(write)
             for queue in queues:
                 await queue.put(None)
             await asyncio.gather(*running)
 
-    async def _write_on(self, number: int, queue: "asyncio.Queue[Write | None]") -> None:
-        gateways = self._context.connections()
+    async def _write_on(
+        self, number: int, queue: "asyncio.Queue[Write | None]", gateway_count: int
+    ) -> None:
+        gateways = self._context.connections()[:gateway_count]
         turn = number
         while (write := await queue.get()) is not None:
             turn += 1
