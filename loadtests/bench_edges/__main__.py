@@ -11,7 +11,7 @@ DATA holds real histories; without it they are generated.
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_edges import broken_rules, judged, latency
+from loadtests.bench_edges import broken_rules, cut, judged, latency, write_times
 from loadtests.bench_edges.options import EdgesOptions
 
 _HEAD = """# Regions
@@ -33,8 +33,10 @@ BENCHMARK = Benchmark(
     options=EdgesOptions,
     sections={
         "latency": latency.measure,
+        "writes": write_times.measure,
         "judged": judged.measure,
         "mutants": broken_rules.measure,
+        "cut": cut.measure,
     },
 )
 

@@ -55,6 +55,7 @@ def _soaked(name: str, mutant: LeaseMutant, run: EdgesRun) -> Soak:
         askers=judged.ASKERS,
         repeaters=judged.REPEATERS,
         writers=judged.WRITERS,
+        write_turns=judged.WRITE_TURNS,
     )
     past = judged.past(run.data_folder, run.options.seed)
     launcher = ("loadtests.bench_edges.mutants", name)

@@ -5,7 +5,8 @@ Errors are excused meanwhile, but for faults of a Redis, which may cause none.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from random import Random
 from typing import TypeAlias
@@ -13,8 +14,12 @@ from typing import TypeAlias
 from loadtests.bench_edges.edge_servers import EdgeServers
 from loadtests.bench_edges.options import READ_LEASE_S
 from loadtests.bench_edges.regions import HOME, A, Region, Regions
+from loadtests.load.connection_pool import Unanswered
+from loadtests.load.request import Call
+from loadtests.soak.connections import connect
 from loadtests.soak.faults.excuse import excused
 from loadtests.soak.faults.schedule import Fault
+from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.work.context import SoakContext
 
 _RegionFault: TypeAlias = Callable[[EdgeServers, SoakContext, Random], Awaitable[None]]
@@ -24,12 +29,15 @@ _LASTS_S = (0.2, 3.0 * READ_LEASE_S)
 _TAIL_S = (1.0, 3.0)  # in which writes are made that the next primary lacks
 _FOLLOWS_S_MAX = 5.0
 _POLL_S = 0.1
+_WARM_S_MAX = 60.0
+_SEARCH = Call("POST", "/v1/search", b'{"query": "anything"}')
+_OK, _UNAUTHORIZED = 200, 401
 
 
 async def region_cut_off(servers: EdgeServers, context: SoakContext, random: Random) -> None:
     """Its connections to the primary are lost, and none can be opened."""
     region = random.choice(servers.regions.far)
-    async with excused(context):
+    async with _excused(context):
         region.link.cut()
         await _while(random)
         await asyncio.to_thread(region.link.heal)
@@ -38,7 +46,7 @@ async def region_cut_off(servers: EdgeServers, context: SoakContext, random: Ran
 async def region_silent(servers: EdgeServers, context: SoakContext, random: Random) -> None:
     """Nothing comes through from the primary or to it; afterwards all of it arrives late."""
     region = random.choice(servers.regions.far)
-    async with excused(context):
+    async with _excused(context):
         region.link.silence()
         await _while(random)
         region.link.resume()
@@ -48,7 +56,7 @@ async def region_killed(servers: EdgeServers, context: SoakContext, random: Rand
     """Its gateway, its Redis and its PostgreSQL are killed and started again."""
     region = random.choice(servers.regions.far)
     gateway = servers.gateway(region)
-    async with excused(context):
+    async with _excused(context):
         await asyncio.to_thread(gateway.kill)
         await asyncio.to_thread(region.redis.kill)
         assert region.node is not None, "it has a standby"
@@ -62,7 +70,7 @@ async def region_killed(servers: EdgeServers, context: SoakContext, random: Rand
 async def gateway_paused(servers: EdgeServers, context: SoakContext, random: Random) -> None:
     """A gateway of any region stops, perhaps for longer than its lease, and goes on."""
     gateway = random.choice(servers.gateways)
-    async with excused(context):
+    async with _excused(context):
         gateway.pause()
         await _while(random)
         gateway.resume()
@@ -70,7 +78,7 @@ async def gateway_paused(servers: EdgeServers, context: SoakContext, random: Ran
 
 async def gateway_killed(servers: EdgeServers, context: SoakContext, random: Random) -> None:
     gateway = random.choice(servers.gateways)
-    async with excused(context):
+    async with _excused(context):
         await asyncio.to_thread(gateway.kill)
         await _while(random)
         await asyncio.to_thread(gateway.start)
@@ -80,7 +88,7 @@ async def standby_paused(servers: EdgeServers, context: SoakContext, random: Ran
     """A standby answers nothing and lags behind."""
     region = random.choice(servers.regions.far)
     assert region.node is not None, "it has a standby"
-    async with excused(context):
+    async with _excused(context):
         region.node.pause()
         await _while(random)
         region.node.resume()
@@ -102,7 +110,7 @@ async def primary_failed_over(servers: EdgeServers, context: SoakContext, random
     regions = servers.regions
     name = _next_primary(regions)
     (third,) = (region for region in regions.far if region.name != name)
-    async with excused(context):
+    async with _excused(context):
         await asyncio.to_thread(regions.primary.require, name)
         third.link.silence()
         # What was on its way when the region fell silent has to run into its lease, or out of it.
@@ -123,7 +131,7 @@ async def primary_lost_with_its_last_writes(
     """
     regions, state = servers.regions, context.state
     name = _next_primary(regions)
-    async with excused(context):
+    async with _excused(context):
         async with context.at_rest():
             copied = state.copy()
             standby = regions.by_name[name].node
@@ -154,6 +162,39 @@ FAULTS: Mapping[str, _RegionFault] = {
 def of(servers: EdgeServers, names: Collection[str]) -> Mapping[str, Fault]:
     """The faults of these names, of these servers."""
     return {name: partial(FAULTS[name], servers) for name in names}
+
+
+async def warm_up(context: SoakContext) -> None:
+    """Return when each gateway has answered a search in each tenant.
+
+    The first searches of a far gateway may take more round trips than their deadline allows.
+    """
+    ways = context.servers.ways
+    await asyncio.gather(*(_warm_up(context, way) for way in ways))
+
+
+async def _warm_up(context: SoakContext, way: str) -> None:
+    keys = {tenant: credential.secret for (tenant, _), credential in _keys(context)}
+    connection = connect(way)
+    deadline_s = time.monotonic() + _WARM_S_MAX
+    for key in keys.values():
+        status = 0
+        while status not in (_OK, _UNAUTHORIZED) and time.monotonic() < deadline_s:
+            with suppress(Unanswered):
+                status = (await connection.send(_SEARCH, key)).status
+    await connection.close()
+
+
+def _keys(context: SoakContext) -> Iterable[tuple[tuple[str, str], IssuedCredential]]:
+    return context.state.credentials.holders.items()
+
+
+@asynccontextmanager
+async def _excused(context: SoakContext) -> AsyncIterator[None]:
+    """Excuse errors until all gateways answer searches."""
+    async with excused(context):
+        yield
+        await warm_up(context)
 
 
 def _next_primary(regions: Regions) -> str:

@@ -30,8 +30,8 @@ from loadtests.workload.world import GeneratedHistory, HistorySource
 # Starting values, not measured.
 _DOCUMENTS = 60  # generated
 _SUBJECTS = 20
-ASKERS, REPEATERS, WRITERS = 9, 6, 8
-FAULT_EVERY_S = 4.0
+ASKERS, REPEATERS, WRITERS = 9, 6, 24
+WRITE_TURNS = (0, 0, 0, 1, 0, 0, 0, 1, 2)  # a write from a far region takes seconds
 _REST_EVERY_S = 60.0
 _REST_QUESTIONS = 15
 _LINE_EVERY_S = 5.0
@@ -68,12 +68,14 @@ def measure(run: EdgesRun) -> Section:
         faults=tuple(
             name for name in faults.FAULTS if chosen.standbys or name != faults.OF_STANDBYS
         ),
-        fault_every_s=FAULT_EVERY_S,
+        faults_min=chosen.faults,
+        fault_every_s=chosen.fault_every_s,
         rest_every_s=_REST_EVERY_S,
         rest_questions=_REST_QUESTIONS,
         askers=ASKERS,
         repeaters=REPEATERS,
         writers=WRITERS,
+        write_turns=WRITE_TURNS,
     )
     reads_standby = bool(chosen.standbys)
     with edge_servers.running(reads_standby=reads_standby, launcher=("gateway",)) as servers:
@@ -100,6 +102,7 @@ async def judged(
         try:
             with suppress(asyncio.CancelledError):
                 await soak.settle()
+                await faults.warm_up(context)
                 await soak.run()
         finally:
             showing.cancel()

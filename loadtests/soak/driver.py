@@ -40,7 +40,9 @@ class Soak:
         self.context = context
         self.options = options
         self.rests = 0
-        self.writers = Writers(context, options.writers, self._seeded("writers"))
+        self.writers = Writers(
+            context, options.writers, options.write_turns, self._seeded("writers")
+        )
         self.holders = Holders(context, past.subjects, self._seeded("holders"))
         self.plan = FaultSchedule(context, faults, options.fault_every_s, self._seeded("faults"))
         self._past = past
@@ -59,8 +61,8 @@ class Soak:
         self.began_s = time.monotonic()
 
     async def settle(self) -> None:
-        """Write the first documents, through the first gateway."""
-        await self.writers.write_all(iter(self._past.first), gateways=1)
+        """Write the first documents."""
+        await self.writers.write_all(iter(self._past.first))
         await self._jobs.wait()
         self.writers.written = self.writers.queued = 0
         await self._learn_revisions()
@@ -84,7 +86,10 @@ class Soak:
         counts = self.context.audit.counts
         if self.options.until_caught and self.context.audit.has_wrong_answer:
             return True
-        enough = 0 < self.options.answers <= counts["judged"]
+        enough = (
+            0 < self.options.answers <= counts["judged"]
+            and self.plan.happened.total() >= self.options.faults_min
+        )
         return enough or self.seconds >= self.options.minutes * 60
 
     @property
@@ -98,7 +103,7 @@ class Soak:
             writes = Interleaved(self._seeded("interleaving")).of(writes)
             yield self.plan.stall_worker()
         yield self._jobs.watch()  # long documents are queued in any case
-        yield self.writers.write_all(writes, gateways=len(self.context.servers.ways))
+        yield self.writers.write_all(writes)
         yield from (self._askers.ask_forever(number) for number in range(self.options.askers))
         yield from (self._askers.repeat_forever(number) for number in range(self.options.repeaters))
         if "credentials" not in without:
