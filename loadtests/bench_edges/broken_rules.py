@@ -60,6 +60,6 @@ def _soaked(name: str, mutant: LeaseMutant, run: EdgesRun) -> Soak:
     past = judged.past(run.data_folder, run.options.seed)
     launcher = ("loadtests.bench_edges.mutants", name)
     with edge_servers.running(
-        reads_standby=bool(run.options.standbys), launcher=launcher
+        reads_standby=bool(run.options.standbys), delays=run.options.delays, launcher=launcher
     ) as servers:
         return asyncio.run(judged.judged(servers, past, options, run.console))

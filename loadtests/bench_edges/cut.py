@@ -73,7 +73,9 @@ class _Clock:
 def measure(run: EdgesRun) -> Section:
     results: list[CutResult] = []
     with (
-        regions.running(reads_standby=bool(run.options.standbys)) as started,
+        regions.running(
+            reads_standby=bool(run.options.standbys), delays=run.options.delays
+        ) as started,
         ExitStack() as stack,
     ):
         gateways = {
@@ -88,7 +90,8 @@ def measure(run: EdgesRun) -> Section:
         for _ in range(run.options.cuts):
             for region in started.far:
                 for cut in _CUTS:
-                    trial = _Trial(region, gateways, keys[0], keys[1], cut)
+                    one_way_ms = started.way_ms(region.name, HOME)
+                    trial = _Trial(region, one_way_ms, gateways, keys[0], keys[1], cut)
                     result = uvloop.run(trial.measure())
                     run.console.print(str(asdict(result)), markup=False)
                     results.append(result)
@@ -101,6 +104,7 @@ class _Trial:
     def __init__(
         self,
         region: Region,
+        one_way_ms: int,
         gateways: dict[str, GatewayProcess],
         key: str,
         quiet_key: str,
@@ -109,6 +113,7 @@ class _Trial:
         way, self._cut, self._heal = cut
         self._result = CutResult(region.name, way)
         self._region = region
+        self._one_way_ms = one_way_ms
         self._home = callers.at(gateways[HOME].url, key)
         self._url = gateways[region.name].url
         self._key, self._quiet_key = key, quiet_key
@@ -117,9 +122,8 @@ class _Trial:
         self._writes: list[tuple[float, float]] = []  # sent, and the seconds it took
 
     async def measure(self) -> CutResult:
-        one_way_ms = regions.way_ms(self._region.name, HOME)
         quiet = callers.at(self._url, self._quiet_key)
-        await callers.until_leased(quiet, _REPEATED, one_way_ms)
+        await callers.until_leased(quiet, _REPEATED, self._one_way_ms)
         works = [
             asyncio.create_task(self._write()),
             *(asyncio.create_task(self._ask()) for _ in range(_ASKERS)),
@@ -130,7 +134,9 @@ class _Trial:
         await asyncio.sleep(_AWAY_S)
         await asyncio.to_thread(self._heal, self._region.link)
         self._clock.ended_s = time.monotonic()
-        await callers.until_leased(callers.at(self._url, self._quiet_key), _REPEATED, one_way_ms)
+        await callers.until_leased(
+            callers.at(self._url, self._quiet_key), _REPEATED, self._one_way_ms
+        )
         self._result.leased_again_s = time.monotonic() - self._clock.ended_s
         await asyncio.sleep(1.0)
         for work in works:

@@ -33,10 +33,12 @@ class EdgeServers:
 
 
 @contextmanager
-def running(*, reads_standby: bool, launcher: tuple[str, ...]) -> Iterator[EdgeServers]:
+def running(
+    *, reads_standby: bool, delays: float, launcher: tuple[str, ...]
+) -> Iterator[EdgeServers]:
     """launcher: the module that runs the commands."""
     with ExitStack() as stack:
-        regions = stack.enter_context(edges.running(reads_standby=reads_standby))
+        regions = stack.enter_context(edges.running(reads_standby=reads_standby, delays=delays))
         gateways = [
             region.gateway(SETTINGS, leased=True, launcher=launcher)
             for region in regions.by_name.values()

@@ -77,8 +77,9 @@ def measure(run: EdgesRun) -> Section:
         writers=WRITERS,
         write_turns=WRITE_TURNS,
     )
-    reads_standby = bool(chosen.standbys)
-    with edge_servers.running(reads_standby=reads_standby, launcher=("gateway",)) as servers:
+    with edge_servers.running(
+        reads_standby=bool(chosen.standbys), delays=chosen.delays, launcher=("gateway",)
+    ) as servers:
         soak = asyncio.run(
             judged(servers, past(run.data_folder, chosen.seed), options, run.console)
         )

@@ -24,8 +24,12 @@ _HIT, _NEW = "exact hit", "new question"
 
 
 def measure(run: EdgesRun) -> Section:
-    reads_standby = bool(run.options.standbys)
-    with regions.running(reads_standby=reads_standby) as started, ExitStack() as stack:
+    with (
+        regions.running(
+            reads_standby=bool(run.options.standbys), delays=run.options.delays
+        ) as started,
+        ExitStack() as stack,
+    ):
         gateways = {
             (name, kind): region.gateway({}, leased=kind == _LEASED)
             for name, region in started.by_name.items()

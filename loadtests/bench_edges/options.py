@@ -19,6 +19,7 @@ class EdgesOptions:
     broken rule. cuts: of each far region in each way.
     """
 
+    delays: float = option(1.0, "the factor of all delays between regions")
     standbys: int = option(0, "1: far gateways read from standbys; 0: from the primary")
     rounds: int = option(1_000, "hits and new questions at each gateway", quick=60)
     writes: int = option(60, "writes from each gateway in each arrangement", quick=8)

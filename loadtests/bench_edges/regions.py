@@ -50,13 +50,17 @@ class Region:
 
 @dataclass(slots=True)
 class Regions:
-    """by_name: home first. judge: a link of its own, without delay, for who observes."""
+    """by_name: home first. judge: a link without delay, for an observer.
+
+    delays: the factor of all delays.
+    """
 
     folder: Path
     programs: PostgresPrograms
     by_name: Mapping[str, Region]
     judge: Link
     admin_key: str
+    delays: float
     primary_name: str = HOME
     _copies: int = field(default=0)
 
@@ -75,9 +79,15 @@ class Regions:
         """The regions without the primary."""
         return [region for name, region in self.by_name.items() if name != self.primary_name]
 
+    def way_ms(self, region: str, other: str) -> int:
+        """The delay of a byte from one region to the other."""
+        if region == other:
+            return 0
+        return max(1, round(_ONE_WAY_MS[frozenset((region, other))] * self.delays))
+
     def lead(self, region: Region) -> None:
         """Connect the region with the primary."""
-        region.link.lead(self.primary.sockets, way_ms(region.name, self.primary_name))
+        region.link.lead(self.primary.sockets, self.way_ms(region.name, self.primary_name))
 
     def lead_all(self, spared: Region | None = None) -> None:
         """Connect all regions but the spared one with the primary."""
@@ -114,13 +124,8 @@ class Regions:
         self.primary.wait_for(region.node)
 
 
-def way_ms(region: str, other: str) -> int:
-    """The delay of a byte from one region to the other."""
-    return 0 if region == other else _ONE_WAY_MS[frozenset((region, other))]
-
-
 @contextmanager
-def running(*, reads_standby: bool) -> Iterator[Regions]:
+def running(*, reads_standby: bool, delays: float) -> Iterator[Regions]:
     """All servers but the gateways. reads_standby: whether gateways read from their standbys."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
@@ -130,7 +135,7 @@ def running(*, reads_standby: bool) -> Iterator[Regions]:
             name: _region(stack, folder, programs, name, admin_key, reads_standby=reads_standby)
             for name in (HOME, *FAR)
         }
-        regions = Regions(folder, programs, by_name, Link(folder / "judge"), admin_key)
+        regions = Regions(folder, programs, by_name, Link(folder / "judge"), admin_key, delays)
         primary = PostgresNode(
             programs, HOME, data, _sockets(folder, HOME), by_name[HOME].link.host
         )

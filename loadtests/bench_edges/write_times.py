@@ -29,7 +29,9 @@ _Times: TypeAlias = dict[tuple[str, str], list[float]]  # ms, by arrangement and
 
 def measure(run: EdgesRun) -> Section:
     times: _Times = {}
-    with regions.running(reads_standby=bool(run.options.standbys)) as started:
+    with regions.running(
+        reads_standby=bool(run.options.standbys), delays=run.options.delays
+    ) as started:
         with ExitStack() as stack:
             gateways = {
                 name: region.gateway({}, leased=False) for name, region in started.by_name.items()
@@ -46,12 +48,12 @@ def measure(run: EdgesRun) -> Section:
                 edge_servers.start_all(stack, [leased[name] for name in new])
                 uvloop.run(_until_leased(started, leased, key))
                 uvloop.run(_write(run, times, arrangement, leased, key))
-    return _section(run, times)
+    return _section(run, times, 2 * started.way_ms(HOME, B))
 
 
 async def _until_leased(started: Regions, gateways: Mapping[str, GatewayProcess], key: str) -> None:
     for name, gateway in gateways.items():
-        one_way_ms = regions.way_ms(name, started.primary_name)
+        one_way_ms = started.way_ms(name, HOME)
         await callers.until_leased(callers.at(gateway.url, key), _REPEATED, one_way_ms)
 
 
@@ -72,8 +74,7 @@ async def _write(
                 times.setdefault((arrangement, name), []).append(reply.seconds * 1000)
 
 
-def _section(run: EdgesRun, times: _Times) -> Section:
-    round_trip_ms = 2 * regions.way_ms(HOME, B)
+def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
     medians = {which: statistics.median(measured) for which, measured in times.items()}
     rows = []
     for (arrangement, name), measured in times.items():

@@ -25,7 +25,9 @@ async def far_database(url: str, way_s: float) -> AsyncIterator[str]:
     login = parts.netloc.rpartition("@")[0]
     port = server.sockets[0].getsockname()[1]
     try:
-        yield urlunsplit(parts._replace(netloc=f"{login}@127.0.0.1:{port}", query="sslmode=disable"))
+        yield urlunsplit(
+            parts._replace(netloc=f"{login}@127.0.0.1:{port}", query="sslmode=disable")
+        )
     finally:
         server.close()
 
