@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-peers bench-growth load soak real clean
+.PHONY: all docs setup demo run test quick thorough examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -120,6 +120,11 @@ bench-faults: setup
 # Needs HAProxy and PgBouncer.
 bench-scale: setup
 	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
+
+# make bench-edges [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/edges.md; forty
+# minutes, or with QUICK=1 a quarter of an hour. `ONLY=mutants` shows that the judge can fail.
+bench-edges: setup
+	$(BIN)/python -m loadtests.bench_edges $(DATA) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # make bench-peers [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/peers.md; twenty
 # minutes.

@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
+import asyncpg
+
 from index.postgres import security_definer_functions, statements
 from index.postgres.function_roles import Connection
 
 Row: TypeAlias = Mapping[str, Any]
+PreparedStatement: TypeAlias = "asyncpg.prepared_stmt.PreparedStatement[asyncpg.Record]"
 Observe: TypeAlias = Callable[[str, float], None]
 
 STATEMENTS = {
@@ -33,6 +36,7 @@ class Session:
     logged: whether changes are written to the audit log.
     statements: by name, those that the session may run.
     raised: the tenants whose counters are announced at the end: those that a statement has raised.
+    prepared: by name, the statements of `prepare`.
     """
 
     connection: Connection
@@ -40,6 +44,14 @@ class Session:
     logged: bool = True
     statements: Mapping[str, str] = field(default_factory=lambda: STATEMENTS)
     raised: set[str] = field(default_factory=set)
+    prepared: dict[str, PreparedStatement] = field(default_factory=dict)
+
+    async def prepare(self, name: str) -> None:
+        """Prepare a statement, so that it takes one round trip; not behind a pooler.
+
+        For connections that prepare nothing by themselves, such as `connections.direct_connection`.
+        """
+        self.prepared[name] = await self.connection.prepare(self.statements[name])
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         if name in RAISING:
@@ -48,7 +60,10 @@ class Session:
         if numbers:
             statement = statement.format(**{key: int(value) for key, value in numbers.items()})
         started_s = time.perf_counter()
-        rows = await self.connection.fetch(statement, *arguments)
+        if name in self.prepared:
+            rows = await self.prepared[name].fetch(*arguments)
+        else:
+            rows = await self.connection.fetch(statement, *arguments)
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)  # a Record maps names to values, without being a Mapping
 

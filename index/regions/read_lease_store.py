@@ -3,8 +3,8 @@
 `cache/read_lease.py` says why they are stored, read and announced in this order.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import orjson
@@ -138,13 +138,17 @@ class ReadLeaseStore:
         """The region of each gateway that has a lease, or had one until lately."""
         return [row["region"] for row in await self._database.rows("read_leases.regions")]
 
-    def announcements(
+    @asynccontextmanager
+    async def announcements(
         self, on_announcement: Callable[[Announcement], None]
-    ) -> AbstractAsyncContextManager[Session]:
+    ) -> AsyncIterator[Session]:
         """Call `on_announcement` with each one that is sent meanwhile."""
-        return self._database.listening(
+        async with self._database.listening(
             CHANNEL, lambda message: on_announcement(_announcement(message))
-        )
+        ) as session:
+            # A lease counts from before its renewal, so each round trip of it shortens the lease.
+            await session.prepare("read_leases.renew")
+            yield session
 
     def acknowledgements(
         self, writer: str, on_heard: Callable[[str, Sequence[int]], None]

@@ -29,6 +29,13 @@ class GatewayProcess:
         os.kill(self.pid, signal.SIGKILL)
         self._running.close()
 
+    def pause(self) -> None:
+        """Stop the process: connections stay open and get no response."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
     def stop(self) -> None:
         """Returns when the gateway has finished its requests."""
         self._running.close()

@@ -51,15 +51,18 @@ class PostgresPrograms:
         host = quote(str(sockets))
         return f"postgresql://nearhit:{self.password}@/nearhit?host={host}&port={_PORT}"
 
-    def start(self, data: Path, sockets: Path, name: str = "") -> "subprocess.Popen[bytes]":
-        """Returns when the server accepts connections. name: by which a primary knows a standby."""
+    def conninfo(self, sockets: Path) -> str:
+        """How a standby connects to its primary."""
+        return f"host={sockets} port={_PORT} user=nearhit password={self.password}"
+
+    def start(self, data: Path, sockets: Path, **settings: str) -> "subprocess.Popen[bytes]":
+        """Returns when the server accepts connections."""
         (data / "postmaster.pid").unlink(missing_ok=True)  # left by a killed server
-        settings = [f"--{key}={value}" for key, value in _SETTINGS.items()]
-        named = [f"--cluster_name={name}"] if name else []
+        options = [f"--{name}={value}" for name, value in {**_SETTINGS, **settings}.items()]
         command = [str(self.programs / "postgres"), "-D", str(data), "-k", str(sockets)]
         with self.log.open("ab") as log:
             process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  ours
-                [*command, *settings, *named], stdout=log, stderr=log, **_as_nobody()
+                [*command, *options], stdout=log, stderr=log, **_as_nobody()
             )
         self.wait_for(sockets)
         return process

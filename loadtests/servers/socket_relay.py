@@ -37,12 +37,17 @@ async def _pass_on(
     with suppress(OSError, RuntimeError):  # as uvloop has it, whose other end has gone
         while piece := await reader.read(_PIECE_BYTES):
             if way_s:  # the order of the bytes stays
-                loop.call_later(way_s, writer.write, piece)
+                loop.call_later(way_s, _write, writer, piece)
             else:
                 writer.write(piece)
                 await writer.drain()
     await asyncio.sleep(way_s)
     writer.close()
+
+
+def _write(writer: asyncio.StreamWriter, piece: bytes) -> None:
+    with suppress(OSError, RuntimeError):  # the other end has gone meanwhile
+        writer.write(piece)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from loadtests.servers import metrics
 from loadtests.soak import outcome, servers, stage, verdict
 from loadtests.soak.audit import Audit
 from loadtests.soak.driver import Soak
+from loadtests.soak.faults import faults
 from loadtests.soak.faults.faults import FAULTS
 from loadtests.soak.model.state import SoakState
 from loadtests.soak.mutants.rules import MUTANTS
@@ -158,10 +159,10 @@ async def _soaked(
     started: SoakServers, past: HistorySource, options: SoakOptions, console: Console
 ) -> Soak:
     async with oracle(started.database_url, StaticEmbedder()) as truth:
-        keys = await stage.make_keys(started, past.subjects)
+        keys = await stage.make_keys(started.gateways[0].url, started.admin_key, past.subjects)
         state = SoakState(Rights(), keys.credentials)
         context = SoakContext(started, state, Audit(state), truth, keys.admins)
-        soak = Soak(context, past, options)
+        soak = Soak(context, past, options, faults.of(started, options.faults))
         async with _shown(soak, console):
             with suppress(asyncio.CancelledError):
                 await soak.settle()

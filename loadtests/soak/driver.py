@@ -8,7 +8,7 @@ from typing import Any
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.faults.schedule import FaultSchedule
+from loadtests.soak.faults.schedule import Fault, FaultSchedule
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
@@ -24,23 +24,29 @@ from loadtests.soak.work.writers import Writers
 from loadtests.workload.world import HistorySource
 from loadtests.workload.writes import PutDocument
 
-# Starting values, not measured.
-_ASKERS = 12
-_QUESTIONS = 60  # of each tenant
-_REST_QUESTIONS = 100  # each sent to every gateway
+_QUESTIONS = 60  # of each tenant; a starting value, not measured
 
 
 class Soak:
-    def __init__(self, context: SoakContext, past: HistorySource, options: SoakOptions) -> None:
+    """faults: by name; they happen one after the other."""
+
+    def __init__(
+        self,
+        context: SoakContext,
+        past: HistorySource,
+        options: SoakOptions,
+        faults: Mapping[str, Fault],
+    ) -> None:
         self.context = context
         self.options = options
         self.rests = 0
-        self.writers = Writers(context, self._seeded("writers"))
-        self.holders = Holders(context, past.subjects, self._seeded("holders"))
-        self.plan = FaultSchedule(
-            context, options.faults, options.fault_every_s, self._seeded("faults")
+        self.writers = Writers(
+            context, options.writers, options.write_turns, self._seeded("writers")
         )
+        self.holders = Holders(context, past.subjects, self._seeded("holders"))
+        self.plan = FaultSchedule(context, faults, options.fault_every_s, self._seeded("faults"))
         self._past = past
+        self._has_faults = bool(faults)
         self._jobs = Jobs(context)
         self._tenants = sorted({tenant for tenant, _ in past.subjects})
         self._random = self._seeded("rests")
@@ -80,7 +86,10 @@ class Soak:
         counts = self.context.audit.counts
         if self.options.until_caught and self.context.audit.has_wrong_answer:
             return True
-        enough = 0 < self.options.answers <= counts["judged"]
+        enough = (
+            0 < self.options.answers <= counts["judged"]
+            and self.plan.happened.total() >= self.options.faults_min
+        )
         return enough or self.seconds >= self.options.minutes * 60
 
     @property
@@ -95,10 +104,11 @@ class Soak:
             yield self.plan.stall_worker()
         yield self._jobs.watch()  # long documents are queued in any case
         yield self.writers.write_all(writes)
-        yield from (self._askers.ask_forever(number) for number in range(_ASKERS))
+        yield from (self._askers.ask_forever(number) for number in range(self.options.askers))
+        yield from (self._askers.repeat_forever(number) for number in range(self.options.repeaters))
         if "credentials" not in without:
             yield self.holders.change()
-        if self.options.faults:
+        if self._has_faults:
             yield self.plan.cause_faults()
         yield self._rest_now_and_then()
 
@@ -135,7 +145,7 @@ class Soak:
             self.context.servers.worker.resume()
             await self._jobs.wait()
             self.context.oracle.forget()
-            for credential, read in self._askers.recent(_REST_QUESTIONS, self._random):
+            for credential, read in self._askers.recent(self.options.rest_questions, self._random):
                 await self._compare_at_rest(credential, read, gateways)
             await self._compare_stored()
             await self._learn_revisions()

@@ -12,7 +12,7 @@ from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
 from loadtests.servers.worker import WorkerProcess
 
-_SETTINGS = {
+SETTINGS = {
     "NEARHIT_CACHE_AUDIT_PER_MILLE": "0",  # gateways repair what their audit finds
     "NEARHIT_REDIS_TIMEOUT_S": "0.1",  # the load generator delays Redis on a busy machine
     "NEARHIT_LOG_LEVEL": "error",
@@ -59,11 +59,11 @@ def running(
             stack.callback(redis.kill)
             admin_key = service.new_admin_key()
             shared = Service("", admin_key, postgres.url, redis.url, 0)
-            beside = [GatewayProcess(shared, _SETTINGS, launcher) for _ in range(gateways)]
+            beside = [GatewayProcess(shared, SETTINGS, launcher) for _ in range(gateways)]
             for gateway in beside:
                 gateway.start()
                 stack.callback(gateway.stop)
-            worker = WorkerProcess(shared, _SETTINGS, folder / "worker.log", launcher)
+            worker = WorkerProcess(shared, SETTINGS, folder / "worker.log", launcher)
             worker.start()
             stack.callback(worker.kill)
             ways = [gateway.url for gateway in beside]

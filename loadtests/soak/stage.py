@@ -10,7 +10,6 @@ from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.soak.connections import connect
 from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
-from loadtests.soak.servers import SoakServers
 from loadtests.workload.viewer import Viewer
 
 _CREATED = 201
@@ -25,11 +24,12 @@ class SoakKeys:
     credentials: CredentialModel
 
 
-async def make_keys(servers: SoakServers, subjects: Sequence[tuple[str, str]]) -> SoakKeys:
-    connection = connect(servers.gateways[0].url)
+async def make_keys(url: str, admin_key: str, subjects: Sequence[tuple[str, str]]) -> SoakKeys:
+    """url, admin_key: of a gateway."""
+    connection = connect(url)
 
     async def post(path: str, **body: object) -> HttpResponse:
-        reply = await connection.send(Call("POST", path, orjson.dumps(body)), servers.admin_key)
+        reply = await connection.send(Call("POST", path, orjson.dumps(body)), admin_key)
         assert reply.status == _CREATED, reply.body
         return reply
 

@@ -56,12 +56,16 @@ class SoakState:
         self.epoch += 1
         self.epoch_s = float("inf")
 
-    def go_back(self, to: Copy) -> None:
-        """PostgreSQL has the copy's history again."""
-        now_s = time.monotonic()
-        to.rights.void(self.rights, to.taken_s, now_s)
-        to.credentials.void(self.credentials, now_s)
+    def go_back(self, to: Copy, void_after_s: float = 0.0) -> None:
+        """PostgreSQL has the copy's history again.
+
+        void_after_s: for so long the lost history may still be shown; what is asked meanwhile is
+        not judged.
+        """
+        void_s = time.monotonic() + void_after_s
+        to.rights.void(self.rights, to.taken_s, void_s)
+        to.credentials.void(self.credentials, void_s)
         self.rights, self.credentials = to.rights, to.credentials
         self.floors, self.jobs = to.floors, to.jobs
         self.epoch += 1
-        self.epoch_s = now_s
+        self.epoch_s = void_s

@@ -10,6 +10,7 @@ import orjson
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions, reads
 from loadtests.soak.audit import ObservedAnswer
+from loadtests.soak.connections import connect
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import PathName, Read
@@ -36,6 +37,7 @@ _WEIGHTS: Mapping[PathName, int] = {
 _REST_S = 10.0  # the duration of a pause
 _SIMILAR = 2  # questions of a tenant that are asked in other words
 _AWAY_S = 0.05  # after a request that failed
+_REPEATED = 5  # questions of a tenant that are repeated
 
 
 class Askers:
@@ -66,6 +68,27 @@ class Askers:
             gateway = random.randrange(len(gateways))
             async with self._context.lock:
                 answer = await self._ask_once(random, gateway, gateways[gateway])
+            if answer is None:
+                await asyncio.sleep(_AWAY_S)
+
+    async def repeat_forever(self, number: int) -> None:
+        """Ask the most frequent questions of one tenant with keys, always at the same gateway."""
+        ways = self._context.servers.ways
+        gateway = number % len(ways)
+        connection = connect(ways[gateway])
+        random = Random(f"{self._seed} repeater {number}")  # noqa: S311  no secret
+        repeated = {
+            tenant: [reads.search(question) for question in tenant_questions.first(_REPEATED)]
+            for tenant, tenant_questions in self._questions.items()
+        }
+        while True:
+            async with self._context.lock:
+                tenant, subject = self._holders.draw(random)
+                credential = self._context.state.credentials.keys[tenant, subject]
+                read = random.choice(repeated[tenant])
+                answer = await ask(self._context, connection, gateway, credential, read)
+                if answer is not None:
+                    self._context.audit.judge(answer)
             if answer is None:
                 await asyncio.sleep(_AWAY_S)
 

@@ -2,29 +2,47 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.worker import WorkerProcess
 from loadtests.soak.audit import Audit
 from loadtests.soak.connections import connect
 from loadtests.soak.faults.outages import Outages
 from loadtests.soak.model.state import SoakState
 from loadtests.soak.oracle import Oracle
-from loadtests.soak.servers import SoakServers
 from loadtests.soak.stage import RestLock
 
 _POLL_S = 0.05
+
+
+class JudgedServers(Protocol):
+    """The servers whose answers are judged.
+
+    ways: the URLs for requests: of each gateway, or a balancer's as many times.
+    """
+
+    @property
+    def gateways(self) -> Sequence[GatewayProcess]: ...
+    @property
+    def ways(self) -> Sequence[str]: ...
+    @property
+    def worker(self) -> WorkerProcess: ...
+    @property
+    def admin_key(self) -> str: ...
 
 
 @dataclass(slots=True)
 class SoakContext:
     """admins: each tenant's administrator key. calm: held during a fault or a pause."""
 
-    servers: SoakServers
+    servers: JudgedServers
     state: SoakState
     audit: Audit
     oracle: Oracle

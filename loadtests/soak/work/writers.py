@@ -32,7 +32,6 @@ from loadtests.workload.writes import (
 )
 
 # Starting values, not measured.
-_WRITERS = 2
 _WAITING_MAX = 4  # writes that wait for each writer
 _AGAIN_S = 0.1
 _PROBED: tuple[PathName, ...] = (
@@ -47,21 +46,26 @@ _REFUSALS_MAX = 3
 class Writers:
     """refused_s: from the acknowledgement of a lost access to the next answer of that subject."""
 
-    def __init__(self, context: SoakContext, random: Random) -> None:
+    def __init__(
+        self, context: SoakContext, writers: int, turns: Sequence[int], random: Random
+    ) -> None:
+        """turns: the numbers of the gateways that are sent writes."""
         self.written = 0
         self.queued = 0
         self.refused_s: list[float] = []
         self._context = context
+        self._writers = writers
+        self._turns = turns or range(len(context.servers.ways))
         self._random = random
 
     async def write_all(self, writes: Iterator[Write]) -> None:
         queues: list[asyncio.Queue[Write | None]] = [
-            asyncio.Queue(_WAITING_MAX) for _ in range(_WRITERS)
+            asyncio.Queue(_WAITING_MAX) for _ in range(self._writers)
         ]
         works = [self._write_on(number, queue) for number, queue in enumerate(queues)]
         async with together(works) as running:
             for write in writes:
-                await queues[crc32(_about(write).encode()) % _WRITERS].put(write)
+                await queues[crc32(_about(write).encode()) % self._writers].put(write)
             for queue in queues:
                 await queue.put(None)
             await asyncio.gather(*running)
@@ -87,7 +91,7 @@ class Writers:
         before = [
             await self._ask(loss, read, number, gateways[number]) for number in range(len(gateways))
         ]
-        other = (turn + 1) % len(gateways)
+        other = self._other(turn, len(gateways))
         writing = asyncio.create_task(self._write(write, turn, gateways))
         try:
             await self._ask_during(writing, loss, read, other, gateways[other])
@@ -105,6 +109,13 @@ class Writers:
         counts["revoked"] += 1
         counts["revoked_and_still_shown"] += loss.document_id in _shown(after)
         self.refused_s.append(after.answered_s - acknowledged_s)
+
+    def _other(self, turn: int, gateways: int) -> int:
+        """A gateway that is not the one that is sent the write first; each of them in turn."""
+        if gateways == 1:
+            return 0
+        written = self._turns[turn % len(self._turns)]
+        return (written + 1 + turn % (gateways - 1)) % gateways
 
     async def _ask_during(
         self,
@@ -148,8 +159,8 @@ class Writers:
                     return False
                 attempt = self._begun(write, epoch)
             attempt.number += 1
-            gateway = gateways[(turn + attempt.number - 1) % len(gateways)]
-            reply = await self._send(write, gateway)
+            number = self._turns[(turn + attempt.number - 1) % len(self._turns)]
+            reply = await self._send(write, gateways[number])
             if self._context.state.epoch == epoch and reply is not None:
                 is_settled = self._settle(write, reply, attempt)
                 if is_settled or attempt.refusals >= _REFUSALS_MAX:

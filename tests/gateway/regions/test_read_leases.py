@@ -14,10 +14,12 @@ from gateway.regions.lease_keeper import LeaseKeeper
 from index.postgres.database import Database, connect
 from index.regions.read_lease_store import ReadLeaseStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
+from tests.gateway.support.delayed import far_database
 
 pytestmark = pytest.mark.anyio
 
 DURATION_S = 1.0
+FAR_S = 0.12  # each way
 TENANTS = ("acme", "public")
 
 
@@ -139,6 +141,31 @@ async def test_a_holder_that_is_deaf_delays_one_write_by_its_lease(
 
 async def unheard(*_arguments: Any) -> None:
     """Nothing is sent."""
+
+
+async def test_a_gateway_far_from_the_primary_holds_its_lease(
+    database_url: str, connected: Connect
+) -> None:
+    """A renewal is one round trip, or the lease would run out before it begins to count."""
+    async with (
+        writing(connected) as tenants,
+        far_database(database_url, FAR_S) as far_url,
+        Announcer(DURATION_S).running() as announcer,
+        connect(
+            far_url,
+            connections_max=2,
+            statement_timeout_s=10,
+            observe=lambda _name, _seconds: None,
+            announce=announcer,
+        ) as database,
+    ):
+        far = Region(database, "far")
+        async with far.keeper.running(), asyncio.timeout(20):
+            await far.knows()
+            for number in range(1, 6):
+                took_s = await seconds_of(tenants.add_member("acme", "sales", f"member {number}"))
+                assert far.access_revision() == number
+                assert took_s < 0.9 * DURATION_S
 
 
 async def test_a_holder_that_ends_delays_nothing(connected: Connect) -> None:

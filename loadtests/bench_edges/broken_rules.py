@@ -1,0 +1,65 @@
+"""The judge can fail: gateways with one rule of read leases broken, which it has to find."""
+
+import asyncio
+from typing import Any
+
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_edges import edge_servers, judged
+from loadtests.bench_edges.mutants.rules import MUTANTS, LeaseMutant
+from loadtests.bench_edges.options import EdgesRun
+from loadtests.soak import verdict
+from loadtests.soak.audit import VIOLATIONS
+from loadtests.soak.driver import Soak
+from loadtests.soak.options import PARTS, SoakOptions
+
+_TEXT = """\
+The servers and the judge are those of the section before. In all gateways and in the worker one \
+rule of the read leases is broken; the judge has to find a wrong answer before the time is over. \
+With no rule broken it has to find none."""
+_FAULT_EVERY_S = 2.0
+_REST_EVERY_S = 3600.0  # none
+
+
+def measure(run: EdgesRun) -> Section:
+    rows, figures, missed = [], dict[str, Any](), 0
+    for name in run.options.mutant or MUTANTS:
+        mutant = MUTANTS[name]
+        soak = _soaked(name, mutant, run)
+        audit = soak.context.audit
+        is_right = audit.has_wrong_answer != mutant.is_control
+        missed += not is_right
+        wrong = ", ".join(f"{audit.counts[kind]} {kind}" for kind in VIOLATIONS[:4])
+        run.console.print(
+            f"{name}: {'right' if is_right else 'WRONG'} after {soak.seconds:.1f} s; "
+            f"{verdict.counts(soak)}",
+            markup=False,
+        )
+        rows.append((mutant.what, f"{soak.seconds:.1f}", f"{audit.counts['judged']:,}", wrong))
+        figures[name] = {"seconds": round(soak.seconds, 1), **audit.counts}
+    text = f"{_TEXT}\n\n{table(('broken rule', 'seconds', 'judged', 'found'), rows)}"
+    bars = [Bar("broken rules that were not found, or found where none is", missed, at_most=0)]
+    return Section("Broken rules", text, figures, bars)
+
+
+def _soaked(name: str, mutant: LeaseMutant, run: EdgesRun) -> Soak:
+    """Queued writes and credentials are left out, since no mutant concerns them."""
+    options = SoakOptions(
+        minutes=run.options.mutant_s / 60,
+        answers=0,
+        seed=run.options.seed,
+        faults=mutant.faults,
+        fault_every_s=_FAULT_EVERY_S,
+        rest_every_s=_REST_EVERY_S,
+        without=PARTS,
+        until_caught=not mutant.is_control,
+        askers=judged.ASKERS,
+        repeaters=judged.REPEATERS,
+        writers=judged.WRITERS,
+        write_turns=judged.WRITE_TURNS,
+    )
+    past = judged.past(run.data_folder, run.options.seed)
+    launcher = ("loadtests.bench_edges.mutants", name)
+    with edge_servers.running(
+        reads_standby=bool(run.options.standbys), delays=run.options.delays, launcher=launcher
+    ) as servers:
+        return asyncio.run(judged.judged(servers, past, options, run.console))

@@ -1,0 +1,265 @@
+"""A far region is cut off: what it answers meanwhile, and how long it delays writes at home."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
+
+import orjson
+import uvloop
+
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_edges import callers, edge_servers, regions
+from loadtests.bench_edges.callers import Caller
+from loadtests.bench_edges.link import Link
+from loadtests.bench_edges.options import READ_LEASE_S, EdgesRun
+from loadtests.bench_edges.regions import HOME, Region
+from loadtests.load.connection_pool import Unanswered
+from loadtests.servers.gateway import GatewayProcess
+
+_BEFORE_S, _AWAY_S = 3.0, 4.0 * READ_LEASE_S
+_LEASED_AGAIN_S_MAX = 2.0 * READ_LEASE_S
+_WRITE_EVERY_S, _ASK_EVERY_S = 0.2, 0.02
+_ASKERS = 3  # of the number that is written; one that waits does not keep the others
+_OK = 200
+_QUESTION, _REPEATED = "what does the counter show", "what everybody asks"
+# More than this over its usual time, and a write was delayed.
+_DELAYED_S = 0.2 * READ_LEASE_S
+# A delayed write waits for the lease from when it has read the leases, and for its usual work.
+_DELAY_LEASES_MAX = 1.1
+
+_Cut: TypeAlias = tuple[str, Callable[[Link], None], Callable[[Link], None]]
+_CUTS: tuple[_Cut, ...] = (
+    ("cut off", Link.cut, Link.heal),
+    ("silent", Link.silence, Link.resume),
+)
+
+
+@dataclass(slots=True)
+class CutResult:
+    """One cut of one region, from some seconds before it until its gateway has a lease again.
+
+    answered, refused, unanswered: strong requests in the region that were sent when its lease had
+        certainly run out: with 200, with an error, and not before the region was back.
+    wrong: answers without a write that was acknowledged before they were asked.
+    usual_s: of a write before the cut. delays_s: of the writes that took longer, how much longer.
+    leased_again_s: from the end of the cut.
+    """
+
+    region: str
+    way: str
+    answered: int = 0
+    refused: int = 0
+    unanswered: int = 0
+    wrong: int = 0
+    judged: int = 0
+    failed_at_home: int = 0
+    usual_s: float = 0.0
+    delays_s: list[float] = field(default_factory=list)
+    leased_again_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Clock:
+    """When the cut began and ended, by the clock of all callers."""
+
+    begun_s: float = float("inf")
+    ended_s: float = float("inf")
+
+
+def measure(run: EdgesRun) -> Section:
+    results: list[CutResult] = []
+    with (
+        regions.running(
+            reads_standby=bool(run.options.standbys), delays=run.options.delays
+        ) as started,
+        ExitStack() as stack,
+    ):
+        gateways = {
+            name: region.gateway({}, leased=True) for name, region in started.by_name.items()
+        }
+        edge_servers.start_all(stack, list(gateways.values()))
+        home_url = gateways[HOME].url
+        keys = [
+            uvloop.run(callers.new_tenant(home_url, started.admin_key, name))
+            for name in ("counted", "quiet")
+        ]
+        for _ in range(run.options.cuts):
+            for region in started.far:
+                for cut in _CUTS:
+                    one_way_ms = started.way_ms(region.name, HOME)
+                    trial = _Trial(region, one_way_ms, gateways, keys[0], keys[1], cut)
+                    result = uvloop.run(trial.measure())
+                    run.console.print(str(asdict(result)), markup=False)
+                    results.append(result)
+    return _section(results)
+
+
+class _Trial:
+    """quiet_key: of a tenant in which nobody writes; its answers show whether there is a lease."""
+
+    def __init__(
+        self,
+        region: Region,
+        one_way_ms: int,
+        gateways: dict[str, GatewayProcess],
+        key: str,
+        quiet_key: str,
+        cut: _Cut,
+    ) -> None:
+        way, self._cut, self._heal = cut
+        self._result = CutResult(region.name, way)
+        self._region = region
+        self._one_way_ms = one_way_ms
+        self._home = callers.at(gateways[HOME].url, key)
+        self._url = gateways[region.name].url
+        self._key, self._quiet_key = key, quiet_key
+        self._clock = _Clock()
+        self._acknowledged = 0
+        self._writes: list[tuple[float, float]] = []  # sent, and the seconds it took
+
+    async def measure(self) -> CutResult:
+        quiet = callers.at(self._url, self._quiet_key)
+        await callers.until_leased(quiet, _REPEATED, self._one_way_ms)
+        works = [
+            asyncio.create_task(self._write()),
+            *(asyncio.create_task(self._ask()) for _ in range(_ASKERS)),
+        ]
+        await asyncio.sleep(_BEFORE_S)
+        self._clock.begun_s = time.monotonic()
+        self._cut(self._region.link)
+        await asyncio.sleep(_AWAY_S)
+        await asyncio.to_thread(self._heal, self._region.link)
+        self._clock.ended_s = time.monotonic()
+        await callers.until_leased(
+            callers.at(self._url, self._quiet_key), _REPEATED, self._one_way_ms
+        )
+        self._result.leased_again_s = time.monotonic() - self._clock.ended_s
+        await asyncio.sleep(1.0)
+        for work in works:
+            work.cancel()
+        await asyncio.gather(*works, return_exceptions=True)
+        self._summarize_writes()
+        return self._result
+
+    async def _write(self) -> None:
+        while True:
+            number, sent_s = time.monotonic_ns(), time.monotonic()
+            reply = await self._home.put("counter", f"The counter shows {number} now.")
+            if reply.status == _OK:
+                self._acknowledged = number
+                self._writes.append((sent_s, time.monotonic() - sent_s))
+            else:
+                self._result.failed_at_home += 1
+            await asyncio.sleep(_WRITE_EVERY_S)
+
+    async def _ask(self) -> None:
+        caller = callers.at(self._url, self._key)
+        while True:
+            await self._ask_once(caller)
+            await asyncio.sleep(_ASK_EVERY_S)
+
+    async def _ask_once(self, caller: Caller) -> None:
+        sent_s, floor = time.monotonic(), self._acknowledged
+        status, body = 0, b""
+        with suppress(Unanswered):
+            reply = await caller.search(_QUESTION)
+            status, body = reply.status, reply.body
+        if status == _OK and floor:
+            self._result.judged += 1
+            self._result.wrong += _number(body) < floor
+        is_away = self._clock.begun_s + READ_LEASE_S < sent_s < self._clock.ended_s
+        if not is_away:
+            return
+        if time.monotonic() > self._clock.ended_s:
+            self._result.unanswered += 1
+        elif status == _OK:
+            self._result.answered += 1
+        else:
+            self._result.refused += 1
+
+    def _summarize_writes(self) -> None:
+        begun_s, result = self._clock.begun_s, self._result
+        usual_s = [took_s for sent_s, took_s in self._writes if sent_s + took_s < begun_s]
+        result.usual_s = statistics.median(usual_s)
+        result.delays_s = [
+            took_s - result.usual_s
+            for sent_s, took_s in self._writes
+            if begun_s < sent_s + took_s
+            and sent_s < self._clock.ended_s
+            and took_s > result.usual_s + _DELAYED_S
+        ]
+
+
+def _number(body: bytes) -> int:
+    """The number that the answer shows; 0 if none."""
+    numbers = [
+        int(word)
+        for hit in orjson.loads(body)["hits"]
+        for word in hit["text"].split()
+        if word.isdigit()
+    ]
+    return max(numbers, default=0)
+
+
+def _section(results: list[CutResult]) -> Section:
+    rows = [
+        (
+            f"{result.region}, {result.way}",
+            f"{result.answered:,}",
+            f"{result.refused:,}",
+            f"{result.unanswered:,}",
+            f"{result.wrong:,}",
+            f"{result.usual_s * 1000:,.0f}",
+            ", ".join(f"{delay_s * 1000:,.0f}" for delay_s in result.delays_s) or "none",
+            f"{result.leased_again_s:.2f}",
+        )
+        for result in results
+    ]
+    head = (
+        *("region", "answered", "refused", "unanswered", "wrong"),
+        *("a write, ms", "delays, ms", "lease again, s"),
+    )
+    text = (
+        f"A region is away for {_AWAY_S:g} s: *cut off*, when its connections are lost, or "
+        "*silent*, when nothing comes through. A caller at home writes a number again and again; "
+        "callers in the region ask for it. *Answered*, *refused* and *unanswered* count those that "
+        "were sent when the lease of the region had run out: with an answer, with an error, or "
+        "not before the region was back. An answer is *wrong* if it shows less than what was "
+        "acknowledged before it was asked. *Delays* are those of writes at home, beyond their "
+        "usual time. *Lease again* counts from the end of the cut until the gateway answers "
+        f"without a round trip.\n\n{table(head, rows)}"
+    )
+    delays_s = [delay_s for result in results for delay_s in result.delays_s]
+    bars = [
+        Bar("wrong answers", sum(result.wrong for result in results), at_most=0),
+        Bar(
+            "answers of a region that was away",
+            sum(result.answered for result in results),
+            at_most=0,
+        ),
+        Bar("failed writes at home", sum(result.failed_at_home for result in results), at_most=0),
+        Bar(
+            "the longest delay of a write, in leases",
+            max(delays_s, default=0.0) / READ_LEASE_S,
+            at_most=_DELAY_LEASES_MAX,
+        ),
+        Bar(
+            "most delayed writes of one cut",
+            max(len(result.delays_s) for result in results),
+            at_most=1,
+        ),
+        Bar(
+            "seconds until a lease is held again, at most",
+            max(result.leased_again_s for result in results),
+            at_most=_LEASED_AGAIN_S_MAX,
+        ),
+    ]
+    figures: dict[str, Any] = {
+        f"{number}: {result.region}, {result.way}": asdict(result)
+        for number, result in enumerate(results)
+    }
+    return Section("A region that is away", text, figures, bars)

@@ -1,0 +1,64 @@
+"""The servers whose answers are judged: the regions, a gateway in each, and a worker at home."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from loadtests.bench_edges import regions as edges
+from loadtests.bench_edges.regions import HOME, Region, Regions
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.worker import WorkerProcess
+from loadtests.soak.servers import SETTINGS
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeServers:
+    """gateways: in the order of the regions."""
+
+    regions: Regions
+    gateways: Sequence[GatewayProcess]
+    worker: WorkerProcess
+
+    @property
+    def ways(self) -> Sequence[str]:
+        return [gateway.url for gateway in self.gateways]
+
+    @property
+    def admin_key(self) -> str:
+        return self.regions.admin_key
+
+    def gateway(self, region: Region) -> GatewayProcess:
+        return self.gateways[list(self.regions.by_name).index(region.name)]
+
+
+@contextmanager
+def running(
+    *, reads_standby: bool, delays: float, launcher: tuple[str, ...]
+) -> Iterator[EdgeServers]:
+    """launcher: the module that runs the commands."""
+    with ExitStack() as stack:
+        regions = stack.enter_context(edges.running(reads_standby=reads_standby, delays=delays))
+        gateways = [
+            region.gateway(SETTINGS, leased=True, launcher=launcher)
+            for region in regions.by_name.values()
+        ]
+        start_all(stack, gateways)
+        home = regions.by_name[HOME]
+        worker = WorkerProcess(
+            home.shared,
+            {**SETTINGS, "NEARHIT_REGION": HOME},
+            regions.folder / "worker.log",
+            launcher,
+        )
+        worker.start()
+        stack.callback(worker.kill)
+        yield EdgeServers(regions, gateways, worker)
+
+
+def start_all(stack: ExitStack, gateways: Sequence[GatewayProcess]) -> None:
+    """Start the gateways at once, since a far one takes many round trips; stop them at the end."""
+    for gateway in gateways:
+        stack.callback(gateway.stop)
+    with ThreadPoolExecutor() as starters:
+        list(starters.map(GatewayProcess.start, gateways))

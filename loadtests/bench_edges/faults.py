@@ -1,0 +1,229 @@
+"""The faults of regions, from their beginnings to their ends.
+
+Errors are excused meanwhile, but for faults of a Redis, which may cause none.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from random import Random
+from typing import TypeAlias
+
+from loadtests.bench_edges.edge_servers import EdgeServers
+from loadtests.bench_edges.options import READ_LEASE_S
+from loadtests.bench_edges.regions import HOME, A, Region, Regions
+from loadtests.load.connection_pool import Unanswered
+from loadtests.load.request import Call
+from loadtests.soak.connections import connect
+from loadtests.soak.faults.excuse import excused
+from loadtests.soak.faults.schedule import Fault
+from loadtests.soak.model.credentials import IssuedCredential
+from loadtests.soak.work.context import SoakContext
+
+_RegionFault: TypeAlias = Callable[[EdgeServers, SoakContext, Random], Awaitable[None]]
+
+OF_STANDBYS = "standby paused"  # matters only if gateways read from standbys
+_LASTS_S = (0.2, 3.0 * READ_LEASE_S)
+_TAIL_S = (1.0, 3.0)  # in which writes are made that the next primary lacks
+_FOLLOWS_S_MAX = 5.0
+_POLL_S = 0.1
+_WARM_S_MAX = 60.0
+_SEARCH = Call("POST", "/v1/search", b'{"query": "anything"}')
+_OK, _UNAUTHORIZED = 200, 401
+
+
+async def region_cut_off(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    """Its connections to the primary are lost, and none can be opened."""
+    region = random.choice(servers.regions.far)
+    async with _excused(context):
+        region.link.cut()
+        await _while(random)
+        await asyncio.to_thread(region.link.heal)
+
+
+async def region_silent(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    """Nothing comes through from the primary or to it; afterwards all of it arrives late."""
+    region = random.choice(servers.regions.far)
+    async with _excused(context):
+        region.link.silence()
+        await _while(random)
+        region.link.resume()
+
+
+async def region_killed(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    """Its gateway, its Redis and its PostgreSQL are killed and started again."""
+    region = random.choice(servers.regions.far)
+    gateway = servers.gateway(region)
+    async with _excused(context):
+        await asyncio.to_thread(gateway.kill)
+        await asyncio.to_thread(region.redis.kill)
+        assert region.node is not None, "it has a standby"
+        await asyncio.to_thread(region.node.kill)
+        await _while(random)
+        region.redis.start()
+        await asyncio.to_thread(region.node.start)
+        await asyncio.to_thread(gateway.start)
+
+
+async def gateway_paused(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    """A gateway of any region stops, perhaps for longer than its lease, and goes on."""
+    gateway = random.choice(servers.gateways)
+    async with _excused(context):
+        gateway.pause()
+        await _while(random)
+        gateway.resume()
+
+
+async def gateway_killed(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    gateway = random.choice(servers.gateways)
+    async with _excused(context):
+        await asyncio.to_thread(gateway.kill)
+        await _while(random)
+        await asyncio.to_thread(gateway.start)
+
+
+async def standby_paused(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    """A standby answers nothing and lags behind."""
+    region = random.choice(servers.regions.far)
+    assert region.node is not None, "it has a standby"
+    async with _excused(context):
+        region.node.pause()
+        await _while(random)
+        region.node.resume()
+
+
+async def redis_killed(servers: EdgeServers, _: SoakContext, random: Random) -> None:
+    """The Redis of a region is killed, and starts empty."""
+    region = random.choice(list(servers.regions.by_name.values()))
+    await asyncio.to_thread(region.redis.kill)
+    await _while(random)
+    region.redis.start()
+
+
+async def primary_failed_over(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+    """A standby with all that was acknowledged takes over, while the third region hears nothing.
+
+    So the lease of that region runs on, and all that is asked meanwhile is judged.
+    """
+    regions = servers.regions
+    name = _next_primary(regions)
+    (third,) = (region for region in regions.far if region.name != name)
+    async with _excused(context):
+        await asyncio.to_thread(regions.primary.require, name)
+        third.link.silence()
+        # What was on its way when the region fell silent has to run into its lease, or out of it.
+        await asyncio.sleep(random.uniform(0.0, 0.3))
+        await asyncio.to_thread(_take_over, regions, name, third)
+        await _while(random)
+        await asyncio.to_thread(regions.lead, third)
+        context.oracle.forget()
+    await asyncio.to_thread(_rebuild, regions)
+
+
+async def primary_lost_with_its_last_writes(
+    servers: EdgeServers, context: SoakContext, random: Random
+) -> None:
+    """A standby takes over that was cut off, and so lacks what was acknowledged last.
+
+    A gateway may show the lost writes until its lease has run out, but no longer.
+    """
+    regions, state = servers.regions, context.state
+    name = _next_primary(regions)
+    async with _excused(context):
+        async with context.at_rest():
+            copied = state.copy()
+            standby = regions.by_name[name].node
+            assert standby is not None, "it has a standby"
+            await asyncio.to_thread(regions.primary.wait_for, standby)
+            regions.by_name[name].link.cut()
+        await asyncio.sleep(random.uniform(*_TAIL_S))
+        state.leave()
+        await asyncio.to_thread(_take_over, regions, name, None)
+        state.go_back(copied, void_after_s=READ_LEASE_S)
+        context.oracle.forget()
+    await asyncio.to_thread(_rebuild, regions)
+
+
+FAULTS: Mapping[str, _RegionFault] = {
+    "region cut off": region_cut_off,
+    "region silent": region_silent,
+    "region killed": region_killed,
+    "gateway paused": gateway_paused,
+    "gateway killed": gateway_killed,
+    "standby paused": standby_paused,
+    "redis killed": redis_killed,
+    "primary failed over": primary_failed_over,
+    "primary lost with its last writes": primary_lost_with_its_last_writes,
+}
+
+
+def of(servers: EdgeServers, names: Collection[str]) -> Mapping[str, Fault]:
+    """The faults of these names, of these servers."""
+    return {name: partial(FAULTS[name], servers) for name in names}
+
+
+async def warm_up(context: SoakContext) -> None:
+    """Return when each gateway has answered a search in each tenant.
+
+    The first searches of a far gateway may take more round trips than their deadline allows.
+    """
+    ways = context.servers.ways
+    await asyncio.gather(*(_warm_up(context, way) for way in ways))
+
+
+async def _warm_up(context: SoakContext, way: str) -> None:
+    keys = {tenant: credential.secret for (tenant, _), credential in _keys(context)}
+    connection = connect(way)
+    deadline_s = time.monotonic() + _WARM_S_MAX
+    for key in keys.values():
+        status = 0
+        while status not in (_OK, _UNAUTHORIZED) and time.monotonic() < deadline_s:
+            with suppress(Unanswered):
+                status = (await connection.send(_SEARCH, key)).status
+    await connection.close()
+
+
+def _keys(context: SoakContext) -> Iterable[tuple[tuple[str, str], IssuedCredential]]:
+    return context.state.credentials.holders.items()
+
+
+@asynccontextmanager
+async def _excused(context: SoakContext) -> AsyncIterator[None]:
+    """Excuse errors until all gateways answer searches."""
+    async with excused(context):
+        yield
+        await warm_up(context)
+
+
+def _next_primary(regions: Regions) -> str:
+    """The primary moves between home and the nearer region."""
+    return A if regions.primary_name == HOME else HOME
+
+
+def _take_over(regions: Regions, name: str, silent: Region | None) -> None:
+    """The silent region stays silent, with its connections to the lost primary."""
+    regions.lose_primary(silent)
+    regions.promote(name)
+    regions.lead_all(silent)
+
+
+def _rebuild(regions: Regions) -> None:
+    """A new standby where the primary was lost, and where one has what the new primary lacks."""
+    for region in regions.far:
+        if region.node is None or not _follows(regions, region):
+            regions.build_standby(region)
+
+
+def _follows(regions: Regions, region: Region) -> bool:
+    deadline_s = time.monotonic() + _FOLLOWS_S_MAX
+    while not regions.primary.is_followed_by(region.name):
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+async def _while(random: Random) -> None:
+    await asyncio.sleep(random.uniform(*_LASTS_S))

@@ -1,0 +1,122 @@
+"""Answers at home and far away, with read leases and without, interleaved in one run."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import uvloop
+
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_edges import callers, edge_servers, regions
+from loadtests.bench_edges.callers import Caller
+from loadtests.bench_edges.options import EdgesRun
+from loadtests.bench_edges.regions import HOME, B, Regions
+from loadtests.load.latencies import Latencies
+
+_DOCUMENTS = 600
+_WARM_UP = 20  # new questions at each gateway before measuring
+_UNLEASED_EVERY = 10  # rounds: without a lease each answer takes round trips
+_REPEATED = "what everybody asks"
+_HIT_MAX, _NEW_MAX = 1.2, 1.5
+_LEASED, _UNLEASED = "lease", "no lease"
+_HIT, _NEW = "exact hit", "new question"
+
+
+def measure(run: EdgesRun) -> Section:
+    with (
+        regions.running(
+            reads_standby=bool(run.options.standbys), delays=run.options.delays
+        ) as started,
+        ExitStack() as stack,
+    ):
+        gateways = {
+            (name, kind): region.gateway({}, leased=kind == _LEASED)
+            for name, region in started.by_name.items()
+            for kind in (_LEASED, _UNLEASED)
+        }
+        edge_servers.start_all(stack, list(gateways.values()))
+        urls = {which: gateway.url for which, gateway in gateways.items()}
+        latencies = uvloop.run(_measured(run, started, urls))
+    return _section(run, latencies)
+
+
+async def _measured(
+    run: EdgesRun, started: Regions, urls: Mapping[tuple[str, str], str]
+) -> Mapping[tuple[str, str, str], Latencies]:
+    home_url = urls[HOME, _LEASED]
+    key = await callers.new_tenant(home_url, started.admin_key, "latency")
+    filled = callers.documents(_DOCUMENTS, run.options.seed)
+    await callers.fill(callers.at(home_url, key), filled)
+    questions = callers.questions(filled, run.options.seed)
+    at = {which: callers.at(url, key) for which, url in urls.items()}
+    latencies: dict[tuple[str, str, str], Latencies] = {
+        (*which, what): Latencies() for which in urls for what in (_HIT, _NEW)
+    }
+    await asyncio.gather(*(_warm_up(caller, questions) for caller in at.values()))
+    order = list(at)
+    for number in range(run.options.rounds):
+        order.append(order.pop(0))
+        for which in order:
+            if which[1] == _UNLEASED and number % _UNLEASED_EVERY:
+                continue
+            for what, question in ((_HIT, _REPEATED), (_NEW, next(questions))):
+                reply = await at[which].search(question)
+                assert reply.status == 200, reply.body
+                assert reply.is_hit == (what == _HIT), f"{what}: {reply.cache_status}"
+                latencies[*which, what].add(reply.seconds)
+    return latencies
+
+
+async def _warm_up(caller: Caller, questions: Iterator[str]) -> None:
+    """Until the gateway has loaded what it needs, and holds its lease if it gets one.
+
+    The first search of a far gateway may take more round trips than its deadline allows.
+    """
+    for _ in range(_WARM_UP):
+        for question in (_REPEATED, next(questions)):
+            await caller.search(question)
+
+
+def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies]) -> Section:
+    rows, names = [], list(dict.fromkeys(name for name, _, _ in latencies))
+    for name in names:
+        for kind in (_LEASED, _UNLEASED):
+            cells = [
+                f"{latencies[name, kind, what].percentile_ms(percentile):,.2f}"
+                for what in (_HIT, _NEW)
+                for percentile in (50, 99)
+            ]
+            rows.append((f"{name}, {kind}", *cells))
+    head = ("ms", "exact hit P50", "P99", "new question P50", "P99")
+    reads = (
+        "Far gateways read from their standbys."
+        if run.options.standbys
+        else "Far gateways read from the primary, so that the limit for a new question is not "
+        "judged."
+    )
+    text = (
+        f"{_DOCUMENTS} documents; one caller beside each gateway asks a question that its gateway "
+        "has answered before, and one that nobody has asked. They take turns, one request at a "
+        f"time, {run.options.rounds:,} rounds; gateways without a lease take part in every tenth. "
+        f"{reads}\n\n{table(head, rows)}"
+    )
+    hit, new = (
+        latencies[B, _LEASED, what].percentile_ms(50)
+        / latencies[HOME, _LEASED, what].percentile_ms(50)
+        for what in (_HIT, _NEW)
+    )
+    figures: dict[str, Any] = {
+        " ".join(which): values.as_json() for which, values in latencies.items()
+    }
+    figures["standbys"] = run.options.standbys
+    bars = [
+        Bar("exact hit, P50 at b over that at home", hit, at_most=_HIT_MAX),
+        Bar(
+            "new question, P50 at b over that at home",
+            new,
+            at_most=_NEW_MAX,
+            judged=bool(run.options.standbys),
+        ),
+    ]
+    return Section("Answers near and far", text, figures, bars)

@@ -1,0 +1,92 @@
+"""Each mutant: the rule of read leases that is replaced, by which one, and what shows it.
+
+A mutant lives in a process of its own, which `loadtests.bench_edges.mutants` starts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cache import read_lease
+from cache.read_lease import HeldLease, Renewal
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseMutant:
+    """replace: breaks the rule in this process. faults: that have to happen for it to matter.
+
+    is_control: it breaks nothing, so that the judge has to find nothing in the same time.
+    """
+
+    what: str
+    replace: Callable[[], None]
+    faults: tuple[str, ...] = ()
+    is_control: bool = False
+
+
+def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
+    assert hasattr(owner, name), f"{owner} has no {name}"
+
+    def break_rule() -> None:
+        setattr(owner, name, rule)
+
+    return break_rule
+
+
+def _nothing() -> None:
+    """No rule is broken."""
+
+
+def _is_held_for_good(self: HeldLease[Any], _now_s: float) -> bool:
+    return self.since is not None
+
+
+def _acknowledges_at_once(_awaiting: Any, **_: Any) -> bool:
+    return True
+
+
+def _acknowledges_in_a_new_history(awaiting: Any, **_: Any) -> bool:
+    return not awaiting
+
+
+def _hears_nothing(self: HeldLease[Any], _history: str, _counters: Any) -> HeldLease[Any]:
+    return self
+
+
+_renewed = HeldLease.renewed
+
+
+def _renews_without_reading(
+    self: HeldLease[Any], renewal: Renewal[Any], epoch: int, begun_at_s: float, duration_s: float
+) -> HeldLease[Any]:
+    return _renewed(self, replace(renewal, moved={}), epoch, begun_at_s, duration_s)
+
+
+MUTANTS: Mapping[str, LeaseMutant] = {
+    "none": LeaseMutant(
+        "no rule is broken", _nothing, faults=("region cut off", "region silent"), is_control=True
+    ),
+    "lease-for-good": LeaseMutant(
+        "a lease that was stored once counts for good",
+        _replaced(HeldLease, "is_held", _is_held_for_good),
+        faults=("region cut off", "region silent"),
+    ),
+    "writer-waits-for-nobody": LeaseMutant(
+        "a write is acknowledged before the holders have heard of it",
+        _replaced(read_lease, "may_acknowledge", _acknowledges_at_once),
+    ),
+    "holder-hears-nothing": LeaseMutant(
+        "a holder acknowledges what is announced, and answers without it",
+        _replaced(HeldLease, "heard", _hears_nothing),
+    ),
+    "renewal-reads-nothing": LeaseMutant(
+        "a renewal leaves out what has moved since the one before",
+        _replaced(HeldLease, "renewed", _renews_without_reading),
+        faults=("region cut off", "region silent"),
+    ),
+    "new-history-is-settled": LeaseMutant(
+        "after a failover a write is acknowledged before the lost leases have run out",
+        _replaced(read_lease, "may_acknowledge", _acknowledges_in_a_new_history),
+        faults=("primary failed over",),
+    ),
+}

@@ -1,0 +1,36 @@
+"""The options of the benchmark of regions."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from loadtests.bench.frame import Run, option
+from loadtests.bench_edges.mutants.rules import MUTANTS
+
+READ_LEASE_S = 1.0  # the default of NEARHIT_READ_LEASE_S
+
+
+@dataclass(frozen=True, slots=True)
+class EdgesOptions:
+    """standbys: 1 if far gateways read from their standbys, with `NEARHIT_REPLICA_URL`; 0 if they
+    read from the primary.
+
+    rounds: of the questions at each gateway. writes: from each gateway in each arrangement.
+    answers, faults: to judge and to cause, in at most `minutes`. mutant_s: for the judge to find a
+    broken rule. cuts: of each far region in each way.
+    """
+
+    delays: float = option(1.0, "the factor of all delays between regions")
+    standbys: int = option(1, "1: far gateways read from standbys; 0: from the primary")
+    rounds: int = option(1_000, "hits and new questions at each gateway", quick=60)
+    writes: int = option(60, "writes from each gateway in each arrangement", quick=8)
+    answers: int = option(200_000, "answers to judge, at least", quick=6_000)
+    faults: int = option(45, "faults to cause meanwhile", quick=9)
+    fault_every_s: float = option(4.0, "seconds between two faults", quick=1.5)
+    minutes: float = option(20.0, "minutes to judge them in, at most", quick=4.0)
+    seed: int = option(1, "of the edits, the questions and the faults")
+    cuts: int = option(5, "times that each far region is cut off in each way", quick=1)
+    mutant: tuple[str, ...] = option((), "break only this rule", choices=list(MUTANTS))
+    mutant_s: float = option(90.0, "seconds to find a broken rule in", quick=60.0)
+
+
+EdgesRun: TypeAlias = Run[EdgesOptions]

@@ -1,0 +1,183 @@
+"""Three regions on one machine: the home of the primary, and two far ones with a standby each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loadtests.bench.frame import SETTINGS
+from loadtests.bench_edges.link import Link
+from loadtests.bench_edges.postgres_node import PostgresNode
+from loadtests.servers import postgres_programs, service
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.postgres_programs import PostgresPrograms
+from loadtests.servers.redis import RedisProcess
+from loadtests.servers.service import Service
+
+HOME, A, B = "home", "a", "b"
+FAR = (A, B)
+# The way between the far regions leads through home.
+_ONE_WAY_MS: Mapping[frozenset[str], int] = {
+    frozenset((HOME, A)): 40,
+    frozenset((HOME, B)): 120,
+    frozenset((A, B)): 160,
+}
+
+
+@dataclass(slots=True)
+class Region:
+    """link: to the primary. node: its PostgreSQL; None if it has none at the moment.
+
+    replica_url: of its PostgreSQL, for a gateway that reads from it; empty if none does.
+    """
+
+    name: str
+    link: Link
+    redis: RedisProcess
+    shared: Service
+    replica_url: str
+    node: PostgresNode | None = None
+
+    def gateway(
+        self, settings: Mapping[str, str], *, leased: bool, launcher: tuple[str, ...] = ("gateway",)
+    ) -> GatewayProcess:
+        """A gateway of this region, not yet started. leased: whether it holds a read lease."""
+        more = {"NEARHIT_REGION": self.name} if leased else {}
+        if self.replica_url:
+            more["NEARHIT_REPLICA_URL"] = self.replica_url
+        return GatewayProcess(self.shared, {**SETTINGS, **settings, **more}, launcher)
+
+
+@dataclass(slots=True)
+class Regions:
+    """by_name: home first. judge: a link without delay, for an observer.
+
+    delays: the factor of all delays.
+    """
+
+    folder: Path
+    programs: PostgresPrograms
+    by_name: Mapping[str, Region]
+    judge: Link
+    admin_key: str
+    delays: float
+    primary_name: str = HOME
+    _copies: int = field(default=0)
+
+    @property
+    def database_url(self) -> str:
+        return self.programs.url(self.judge.host)
+
+    @property
+    def primary(self) -> PostgresNode:
+        node = self.by_name[self.primary_name].node
+        assert node is not None, "it runs"
+        return node
+
+    @property
+    def far(self) -> Sequence[Region]:
+        """The regions without the primary."""
+        return [region for name, region in self.by_name.items() if name != self.primary_name]
+
+    def way_ms(self, region: str, other: str) -> int:
+        """The delay of a byte from one region to the other."""
+        if region == other:
+            return 0
+        return max(1, round(_ONE_WAY_MS[frozenset((region, other))] * self.delays))
+
+    def lead(self, region: Region) -> None:
+        """Connect the region with the primary."""
+        region.link.lead(self.primary.sockets, self.way_ms(region.name, self.primary_name))
+
+    def lead_all(self, spared: Region | None = None) -> None:
+        """Connect all regions but the spared one with the primary."""
+        self.judge.lead(self.primary.sockets, 0)
+        for region in self.by_name.values():
+            if region is not spared:
+                self.lead(region)
+
+    def lose_primary(self, spared: Region | None = None) -> None:
+        """Kill the primary and cut all links but the spared one: what was under way is lost."""
+        for region in self.by_name.values():
+            if region is not spared:
+                region.link.cut()
+        self.primary.discard()
+        self.by_name[self.primary_name].node = None
+
+    def promote(self, name: str) -> None:
+        """Make the standby of the region the primary; no link leads there yet."""
+        node = self.by_name[name].node
+        assert node is not None, "it has a standby"
+        node.promote()
+        self.primary_name = name
+
+    def build_standby(self, region: Region) -> None:
+        """A standby in place of whatever the region has, with all that is committed until now."""
+        if region.node is not None:
+            region.node.discard()
+        self._copies += 1
+        data = self.folder / f"standby{self._copies}"
+        self.primary.copy(data)
+        sockets = _sockets(self.folder, region.name)
+        region.node = PostgresNode(self.programs, region.name, data, sockets, region.link.host)
+        region.node.start()
+        self.primary.wait_for(region.node)
+
+
+@contextmanager
+def running(*, reads_standby: bool, delays: float) -> Iterator[Regions]:
+    """All servers but the gateways. reads_standby: whether gateways read from their standbys."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(service.server_folder())
+        programs, data = PostgresPrograms.create(folder)
+        admin_key = service.new_admin_key()
+        by_name = {
+            name: _region(stack, folder, programs, name, admin_key, reads_standby=reads_standby)
+            for name in (HOME, *FAR)
+        }
+        regions = Regions(folder, programs, by_name, Link(folder / "judge"), admin_key, delays)
+        primary = PostgresNode(
+            programs, HOME, data, _sockets(folder, HOME), by_name[HOME].link.host
+        )
+        primary.start()
+        by_name[HOME].node = primary
+        stack.callback(_stop_nodes, by_name)
+        regions.lead_all()
+        with service.beside(by_name[HOME].shared):
+            pass  # a first gateway creates the schema
+        for name in FAR:
+            regions.build_standby(by_name[name])
+        yield regions
+
+
+def _region(
+    stack: ExitStack,
+    folder: Path,
+    programs: PostgresPrograms,
+    name: str,
+    admin_key: str,
+    *,
+    reads_standby: bool,
+) -> Region:
+    own = folder / name
+    own.mkdir()
+    sockets = postgres_programs.new_folder(_sockets(folder, name))
+    redis = RedisProcess(own)
+    redis.start()
+    stack.callback(redis.kill)
+    link = Link(own / "primary")
+    stack.callback(link.cut)
+    shared = Service("", admin_key, programs.url(link.host), redis.url, 0)
+    replica_url = programs.url(sockets) if reads_standby and name != HOME else ""
+    return Region(name, link, redis, shared, replica_url)
+
+
+def _sockets(folder: Path, name: str) -> Path:
+    return folder / f"postgres-{name}"
+
+
+def _stop_nodes(by_name: Mapping[str, Region]) -> None:
+    for region in by_name.values():
+        if region.node is not None:
+            region.node.resume()
+            region.node.stop()

@@ -1,0 +1,119 @@
+"""The time until a write is acknowledged: with no regions, with one more, and with all of them."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, TypeAlias
+
+import uvloop
+
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_edges import callers, edge_servers, regions
+from loadtests.bench_edges.options import EdgesRun
+from loadtests.bench_edges.regions import HOME, A, B, Regions
+from loadtests.servers.gateway import GatewayProcess
+
+_NONE = "no regions"
+_ARRANGEMENTS: Sequence[tuple[str, Sequence[str]]] = (
+    ("home alone", (HOME,)),
+    ("home and a", (HOME, A)),
+    ("home, a and b", (HOME, A, B)),
+)
+_WARM_UP = 5  # writes from each gateway before measuring
+_REPEATED = "what everybody asks"
+# A round trip to the farthest region, and a tenth of it for the work at both ends.
+_ROUND_TRIPS_MAX = 1.1
+_FAR_ROUND_TRIPS_MAX = 2.1  # from a region that is far away itself: see decision 40
+_Times: TypeAlias = dict[tuple[str, str], list[float]]  # ms, by arrangement and by writing region
+
+
+def measure(run: EdgesRun) -> Section:
+    times: _Times = {}
+    with regions.running(
+        reads_standby=bool(run.options.standbys), delays=run.options.delays
+    ) as started:
+        with ExitStack() as stack:
+            gateways = {
+                name: region.gateway({}, leased=False) for name, region in started.by_name.items()
+            }
+            edge_servers.start_all(stack, list(gateways.values()))
+            key = uvloop.run(callers.new_tenant(gateways[HOME].url, started.admin_key, "writes"))
+            uvloop.run(_write(run, times, _NONE, gateways, key))
+        with ExitStack() as stack:
+            leased: dict[str, GatewayProcess] = {}
+            for arrangement, names in _ARRANGEMENTS:
+                new = [name for name in names if name not in leased]
+                for name in new:
+                    leased[name] = started.by_name[name].gateway({}, leased=True)
+                edge_servers.start_all(stack, [leased[name] for name in new])
+                uvloop.run(_until_leased(started, leased, key))
+                uvloop.run(_write(run, times, arrangement, leased, key))
+    return _section(run, times, 2 * started.way_ms(HOME, B))
+
+
+async def _until_leased(started: Regions, gateways: Mapping[str, GatewayProcess], key: str) -> None:
+    for name, gateway in gateways.items():
+        one_way_ms = started.way_ms(name, HOME)
+        await callers.until_leased(callers.at(gateway.url, key), _REPEATED, one_way_ms)
+
+
+async def _write(
+    run: EdgesRun,
+    times: _Times,
+    arrangement: str,
+    gateways: Mapping[str, GatewayProcess],
+    key: str,
+) -> None:
+    """Write from each gateway in turn, one write at a time."""
+    writers = {name: callers.at(gateway.url, key) for name, gateway in gateways.items()}
+    for number in range(-_WARM_UP, run.options.writes):
+        for name, writer in writers.items():
+            reply = await writer.put("written", f"{arrangement}: number {number} of {name}.")
+            assert reply.status in (200, 201), reply.body
+            if number >= 0:
+                times.setdefault((arrangement, name), []).append(reply.seconds * 1000)
+
+
+def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
+    medians = {which: statistics.median(measured) for which, measured in times.items()}
+    rows = []
+    for (arrangement, name), measured in times.items():
+        more_ms = medians[arrangement, name] - medians[_NONE, name]
+        is_base = arrangement == _NONE
+        rows.append(
+            (
+                f"{arrangement}, from {name}",
+                f"{medians[arrangement, name]:,.1f}",
+                f"{max(measured):,.1f}",
+                "" if is_base else f"{more_ms:,.1f}",
+                "" if is_base else f"{more_ms / round_trip_ms:.2f}",
+            )
+        )
+    head = ("gateways with a lease, and the writer", "P50 ms", "longest", "more ms", "round trips")
+    text = (
+        f"One document is written again and again, one write at a time, {run.options.writes} from "
+        "each gateway. *More* is the difference to the same writer when no gateway has a region, "
+        f"also in round trips from home to *b*, of {round_trip_ms} ms. A write waits until each "
+        "holder of a lease has heard of it. A writer that is far away itself asks the primary for "
+        "the leases, and hears the replies from there, its own gateway's too. Its transaction "
+        "takes several round trips in any case.\n\n"
+        f"{table(head, rows)}"
+    )
+    with_all = _ARRANGEMENTS[-1][0]
+    more = {
+        name: (medians[with_all, name] - medians[_NONE, name]) / round_trip_ms
+        for name in (HOME, A, B)
+    }
+    figures: dict[str, Any] = {
+        f"{arrangement}, from {name}": {"p50_ms": medians[arrangement, name], "ms": measured}
+        for (arrangement, name), measured in times.items()
+    }
+    bars = [
+        Bar(
+            f"round trips to b that a write from {name} takes more, with a and b",
+            more[name],
+            at_most=_ROUND_TRIPS_MAX if name == HOME else _FAR_ROUND_TRIPS_MAX,
+        )
+        for name in (HOME, A, B)
+    ]
+    return Section("Writes", text, figures, bars)
