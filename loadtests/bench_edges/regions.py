@@ -41,9 +41,12 @@ class Region:
     def gateway(
         self, settings: Mapping[str, str], *, leased: bool, launcher: tuple[str, ...] = ("gateway",)
     ) -> GatewayProcess:
-        """A gateway of this region, not yet started. leased: whether it holds a read lease."""
+        """A gateway of this region, not yet started.
+
+        leased: whether it holds a read lease, and may read from the region's standby.
+        """
         more = {"NEARHIT_REGION": self.name} if leased else {}
-        if self.replica_url:
+        if leased and self.replica_url:
             more["NEARHIT_REPLICA_URL"] = self.replica_url
         return GatewayProcess(self.shared, {**SETTINGS, **settings, **more}, launcher)
 

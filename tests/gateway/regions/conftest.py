@@ -56,7 +56,7 @@ def servers_of_region() -> Iterator[Pair]:
         copy = postgres_programs.new_folder(home / "copy")
         programs.backup(primary_sockets, copy, "--write-recovery-conf")
         standby_sockets = postgres_programs.new_folder(home / "standby")
-        standby = programs.start(copy, standby_sockets, "far")
+        standby = programs.start(copy, standby_sockets, cluster_name="far")
         try:
             yield Pair(
                 Server(programs, primary_sockets, primary),
