@@ -28,7 +28,9 @@ from index.tenants.tenant_store import TenantRevisions
 REQUEST_BYTES_MAX = 4_096
 _REQUESTS_MAX = 2_000  # 2 KB each, at most 28; a starting value, not measured
 _DIGEST_BYTES = 32  # the bytes hold a credential, so only their digest is kept
-_WAIT_S_MAX = 0.05  # for the revision; then the usual way has the route's whole deadline
+# For the revision, which the other side of the world may send; then the usual way, which reads it
+# again, has the route's whole deadline.
+_WAIT_S_MAX = 0.3
 _PAUSE_S = 1.0  # after that: a slow database would delay each repeat by the wait
 
 log = structlog.get_logger()
