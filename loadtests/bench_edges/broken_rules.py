@@ -1,6 +1,7 @@
 """The judge can fail: gateways with one rule of read leases broken, which it has to find."""
 
 import asyncio
+import json
 from typing import Any
 
 from loadtests.bench.section import Bar, Section, table
@@ -17,7 +18,7 @@ The servers and the judge are those of the section before. In all gateways and i
 rule of the read leases is broken; the judge has to find a wrong answer before the time is over. \
 With no rule broken it has to find none."""
 _FAULT_EVERY_S = 2.0
-_REST_EVERY_S = 3600.0  # none
+_REST_EVERY_S, _REST_QUESTIONS = 3600.0, 5  # one rest, at the end
 
 
 def measure(run: EdgesRun) -> Section:
@@ -34,6 +35,8 @@ def measure(run: EdgesRun) -> Section:
             f"{verdict.counts(soak)}",
             markup=False,
         )
+        for violation in audit.shown[:1]:
+            run.console.print(json.dumps(violation, default=str), markup=False, soft_wrap=True)
         rows.append((mutant.what, f"{soak.seconds:.1f}", f"{audit.counts['judged']:,}", wrong))
         figures[name] = {"seconds": round(soak.seconds, 1), **audit.counts}
     text = f"{_TEXT}\n\n{table(('broken rule', 'seconds', 'judged', 'found'), rows)}"
@@ -50,6 +53,7 @@ def _soaked(name: str, mutant: LeaseMutant, run: EdgesRun) -> Soak:
         faults=mutant.faults,
         fault_every_s=_FAULT_EVERY_S,
         rest_every_s=_REST_EVERY_S,
+        rest_questions=_REST_QUESTIONS,
         without=PARTS,
         until_caught=not mutant.is_control,
         askers=judged.ASKERS,

@@ -22,7 +22,7 @@ class EdgesOptions:
     delays: float = option(1.0, "the factor of all delays between regions")
     standbys: int = option(1, "1: far gateways read from standbys; 0: from the primary")
     rounds: int = option(1_000, "hits and new questions at each gateway", quick=60)
-    writes: int = option(60, "writes from each gateway in each arrangement", quick=8)
+    writes: int = option(30, "writes from each gateway in each arrangement", quick=8)
     answers: int = option(200_000, "answers to judge, at least", quick=6_000)
     faults: int = option(45, "faults to cause meanwhile", quick=9)
     fault_every_s: float = option(4.0, "seconds between two faults", quick=1.5)

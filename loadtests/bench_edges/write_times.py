@@ -19,7 +19,7 @@ _ARRANGEMENTS: Sequence[tuple[str, Sequence[str]]] = (
     ("home and a", (HOME, A)),
     ("home, a and b", (HOME, A, B)),
 )
-_WARM_UP = 5  # writes from each gateway before measuring
+_WARM_UP = 2  # writes from each gateway before measuring
 _REPEATED = "what everybody asks"
 # A round trip to the farthest region, and a tenth of it for the work at both ends.
 _ROUND_TRIPS_MAX = 1.1

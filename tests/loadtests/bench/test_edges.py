@@ -4,7 +4,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -30,9 +30,11 @@ async def echoing(folder: Path, link: Link, one_way_ms: int) -> AsyncIterator[No
     """A server that returns each line, at the end of the link."""
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         while line := await reader.readline():
             writer.write(line)
-        writer.close()
+
+    writers: list[asyncio.StreamWriter] = []
 
     async with await asyncio.start_unix_server(echo, folder / SOCKET):
         await asyncio.to_thread(link.lead, folder, one_way_ms)
@@ -41,6 +43,14 @@ async def echoing(folder: Path, link: Link, one_way_ms: int) -> AsyncIterator[No
         finally:
             link.resume()
             link.cut()
+            for writer in writers:
+                await close(writer)
+
+
+async def close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 async def exchange(link: Link) -> float:
@@ -49,7 +59,7 @@ async def exchange(link: Link) -> float:
     began_s = time.monotonic()
     writer.write(b"line\n")
     assert await reader.readline() == b"line\n"
-    writer.close()
+    await close(writer)
     return time.monotonic() - began_s
 
 
