@@ -131,11 +131,11 @@ async def test_no_answer_is_stale_while_slots_move_and_a_node_fails() -> None:
             lost = await cluster.slots_of(cluster.masters[0])
             await cluster.masters[0].kill()
             async with asyncio.timeout(20):
-                while not is_served(load, lost):
+                # Perhaps no tenant is left on the lost node: then all are served at once.
+                while not (is_served(load, lost) and await cluster.replica.role() == "master"):
                     await asyncio.sleep(0.05)
 
         assert load.stale == []
-        assert await cluster.replica.role() == "master"
         tiers = Counter[str]()
         for (_, tier), count in moved.items():
             tiers[tier] += count

@@ -83,7 +83,7 @@ def region_settings(settings: Settings, pair: Pair) -> Settings:
         update={
             "database_url": SecretStr(named(pair.primary.url, name)),
             "region": "home",
-            "read_lease_s": 3.0,
+            "read_lease_s": 6.0,
             "cache_audit_per_mille": 0,
         }
     )
