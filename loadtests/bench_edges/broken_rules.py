@@ -64,6 +64,9 @@ def _soaked(name: str, mutant: LeaseMutant, run: EdgesRun) -> Soak:
     past = judged.past(run.data_folder, run.options.seed)
     launcher = ("loadtests.bench_edges.mutants", name)
     with edge_servers.running(
-        reads_standby=bool(run.options.standbys), delays=run.options.delays, launcher=launcher
+        reads_standby=bool(run.options.standbys),
+        delays=run.options.delays,
+        launcher=launcher,
+        read_lease_s=mutant.read_lease_s,
     ) as servers:
         return asyncio.run(judged.judged(servers, past, options, run.console))

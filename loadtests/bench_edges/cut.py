@@ -15,12 +15,12 @@ from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.link import Link
-from loadtests.bench_edges.options import READ_LEASE_S, EdgesRun
-from loadtests.bench_edges.regions import HOME, Region
+from loadtests.bench_edges.options import EdgesRun
+from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region
 from loadtests.load.connection_pool import Unanswered
 from loadtests.servers.gateway import GatewayProcess
 
-_BEFORE_S, _AWAY_S = 3.0, 4.0 * READ_LEASE_S
+_BEFORE_S, _AWAY_S, _AFTER_S = 3.0, 4.0 * READ_LEASE_S, 5.0
 _LEASED_AGAIN_S_MAX = 2.0 * READ_LEASE_S
 _WRITE_EVERY_S, _ASK_EVERY_S = 0.2, 0.02
 _ASKERS = 3  # of the number that is written; one that waits does not keep the others
@@ -42,11 +42,13 @@ _CUTS: tuple[_Cut, ...] = (
 class CutResult:
     """One cut of one region, from some seconds before it until its gateway has a lease again.
 
-    answered, refused, unanswered: strong requests in the region that were sent when its lease had
-        certainly run out: with 200, with an error, and not before the region was back.
+    answered, refused, unanswered: strong requests in the region that were sent while it was away,
+        and still waited or were sent when its lease had certainly run out: with 200, with an error,
+        and not before the region was back.
     wrong: answers without a write that was acknowledged before they were asked.
     usual_s: of a write before the cut. delays_s: of the writes that took longer, how much longer.
-    leased_again_s: from the end of the cut.
+    leased_again_s: from the end of the cut. writes_delayed_s: from then until the end of the last
+        write that was delayed.
     """
 
     region: str
@@ -60,6 +62,7 @@ class CutResult:
     usual_s: float = 0.0
     delays_s: list[float] = field(default_factory=list)
     leased_again_s: float = 0.0
+    writes_delayed_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -117,13 +120,16 @@ class _Trial:
         self._home = callers.at(gateways[HOME].url, key)
         self._url = gateways[region.name].url
         self._key, self._quiet_key = key, quiet_key
+        self._gateways = gateways
         self._clock = _Clock()
         self._acknowledged = 0
         self._writes: list[tuple[float, float]] = []  # sent, and the seconds it took
 
     async def measure(self) -> CutResult:
-        quiet = callers.at(self._url, self._quiet_key)
-        await callers.until_leased(quiet, _REPEATED, self._one_way_ms)
+        for name, gateway in self._gateways.items():  # a cold one delays writes
+            if name != HOME:
+                quiet = callers.at(gateway.url, self._quiet_key)
+                await callers.until_leased(quiet, _REPEATED, self._one_way_ms)
         works = [
             asyncio.create_task(self._write()),
             *(asyncio.create_task(self._ask()) for _ in range(_ASKERS)),
@@ -138,7 +144,7 @@ class _Trial:
             callers.at(self._url, self._quiet_key), _REPEATED, self._one_way_ms
         )
         self._result.leased_again_s = time.monotonic() - self._clock.ended_s
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(_AFTER_S)
         for work in works:
             work.cancel()
         await asyncio.gather(*works, return_exceptions=True)
@@ -171,10 +177,11 @@ class _Trial:
         if status == _OK and floor:
             self._result.judged += 1
             self._result.wrong += _number(body) < floor
-        is_away = self._clock.begun_s + READ_LEASE_S < sent_s < self._clock.ended_s
-        if not is_away:
+        answered_s = time.monotonic()
+        is_away = self._clock.begun_s < sent_s < self._clock.ended_s
+        if not is_away or answered_s < self._clock.begun_s + READ_LEASE_S:
             return
-        if time.monotonic() > self._clock.ended_s:
+        if answered_s > self._clock.ended_s:
             self._result.unanswered += 1
         elif status == _OK:
             self._result.answered += 1
@@ -185,6 +192,14 @@ class _Trial:
         begun_s, result = self._clock.begun_s, self._result
         usual_s = [took_s for sent_s, took_s in self._writes if sent_s + took_s < begun_s]
         result.usual_s = statistics.median(usual_s)
+        result.writes_delayed_s = max(
+            (
+                sent_s + took_s - self._clock.ended_s
+                for sent_s, took_s in self._writes
+                if sent_s + took_s > self._clock.ended_s and took_s > result.usual_s + _DELAYED_S
+            ),
+            default=0.0,
+        )
         result.delays_s = [
             took_s - result.usual_s
             for sent_s, took_s in self._writes
@@ -216,22 +231,25 @@ def _section(results: list[CutResult]) -> Section:
             f"{result.usual_s * 1000:,.0f}",
             ", ".join(f"{delay_s * 1000:,.0f}" for delay_s in result.delays_s) or "none",
             f"{result.leased_again_s:.2f}",
+            f"{result.writes_delayed_s:.2f}",
         )
         for result in results
     ]
     head = (
         *("region", "answered", "refused", "unanswered", "wrong"),
-        *("a write, ms", "delays, ms", "lease again, s"),
+        *("a write, ms", "delays, ms", "lease again, s", "writes delayed, s"),
     )
     text = (
         f"A region is away for {_AWAY_S:g} s: *cut off*, when its connections are lost, or "
         "*silent*, when nothing comes through. A caller at home writes a number again and again; "
-        "callers in the region ask for it. *Answered*, *refused* and *unanswered* count those that "
-        "were sent when the lease of the region had run out: with an answer, with an error, or "
-        "not before the region was back. An answer is *wrong* if it shows less than what was "
-        "acknowledged before it was asked. *Delays* are those of writes at home, beyond their "
-        "usual time. *Lease again* counts from the end of the cut until the gateway answers "
-        f"without a round trip.\n\n{table(head, rows)}"
+        "callers in the region ask for it. *Answered*, *refused* and *unanswered* count requests "
+        "that waited, or were sent, after the lease of the region had run out: with an answer, "
+        "with an error, or not before the region was back. An answer is *wrong* if it shows less "
+        "than what was acknowledged before it was asked. *Delays* are those of writes at home "
+        "while the region is away, beyond their usual time; *writes delayed* is how long after "
+        "the end of the cut the last of them is delayed. *Lease again* counts from the end of the "
+        "cut until the gateway answers without a round trip.\n\n"
+        f"{table(head, rows)}"
     )
     delays_s = [delay_s for result in results for delay_s in result.delays_s]
     bars = [

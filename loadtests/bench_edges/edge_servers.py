@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from loadtests.bench_edges import regions as edges
-from loadtests.bench_edges.regions import HOME, Region, Regions
+from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region, Regions
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.worker import WorkerProcess
 from loadtests.soak.servers import SETTINGS
@@ -34,20 +34,25 @@ class EdgeServers:
 
 @contextmanager
 def running(
-    *, reads_standby: bool, delays: float, launcher: tuple[str, ...]
+    *,
+    reads_standby: bool,
+    delays: float,
+    launcher: tuple[str, ...],
+    read_lease_s: float = READ_LEASE_S,
 ) -> Iterator[EdgeServers]:
     """launcher: the module that runs the commands."""
     with ExitStack() as stack:
         regions = stack.enter_context(edges.running(reads_standby=reads_standby, delays=delays))
+        settings = {**SETTINGS, "NEARHIT_READ_LEASE_S": str(read_lease_s)}
         gateways = [
-            region.gateway(SETTINGS, leased=True, launcher=launcher)
+            region.gateway(settings, leased=True, launcher=launcher)
             for region in regions.by_name.values()
         ]
         start_all(stack, gateways)
         home = regions.by_name[HOME]
         worker = WorkerProcess(
             home.shared,
-            {**SETTINGS, "NEARHIT_REGION": HOME},
+            {**settings, "NEARHIT_REGION": HOME},
             regions.folder / "worker.log",
             launcher,
         )

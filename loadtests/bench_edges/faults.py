@@ -12,8 +12,7 @@ from random import Random
 from typing import TypeAlias
 
 from loadtests.bench_edges.edge_servers import EdgeServers
-from loadtests.bench_edges.options import READ_LEASE_S
-from loadtests.bench_edges.regions import HOME, A, Region, Regions
+from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, Region, Regions
 from loadtests.load.connection_pool import Unanswered
 from loadtests.load.request import Call
 from loadtests.soak.connections import connect
@@ -27,6 +26,7 @@ _RegionFault: TypeAlias = Callable[[EdgeServers, SoakContext, Random], Awaitable
 OF_STANDBYS = "standby paused"  # matters only if gateways read from standbys
 _LASTS_S = (0.2, 3.0 * READ_LEASE_S)
 _TAIL_S = (1.0, 3.0)  # in which writes are made that the next primary lacks
+_SILENT_S = (0.0, 0.2)  # before the primary is lost
 _FOLLOWS_S_MAX = 5.0
 _POLL_S = 0.1
 _WARM_S_MAX = 60.0
@@ -113,8 +113,7 @@ async def primary_failed_over(servers: EdgeServers, context: SoakContext, random
     async with _excused(context):
         await asyncio.to_thread(regions.primary.require, name)
         third.link.silence()
-        # What was on its way when the region fell silent has to run into its lease, or out of it.
-        await asyncio.sleep(random.uniform(0.0, 0.3))
+        await asyncio.sleep(random.uniform(*_SILENT_S))
         await asyncio.to_thread(_take_over, regions, name, third)
         await _while(random)
         await asyncio.to_thread(regions.lead, third)
@@ -204,9 +203,10 @@ def _next_primary(regions: Regions) -> str:
 
 def _take_over(regions: Regions, name: str, silent: Region | None) -> None:
     """The silent region stays silent, with its connections to the lost primary."""
-    regions.lose_primary(silent)
+    lost = regions.lose_primary(silent)
     regions.promote(name)
     regions.lead_all(silent)
+    lost.discard()
 
 
 def _rebuild(regions: Regions) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -102,8 +103,10 @@ async def judged(
         showing = asyncio.create_task(_show(soak, console))
         try:
             with suppress(asyncio.CancelledError):
+                context.outages.begin(time.monotonic())  # gateways are cold
                 await soak.settle()
                 await faults.warm_up(context)
+                context.outages.end(time.monotonic())
                 await soak.run()
         finally:
             showing.cancel()

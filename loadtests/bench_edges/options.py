@@ -6,8 +6,6 @@ from typing import TypeAlias
 from loadtests.bench.frame import Run, option
 from loadtests.bench_edges.mutants.rules import MUTANTS
 
-READ_LEASE_S = 1.0  # the default of NEARHIT_READ_LEASE_S
-
 
 @dataclass(frozen=True, slots=True)
 class EdgesOptions:
@@ -30,7 +28,7 @@ class EdgesOptions:
     seed: int = option(1, "of the edits, the questions and the faults")
     cuts: int = option(5, "times that each far region is cut off in each way", quick=1)
     mutant: tuple[str, ...] = option((), "break only this rule", choices=list(MUTANTS))
-    mutant_s: float = option(90.0, "seconds to find a broken rule in", quick=60.0)
+    mutant_s: float = option(180.0, "seconds to find a broken rule in", quick=90.0)
 
 
 EdgesRun: TypeAlias = Run[EdgesOptions]

@@ -16,6 +16,7 @@ from loadtests.servers.service import Service
 
 HOME, A, B = "home", "a", "b"
 FAR = (A, B)
+READ_LEASE_S = 1.0  # the default of NEARHIT_READ_LEASE_S
 # The way between the far regions leads through home.
 _ONE_WAY_MS: Mapping[frozenset[str], int] = {
     frozenset((HOME, A)): 40,
@@ -95,17 +96,23 @@ class Regions:
     def lead_all(self, spared: Region | None = None) -> None:
         """Connect all regions but the spared one with the primary."""
         self.judge.lead(self.primary.sockets, 0)
-        for region in self.by_name.values():
+        # The region of the primary first: it needs no relay, and can write at once.
+        for region in sorted(self.by_name.values(), key=self._distance_ms):
             if region is not spared:
                 self.lead(region)
 
-    def lose_primary(self, spared: Region | None = None) -> None:
+    def _distance_ms(self, region: Region) -> int:
+        return self.way_ms(region.name, self.primary_name)
+
+    def lose_primary(self, spared: Region | None = None) -> PostgresNode:
         """Kill the primary and cut all links but the spared one: what was under way is lost."""
         for region in self.by_name.values():
             if region is not spared:
                 region.link.cut()
-        self.primary.discard()
+        lost = self.primary
+        lost.kill()
         self.by_name[self.primary_name].node = None
+        return lost
 
     def promote(self, name: str) -> None:
         """Make the standby of the region the primary; no link leads there yet."""
