@@ -56,8 +56,8 @@ class Version:
 class Rights:
     def __init__(self) -> None:
         self.versions: dict[_Where, list[Version]] = defaultdict(list)
-        self._writing: dict[_Where, list[Version]] = {}  # what the write in progress makes
-        self._removing: set[_Where] = set()
+        self.writing: dict[_Where, list[Version]] = {}  # what the write in progress makes
+        self.removing: set[_Where] = set()
         self._present: dict[_Where, list[Span]] = defaultdict(list)  # while it certainly exists
         self._tenants: dict[str, set[str]] = defaultdict(set)  # by document, whose it was ever
         self._members: dict[_Where, dict[str, list[Span]]] = defaultdict(dict)
@@ -72,11 +72,11 @@ class Rights:
                 where = write.tenant, write.document_id
                 stored, new = self._stored(where), self._made(write, at_s)
                 self.versions[where] += new
-                self._writing[where] = new
+                self.writing[where] = new
                 self._tenants[write.document_id].add(write.tenant)
                 return "public" in new[-1].readers or _is_public(stored)
             case RemoveDocument(tenant, document_id):
-                self._removing.add((tenant, document_id))
+                self.removing.add((tenant, document_id))
                 self._end(self._present[tenant, document_id], at_s)
                 return _is_public(self._stored((tenant, document_id)))
             case JoinGroup(tenant, group, subject):
@@ -92,14 +92,14 @@ class Rights:
         match write:
             case PutDocument() | ShareDocument():
                 where = write.tenant, write.document_id
-                new = self._writing.pop(where, self.versions[where][-1:])
+                new = self.writing.pop(where, self.versions[where][-1:])
                 ended = [version for version in self.versions[where] if not _is_in(version, new)]
                 self._end([version.span for version in ended], at_s)
                 if isinstance(write, PutDocument):
                     self._exists(where, at_s)
                 self._forget(where, at_s)
             case RemoveDocument(tenant, document_id):
-                self._removing.discard((tenant, document_id))
+                self.removing.discard((tenant, document_id))
                 versions = self.versions[tenant, document_id]
                 self._end([version.span for version in versions], at_s)
             case LeaveGroup(tenant, group, subject):
@@ -111,15 +111,15 @@ class Rights:
 
     def queued(self, write: PutDocument, job_id: str) -> None:
         """The write is queued: a worker will write it, unless a later write comes first."""
-        for version in self._writing.pop((write.tenant, write.document_id)):
+        for version in self.writing.pop((write.tenant, write.document_id)):
             version.job_id = job_id
 
     def refused(self, write: Write, at_s: float) -> None:
         """The write was rejected and has changed nothing."""
         if isinstance(write, RemoveDocument):
-            self._removing.discard((write.tenant, write.document_id))
+            self.removing.discard((write.tenant, write.document_id))
         if isinstance(write, PutDocument | ShareDocument):
-            new = self._writing.pop((write.tenant, write.document_id), [])
+            new = self.writing.pop((write.tenant, write.document_id), [])
             self._end([version.span for version in new], at_s)
 
     def done(self, tenant: str, document_id: str, job_id: str, at_s: float) -> None:
@@ -133,7 +133,7 @@ class Rights:
         self._end(older, at_s)
         for version in of_job:
             version.job_id = ""
-        if self._stored(where) is not None and where not in self._removing:
+        if self._stored(where) is not None and where not in self.removing:
             self._exists(where, at_s)
         self._forget(where, at_s)
 
@@ -263,12 +263,21 @@ class Rights:
         return [versions, groups]
 
     def void(self, lost: "Rights", since_s: float, at_s: float) -> None:
-        """End the versions that a lost history has written since then."""
+        """End the versions that a lost history has written since then.
+
+        What was being written when it was lost may still be written in this history: a gateway may
+        have begun its transaction afterwards. The writer sends it again then.
+        """
         for where, versions in lost.versions.items():
-            gone = [version for version in versions if version.span.since_s >= since_s]
+            later = [version for version in versions if version.span.since_s >= since_s]
+            writing = lost.writing.get(where, [])
+            gone = [version for version in later if not _is_in(version, writing)]
             self._end([version.span for version in gone], at_s)
             self.versions[where][:0] = gone
+            self.versions[where] += [version for version in later if _is_in(version, writing)]
             self._tenants[where[1]].add(where[0])
+        for where in lost.removing:
+            self._end(self._present[where], at_s)
 
     def _might_read(
         self, viewer: Viewer, readers: frozenset[str], owner: str, since_s: float, until_s: float

@@ -223,3 +223,34 @@ def test_what_a_lost_history_wrote_is_seen_no_more(clock: WriteClock) -> None:
 
     assert clock.may_see(5.1, 9)
     assert not clock.may_see(5.1, 9, text="Other.")
+
+
+def test_what_was_being_written_at_the_loss_may_come_until_it_is_sent_again(
+    clock: WriteClock,
+) -> None:
+    clock.write(PutDocument("org", "a.md", TEXT, frozenset({"tenant"})))
+    before = copy.deepcopy(clock.rights)
+    other = PutDocument("org", "a.md", "Other.", frozenset({"tenant"}))
+    clock.rights.asked(other, 2.0)
+
+    before.void(clock.rights, 1.0, 5.0)
+    clock.rights = before
+    assert clock.may_see(5.1, 9)
+    assert clock.may_see(5.1, 9, text="Other.")
+
+    clock.second = 10
+    clock.write(other)
+    assert not clock.may_see(10.6, 12)
+    assert clock.may_see(10.6, 12, text="Other.")
+
+
+def test_what_was_being_removed_at_the_loss_need_not_be_there(clock: WriteClock) -> None:
+    clock.write(PutDocument("org", "a.md", TEXT, frozenset({"tenant"})))
+    before = copy.deepcopy(clock.rights)
+    assert before.is_certain("org", "a.md")
+    clock.rights.asked(RemoveDocument("org", "a.md"), 2.0)
+
+    before.void(clock.rights, 1.0, 5.0)
+
+    assert not before.is_certain("org", "a.md")
+    assert before.is_there("org", "a.md")
