@@ -128,9 +128,15 @@ class Database:
                 raise DatabaseUnavailable("a function of shards was dropped") from error
 
     async def _create_shard_functions(self) -> Mapping[str, str]:
+        functions = self._shard_functions
         with unavailable():
+            if self._primary is not self._pool:
+                async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                    await functions.find_all(connection)
+                if (calls := functions.all_calls()) is not None:
+                    return calls
             async with self._primary.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await self._shard_functions.create_all(connection)
+                return await functions.create_all(connection)
 
     async def as_owner(self, session: Session) -> Session:
         """The session of a `shard_snapshot`, which acts as the owner of the tables from here on."""
@@ -298,7 +304,9 @@ async def connect_standby(
         standby = Database(
             url,
             owner,
-            SearchConnections(searching, primary.owner_pool, shares, health, observe),
+            SearchConnections(
+                searching, primary.owner_pool, shares, health, observe, standby=owner
+            ),
             health,
             observe,
             announce_to_nobody,

@@ -45,13 +45,22 @@ class SearchConnections:
 
     Each statement's first argument is the tenant, whose share the connection counts against.
     owner: where functions are created; of the primary, if `pool` leads to a standby.
+    standby: of the owner on that standby, where functions are looked for first; else None.
     """
 
     def __init__(
-        self, pool: Pool, owner: Pool, shares: FairShare, health: Health, observe: Observe
+        self,
+        pool: Pool,
+        owner: Pool,
+        shares: FairShare,
+        health: Health,
+        observe: Observe,
+        *,
+        standby: "Pool | None" = None,
     ) -> None:
         self._pool = pool
         self._owner = owner
+        self._standby = standby
         self._shares = shares
         self._health = health
         self._observe = observe
@@ -109,6 +118,11 @@ class SearchConnections:
         async with self._create_lock:
             if call := self._functions.get_call(name, numbers):
                 return call
+            if self._standby is not None:
+                async with self._standby.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                    found = await self._functions.find(connection, name, numbers)
+                if found is not None:
+                    return found
             async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                 return await self._functions.create(connection, name, numbers)
 

@@ -123,14 +123,41 @@ class Functions:
                 await self.create(connection, name, {})
         return {name: self._calls[name, ()] for name in self._statements}
 
+    async def find_all(self, connection: Connection) -> None:
+        """Store the calls of those functions that exist, without numbers; as `find`."""
+        for name in self._statements:
+            if (name, ()) not in self._calls:
+                await self.find(connection, name, {})
+
+    async def find(
+        self, connection: Connection, name: str, numbers: Mapping[str, int]
+    ) -> str | None:
+        """The function's call if it exists on this server, which may be a standby."""
+        schema_path, function = await self._describe(connection, name, numbers)
+        if not await _exists(connection, function):
+            return None
+        return self._store_call(schema_path, function, name, numbers)
+
     async def create(self, connection: Connection, name: str, numbers: Mapping[str, int]) -> str:
         """Create the function and return its call; `connection` is the owner's."""
+        schema_path, function = await self._describe(connection, name, numbers)
+        await _store_function(connection, schema_path, function)
+        return self._store_call(schema_path, function, name, numbers)
+
+    async def _describe(
+        self, connection: Connection, name: str, numbers: Mapping[str, int]
+    ) -> tuple[SchemaPath, Function]:
         schema, path = await connection.fetchval(_SCHEMA_PATH)
         statement = self._statements[name]
         if numbers:
             statement = statement.format(**{key: int(value) for key, value in numbers.items()})
         function = await _prepare_function(connection, name, statement, self._role)
-        await _store_function(connection, SchemaPath(schema, path), function)
+        return SchemaPath(schema, path), function
+
+    def _store_call(
+        self, schema_path: SchemaPath, function: Function, name: str, numbers: Mapping[str, int]
+    ) -> str:
+        schema = schema_path.schema
         call = f"SELECT * FROM {schema}.{function.call}"  # names of ours  # noqa: S608  # nosec B608
         self._calls[name, tuple(numbers.values())] = call
         return call
@@ -155,6 +182,13 @@ async def _prepare_function(
     return Function(f"{name.replace('.', '_')}_{digest}", body, parameters, columns, role)
 
 
+async def _exists(connection: Connection, function: Function) -> bool:
+    exists: bool = await connection.fetchval(
+        _EXISTS, function.name, function.body, function.role.name
+    )
+    return exists
+
+
 async def _types(connection: Connection, oids: Sequence[int]) -> tuple[str, ...]:
     return tuple(await connection.fetchval(_TYPES, oids))
 
@@ -165,5 +199,5 @@ async def _store_function(
     """Create the function in the database unless it exists; one process at a time."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-        if not await connection.fetchval(_EXISTS, function.name, function.body, function.role.name):
+        if not await _exists(connection, function):
             await connection.execute(function.definition(schema_path))
