@@ -7,6 +7,7 @@ revision that was read before it arrived.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -82,7 +83,8 @@ class RevisionReader(Generic[T]):
             self._next = _Batch()
         waiter = self._next.join(tenants)
         if self._runner is None:
-            self._runner = self._next.loop.create_task(self._run())
+            # It reads for later requests too, and so belongs to the trace of none.
+            self._runner = self._next.loop.create_task(self._run(), context=Context())
         return waiter
 
     def latest(self, tenant: str, age_max_s: float) -> T | None:

@@ -6,7 +6,7 @@ already. Both are followed. Why no answer is stale meanwhile is in `cache/protoc
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from redis.asyncio import Redis
@@ -34,6 +34,7 @@ class ClusterNodes:
         self._nodes: dict[Address, RedisNode] = {}
         self._refreshing: asyncio.Task[None] | None = None
         self._refresh_from_s = 0.0
+        self._is_closed = False
         self._detail = "no node of the cluster has answered"
 
     async def run(self, key: str, call: Call) -> Any:
@@ -67,9 +68,10 @@ class ClusterNodes:
         address, _ = await self._follow(key, lambda send: send("EXISTS", key))
         return self._node(address)
 
-    def all(self) -> list[RedisNode]:
-        """The nodes that own slots; the seeds while none is known."""
-        return [self._node(address) for address in self._slots.owners or self._seeds]
+    def slots(self) -> Mapping[RedisNode, int]:
+        """The nodes that own slots, and how many; the seeds while none is known."""
+        slots = self._slots.slots() or dict.fromkeys(self._seeds, 0)
+        return {self._node(address): number for address, number in slots.items()}
 
     async def refresh(self) -> None:
         """Read the slot map from the first node that answers; keep the old one if none does."""
@@ -90,6 +92,8 @@ class ClusterNodes:
             self._detail = f"no node owns a slot, according to {address}"
 
     async def aclose(self) -> None:
+        """Close all nodes; calls in flight fail, and connect to no other node."""
+        self._is_closed = True
         if self._refreshing is not None:
             self._refreshing.cancel()
             await asyncio.wait((self._refreshing,))
@@ -123,6 +127,8 @@ class ClusterNodes:
         return address
 
     def _node(self, address: Address) -> RedisNode:
+        if self._is_closed:
+            raise CacheUnavailable("the connections to the cluster are closed")
         node = self._nodes.get(address)
         if node is None:
             node = self._nodes[address] = self._new_node(address)
@@ -136,7 +142,8 @@ class ClusterNodes:
 
     def _refresh_soon(self) -> None:
         loop = asyncio.get_running_loop()
-        if self._refreshing is None and loop.time() >= self._refresh_from_s:
+        is_due = self._refreshing is None and loop.time() >= self._refresh_from_s
+        if is_due and not self._is_closed:
             self._refreshing = loop.create_task(self.refresh())
             self._refreshing.add_done_callback(self._end_refresh)
 

@@ -1,6 +1,6 @@
 """One Redis process: its connections, its circuit breaker, and the time that a call may take."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -114,5 +114,5 @@ class SingleNode:
     async def holder(self, _key: str) -> RedisNode:
         return self._node
 
-    def all(self) -> list[RedisNode]:
-        return [self._node]
+    def slots(self) -> Mapping[RedisNode, None]:
+        return {self._node: None}

@@ -1,6 +1,7 @@
 """Which node of a Redis Cluster owns each hash slot, as one of its nodes tells."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,10 @@ class SlotMap:
     @property
     def owners(self) -> set[Address]:
         return set(filter(None, self._owners))
+
+    def slots(self) -> Mapping[Address, int]:
+        """How many slots each owner has."""
+        return Counter(filter(None, self._owners))
 
     def owner(self, key: str) -> Address | None:
         return self._owners[key_slot(key.encode())]

@@ -7,7 +7,7 @@ Every call may raise `CacheUnavailable`.
 import hashlib
 import random
 import re
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Protocol
@@ -111,15 +111,22 @@ class RedisNodes(Protocol):
     async def holder(self, key: str, /) -> RedisNode:
         """The node that says that it has the key or would store it."""
 
-    def all(self) -> Sequence[RedisNode]: ...
+    def slots(self) -> Mapping[RedisNode, int | None]:
+        """How many slots each node owns; None if Redis is not a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
-class EvictionPolicy:
-    """A node's `maxmemory-policy`; if it did not answer, empty and the reason."""
+class NodeStatus:
+    """What a node says of itself; if it did not answer, the reason.
+
+    slots: None if Redis is not a cluster. memory_bytes_max: 0 for no limit.
+    """
 
     node: str
-    name: str
+    slots: int | None
+    eviction_policy: str = ""
+    memory_bytes: int = 0
+    memory_bytes_max: int = 0
     failure: str = ""
 
 
@@ -300,9 +307,10 @@ class RedisStore:
         )
         return TakenTokens(tokens, tokens_left, wait_ms / 1000)
 
-    async def eviction_policies(self) -> list[EvictionPolicy]:
-        """The policy of each node."""
-        return [await _eviction_policy(node) for node in self._nodes.all()]
+    async def node_statuses(self) -> list[NodeStatus]:
+        """The status of each node, by name."""
+        statuses = [await _status(node, slots) for node, slots in self._nodes.slots().items()]
+        return sorted(statuses, key=lambda status: status.node)
 
     def name(self, tenant: str, name: str) -> str:
         """The Redis key of a tenant's state, registry, entry or other value."""
@@ -343,12 +351,15 @@ def _scan_keys(cursor: int, pattern: str) -> Callable[[Redis], Awaitable[Any]]:
     return lambda client: client.scan(cursor, match=pattern, count=_SCAN_COUNT)
 
 
-async def _eviction_policy(node: RedisNode) -> EvictionPolicy:
+async def _status(node: RedisNode, slots: int | None) -> NodeStatus:
     try:
-        config = await node.run_apart(lambda client: client.config_get("maxmemory-policy"))
+        memory = await node.run_apart(lambda client: client.info("memory"))
     except CacheUnavailable as failure:
-        return EvictionPolicy(node.name, "", str(failure))
-    return EvictionPolicy(node.name, str(config["maxmemory-policy"]))
+        return NodeStatus(node.name, slots, failure=str(failure))
+    policy, used, limit = (
+        memory[name] for name in ("maxmemory_policy", "used_memory", "maxmemory")
+    )
+    return NodeStatus(node.name, slots, str(policy), int(used), int(limit))
 
 
 def _to_sequence(score: bytes | None = None) -> int | None:

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Collection, Mapping
+from contextvars import ContextVar
 
 import pytest
 
@@ -62,6 +63,22 @@ async def test_who_comes_while_a_statement_runs_gets_one_that_began_afterwards()
 
     assert await early == {"a": 0}
     assert await late == {"a": 1}
+
+
+async def test_a_shared_statement_knows_nothing_of_the_request_that_began_it() -> None:
+    """Such as its trace: the next requests share what is running."""
+    request: ContextVar[str] = ContextVar("request", default="nobody's")
+    seen: list[str] = []
+
+    class Seeing(Truth):
+        async def revisions(self, tenants: Collection[str], /) -> Mapping[str, int]:
+            seen.append(request.get())
+            return await super().revisions(tenants)
+
+    request.set("the first one's")
+    await RevisionReader(Seeing(), RevisionClock()).read(["a"])
+
+    assert seen == ["nobody's"]
 
 
 async def test_each_read_is_a_new_one() -> None:

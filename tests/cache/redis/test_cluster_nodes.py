@@ -115,11 +115,11 @@ async def test_a_wrong_password_is_told_nowhere(cluster: OwnCluster, credentials
     async with cluster_store(url) as store:
         with pytest.raises(CacheUnavailable) as refusal:
             await store.get("acme", "a")
-        policies = await store.eviction_policies()
+        statuses = await store.node_statuses()
 
     assert "hush" not in repr(refusal.value)
-    assert all(policy.failure for policy in policies)
-    assert "hush" not in repr(policies)
+    assert all(status.failure for status in statuses)
+    assert "hush" not in repr(statuses)
 
 
 async def test_a_server_that_is_no_cluster_is_named_in_the_reason() -> None:
@@ -162,7 +162,7 @@ async def test_a_lost_shard_takes_only_its_own_tenants() -> None:
             assert await store.get(tenants[0], "a") == b"1"
             with pytest.raises(CacheUnavailable):
                 await store.get(tenants[2], "a")
-        failures = {policy.node for policy in await store.eviction_policies() if policy.failure}
+        failures = {status.node for status in await store.node_statuses() if status.failure}
         assert failures == {f"Redis 127.0.0.1:{node.port}" for node in cluster.masters[1:]}
         cluster.masters[1].go_on()
         await until(lambda: is_back(store, tenants[1]))

@@ -12,6 +12,7 @@ import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -185,32 +186,48 @@ async def cluster_store(
 
 @asynccontextmanager
 async def _node(folder: str, password: str) -> AsyncIterator[ClusterNode]:
-    port = _free_port()
-    name = f"nodes-{port}.conf"
-    options = {
-        "port": port,
-        "bind": "127.0.0.1",
-        "dir": folder,
-        "save": "",
-        "cluster-enabled": "yes",
-        "cluster-config-file": name,
-        "cluster-node-timeout": 500,
-        "cluster-require-full-coverage": "no",
-        "cluster-replica-validity-factor": 0,
-        "repl-diskless-sync-delay": 0,
-        **({"requirepass": password, "masterauth": password} if password else {}),
-    }
-    words = [str(word) for option, value in options.items() for word in (f"--{option}", value)]
-    program = shutil.which("redis-server") or valkey()
-    process = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL)
+    port, process = await _start(folder, password)
     client = Redis(port=port, password=password or None)
     node = ClusterNode(port, process, client)
     try:
         async with client:
-            await until(lambda: answers(client))
             yield node
     finally:
         await node.kill()
+
+
+async def _start(folder: str, password: str) -> tuple[int, Process]:
+    """Start a node; on another port if another process has taken the first one meanwhile."""
+    while True:
+        port = _free_port()
+        name = f"nodes-{port}.conf"
+        options = {
+            "port": port,
+            "bind": "127.0.0.1",
+            "dir": folder,
+            "save": "",
+            "cluster-enabled": "yes",
+            "cluster-config-file": name,
+            "cluster-node-timeout": 500,
+            "cluster-require-full-coverage": "no",
+            "cluster-replica-validity-factor": 0,
+            "repl-diskless-sync-delay": 0,
+            **({"requirepass": password, "masterauth": password} if password else {}),
+        }
+        words = [str(word) for option, value in options.items() for word in (f"--{option}", value)]
+        program = shutil.which("redis-server") or valkey()
+        process = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL)
+        async with Redis(port=port, password=password or None) as client:
+            await until(partial(_has_begun, process, client))
+        if process.returncode is None:
+            return port, process
+
+
+async def _has_begun(process: Process, client: Redis) -> bool:
+    """Whether the process answers, or has ended."""
+    if process.returncode is not None:
+        return True
+    return await answers(client) and (await client.info("server"))["process_id"] == process.pid
 
 
 def _free_port() -> int:
