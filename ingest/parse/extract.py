@@ -20,7 +20,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 from xml.parsers import expat
 
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
@@ -41,6 +41,7 @@ FIELDS_MAX = 100  # of Word's fields, nested in each other
 ENTRIES_MAX = 10_000
 
 _NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
+WEB_PAGE = ":page"  # instead of a suffix: HTML of which only the content is wanted, and links
 _SUFFIX_BYTES_MAX = 16
 _REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
 _READY = b"ready"
@@ -53,11 +54,16 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """text: Markdown. title, language: None if the file does not name them."""
+    """text: Markdown. title, language: None if the file does not name them.
+
+    links: of a web page. robots: what it tells crawlers, such as `noindex`.
+    """
 
     text: str
     title: str | None = None
     language: str | None = None
+    links: Sequence[str] = ()
+    robots: str = ""
 
 
 class Extractor:
@@ -149,6 +155,17 @@ def _html(content: bytes | str) -> Extracted:
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
     return Extracted(_normalise_lines(page.text), page.title, page.language)
+
+
+def _web_page(content: bytes) -> Extracted:
+    from ingest.parse import html_markdown, web_page
+
+    try:
+        page = web_page.convert(content)
+    except html_markdown.Unconvertible as error:
+        raise Unreadable(str(error)) from None
+    text = _normalise_lines(page.text)
+    return Extracted(text, page.title, page.language, page.links, page.robots)
 
 
 def _normalise_lines(text: str) -> str:
@@ -245,11 +262,12 @@ _KINDS: Mapping[str, tuple[str, Callable[[bytes], Extracted]]] = {
     ".htm": ("HTML", _html),
     ".pdf": ("a PDF", _pdf),
     ".docx": ("a DOCX", _docx),
+    WEB_PAGE: ("HTML", _web_page),
 }
-SUFFIXES = frozenset(_KINDS)
+SUFFIXES = frozenset(_KINDS) - {WEB_PAGE}
 
 
-def _read(suffix: str, content: bytes) -> dict[str, str | None]:
+def _read(suffix: str, content: bytes) -> dict[str, Any]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
     name, extract = _KINDS[suffix]
     try:
@@ -274,7 +292,13 @@ def _validate(extracted: Extracted) -> Extracted:
         )
     title = " ".join((extracted.title or "").split())[:TITLE_CHARACTERS_MAX]
     language = (extracted.language or "").replace("_", "-")
-    return Extracted(text, title or None, language if LANGUAGE.fullmatch(language) else None)
+    return Extracted(
+        text,
+        title or None,
+        language if LANGUAGE.fullmatch(language) else None,
+        extracted.links,
+        extracted.robots,
+    )
 
 
 def _serve(connection: Connection) -> None:

@@ -51,16 +51,19 @@ class Unconvertible(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """has_main: whether the page marks its content, and `text` is only that."""
+
     text: str
     title: str | None
     language: str | None
+    has_main: bool = False
 
 
 def convert(content: bytes | str) -> Page:
     """The page as Markdown. Raises `Unconvertible`."""
     writer = _Writer()
     parser = etree.HTMLParser(target=writer, encoding="utf-8", huge_tree=True)
-    html = (content if isinstance(content, str) else _decode(content)).encode("utf-8", "replace")
+    html = (content if isinstance(content, str) else decode(content)).encode("utf-8", "replace")
     for start in range(0, len(html), _FEED_BYTES):
         parser.feed(html[start : start + _FEED_BYTES])
     if html:
@@ -68,7 +71,8 @@ def convert(content: bytes | str) -> Page:
     return writer.page()
 
 
-def _decode(content: bytes) -> str:
+def decode(content: bytes) -> str:
+    """The text of a page, in the encoding that it names, or else as UTF-8."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", "replace")
     declared = _CHARSET.search(content[:_CHARSET_BYTES])
@@ -280,7 +284,9 @@ class _Writer:
                 _, first, last = self._parts[name]
                 blocks = blocks[first:last]
                 break
-        return Page(_join(blocks), "".join(self._title) or None, self._language or None)
+        return Page(
+            _join(blocks), "".join(self._title) or None, self._language or None, bool(self._parts)
+        )
 
     @property
     def _current(self) -> _Inline:

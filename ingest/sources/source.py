@@ -27,7 +27,14 @@ class RefusedItem:
     holds: str | None = None
 
 
-Item: TypeAlias = Document | RefusedItem
+@dataclass(frozen=True, slots=True)
+class UnchangedItem:
+    """A document that the source still has as it is stored; its text was not sent again."""
+
+    document_id: str
+
+
+Item: TypeAlias = Document | RefusedItem | UnchangedItem
 
 
 class Source(Protocol):

@@ -13,7 +13,7 @@ from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from ingest.errors import DocumentTooLong
-from ingest.sources.source import Item, RefusedItem, Source
+from ingest.sources.source import Item, RefusedItem, Source, UnchangedItem
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
@@ -124,6 +124,7 @@ async def read_items(
         if before and not all_ids.isdisjoint(document_ids):  # the later version must win
             await asyncio.wait(before)
         all_ids.update(document_ids)
+        all_ids.update(item.document_id for item in batch if isinstance(item, UnchangedItem))
         puts = [Put(document.document_id, _as_read(document)) for document in documents]
         return await writer.put_all(tenant, puts, reading, locks)
 
@@ -202,6 +203,10 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     """Count the item, with the next outcome if it is a document; raises what ends the reading."""
     if isinstance(item, RefusedItem):
         report.refused.append(item)
+        return
+    if isinstance(item, UnchangedItem):
+        report.documents += 1
+        report.unchanged += 1
         return
     match next(outcomes):
         case Written() as written:

@@ -7,7 +7,7 @@ import pytest
 
 from index.model.document import TEXT_CHARACTERS_MAX, Document
 from ingest.sources.folder import FolderSource
-from ingest.sources.source import Defaults, RefusedItem
+from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
 
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def read(root: Path) -> list[Document | RefusedItem]:
+def read(root: Path) -> list[Item]:
     defaults = Defaults(owner="ana", readers=("tenant",), tags=("all",))
     return list(FolderSource(root, defaults).documents())
 
@@ -33,8 +33,12 @@ def uris(root: Path) -> list[str]:
     return told(read(root))
 
 
-def told(items: Iterable[Document | RefusedItem]) -> list[str]:
-    return [item.uri if isinstance(item, Document) else f"!{item.path}" for item in items]
+def told(items: Iterable[Item]) -> list[str]:
+    return [
+        item.uri if isinstance(item, Document) else f"!{item.path}"
+        for item in items
+        if isinstance(item, Document | RefusedItem)
+    ]
 
 
 def test_a_file_becomes_a_document_of_the_folder(folder: Path) -> None:
@@ -276,5 +280,5 @@ def test_counting_reads_no_file_and_leaves_out_what_is_hidden(folder: Path) -> N
     assert FolderSource(folder, Defaults()).count() == 2
 
 
-def whole(root: Path) -> list[Document | RefusedItem]:
+def whole(root: Path) -> list[Item]:
     return list(FolderSource(root, Defaults()).documents())

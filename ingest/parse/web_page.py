@@ -1,0 +1,91 @@
+"""A web page as Markdown, without what surrounds its content, and the links in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from index.model.document import URI_CHARACTERS_MAX
+from ingest.parse import html_markdown
+
+LINKS_MAX = 2_000  # of a page; a starting value
+_CRAWLERS = ("robots", "nearhit")  # names of meta elements for all crawlers, and for this one
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """robots: the contents of its meta elements for crawlers, joined by commas."""
+
+    text: str
+    title: str | None
+    language: str | None
+    links: tuple[str, ...]
+    robots: str
+
+
+def convert(content: bytes) -> WebPage:
+    """The content: what the page itself marks as such, or else what trafilatura finds.
+
+    On pages that mark it, trafilatura left out lists of links; on others, it leaves out what
+    surrounds the content. Raises `html_markdown.Unconvertible`.
+    """
+    page = html_markdown.convert(content)
+    html = html_markdown.decode(content)
+    text = page.text if page.has_main else _main_text(html) or page.text
+    collector = _collect(html)
+    links = tuple(collector.links)
+    return WebPage(text, page.title, page.language, links, ",".join(collector.robots))
+
+
+def _main_text(html: str) -> str | None:
+    import trafilatura
+
+    text: str | None = trafilatura.extract(
+        html,
+        output_format="markdown",
+        include_comments=False,
+        include_tables=True,
+        include_links=False,
+        favor_recall=True,
+    )
+    return text
+
+
+def _collect(html: str) -> "_Collector":
+    collector = _Collector()
+    parser = etree.HTMLParser(target=collector, encoding="utf-8", huge_tree=True)
+    etree.fromstring(html.encode("utf-8", "replace") or b"<p>", parser)
+    return collector
+
+
+class _Collector:
+    """The parser calls its methods."""
+
+    def __init__(self) -> None:
+        self.links: dict[str, None] = {}
+        self.robots: list[str] = []
+        self._base: str | None = None
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "meta" and (attributes.get("name") or "").strip().lower() in _CRAWLERS:
+            self.robots.append(attributes.get("content") or "")
+        target = attributes.get("href")
+        if target is None:
+            return
+        if tag == "base" and self._base is None:
+            self._base = target
+        elif tag == "a" and len(self.links) < LINKS_MAX and len(target) <= URI_CHARACTERS_MAX:
+            try:
+                self.links.setdefault(urljoin(self._base or "", target.strip()))
+            except ValueError:  # no URL
+                return
+
+    def end(self, tag: str) -> None:
+        """Keeps nothing."""
+
+    def data(self, text: str) -> None:
+        """Keeps nothing."""
+
+    def close(self) -> None:
+        """Has nothing to end."""

@@ -1,0 +1,72 @@
+"""Which addresses a page may come from: public ones, and networks that the operator lists."""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import TypeAlias
+
+from ingest.web.errors import Unfetchable
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+ADDRESSES_MAX = 4  # of a host that are tried
+# Python counts these as global. An address that contains another one leads to that.
+_NOT_PUBLIC: tuple[Network, ...] = (
+    ip_network("168.63.129.16/32"),  # services of Azure's virtual machines
+    ip_network("192.0.0.0/24"),  # of Oracle's cloud, among others
+    ip_network("192.88.99.0/24"),  # relays of 6to4
+    ip_network("198.18.0.0/15"),
+    ip_network("64:ff9b::/96"),  # NAT64
+    ip_network("64:ff9b:1::/48"),
+    ip_network("2001::/32"),  # Teredo
+    ip_network("2002::/16"),  # 6to4
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPolicy:
+    """networks: further ones that may be asked, such as that of an internal help centre."""
+
+    networks: tuple[Network, ...] = ()
+
+    def allows(self, address: Address) -> bool:
+        plain = getattr(address, "ipv4_mapped", None) or address
+        return _is_in(plain, self.networks) or (
+            plain.is_global
+            and not (plain.is_multicast or plain.is_reserved or plain.is_unspecified)
+            and not _is_in(plain, _NOT_PUBLIC)
+        )
+
+    def resolve(self, host: str, port: int) -> list[str]:
+        """The addresses of a host; the caller connects to these, without asking for them again.
+
+        Raises `Unfetchable` if there are none, or if one of them may not be asked: a host that has
+        public and other addresses is an attempt to reach the others.
+        """
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise Unfetchable(f"the host {host} has no address") from None
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        for address in addresses:
+            if "%" in address or not self.allows(ip_address(address)):
+                raise Unfetchable(f"the host {host} has an address that is not public")
+        return addresses[:ADDRESSES_MAX]
+
+
+def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:
+    """Raises `ValueError`."""
+    return tuple(map(ip_network, texts))
+
+
+def _is_in(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address.version == network.version and address in network for network in networks)

@@ -1,0 +1,208 @@
+"""Requests for pages: one at a time, at a rate, within limits, and only to allowed addresses."""
+
+import http.client
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import metadata
+from threading import Timer
+from urllib.parse import urlsplit, urlunsplit
+
+from ingest.web import urls
+from ingest.web.addresses import AddressPolicy
+from ingest.web.errors import Unfetchable
+
+# Starting values, not measured.
+CONNECT_S_MAX = 10.0
+REQUEST_S_MAX = 30.0  # from the connection to the last byte
+REDIRECTS_MAX = 5
+RETRY_AFTER_S_MAX = 60.0  # a host that asks for more is asked again at the next reading
+AGENT = "nearhit"  # as robots.txt names it
+_CHUNK_BYTES = 65_536
+_MOVED = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """url: after redirects. body: unpacked; empty unless 200.
+
+    headers: names in lower case; values of headers that are sent repeatedly are joined by commas.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class WebClient:
+    """interval_s: between the starts of two requests. pause: waits for so many seconds.
+
+    request_s_max: of one request.
+    """
+
+    def __init__(
+        self,
+        policy: AddressPolicy,
+        *,
+        interval_s: float,
+        pause: Callable[[float], None] = time.sleep,
+        request_s_max: float = REQUEST_S_MAX,
+    ) -> None:
+        self._request_s_max = request_s_max
+        self.interval_s = interval_s
+        self._policy = policy
+        self._pause = pause
+        self._next_s = 0.0
+        self._tls = ssl.create_default_context()
+
+    def get(
+        self,
+        url: str,
+        *,
+        body_bytes_max: int,
+        headers: Mapping[str, str] | None = None,
+        permit: Callable[[str], None] = lambda _url: None,
+    ) -> Fetched:
+        """Follow redirects within the host of the URL; a host that is busy is asked once more.
+
+        permit: called with each URL before it is asked; it raises to refuse.
+
+        Raises `Unfetchable`.
+        """
+        asked = url
+        for _ in range(REDIRECTS_MAX + 1):
+            permit(asked)
+            fetched = self._get_patiently(asked, body_bytes_max, headers or {})
+            if fetched.status not in _MOVED:
+                return fetched
+            try:
+                asked = urls.normalise(fetched.headers.get("location", ""), asked)
+            except ValueError:
+                raise Unfetchable("is redirected to what is no URL of a page") from None
+            if not urls.is_within(asked, url):
+                raise Unfetchable(f"is redirected to another host or protocol: {asked[:200]}")
+        raise Unfetchable(f"has more than {REDIRECTS_MAX} redirects")
+
+    def _get_patiently(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
+        fetched = self._get(url, body_bytes_max, headers)
+        if fetched.status not in (429, 503):
+            return fetched
+        wait_s = _seconds(fetched.headers.get("retry-after", ""))
+        if wait_s > RETRY_AFTER_S_MAX:
+            return fetched
+        self._pause(wait_s)
+        return self._get(url, body_bytes_max, headers)
+
+    def _get(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
+        wait_s = self._next_s - time.monotonic()
+        if wait_s > 0:
+            self._pause(wait_s)
+        self._next_s = time.monotonic() + self.interval_s
+        parts = urlsplit(url)
+        try:
+            with self._connection(parts.scheme, parts.netloc) as connection:
+                connection.request(
+                    "GET",
+                    urlunsplit(("", "", parts.path, parts.query, "")),
+                    headers={**_headers(), **headers},
+                )
+                response = connection.getresponse()
+                received = _joined(response.getheaders())
+                body = _read(response, body_bytes_max) if response.status == 200 else b""
+                return Fetched(url, response.status, received, body)
+        except ssl.SSLCertVerificationError:
+            raise Unfetchable("the host's certificate is not valid") from None
+        except (OSError, http.client.HTTPException, zlib.error):
+            raise Unfetchable("the host does not answer, or not in time") from None
+
+    @contextmanager
+    def _connection(self, scheme: str, netloc: str) -> Iterator[http.client.HTTPConnection]:
+        """A connection to an allowed address; it is cut off after the time of a request."""
+        is_safe = scheme == "https"
+        host, _, given_port = netloc.partition(":")
+        port = int(given_port or (443 if is_safe else 80))
+        plain = _connect(self._policy.resolve(host, port), port)
+        open_sockets = [plain]
+        cut = Timer(self._request_s_max, lambda: _shut(open_sockets[0]))
+        cut.start()
+        try:
+            if is_safe:
+                open_sockets[0] = self._tls.wrap_socket(plain, server_hostname=host)
+            connection = http.client.HTTPConnection(host, port)
+            connection.default_port = 443 if is_safe else 80
+            connection.sock = open_sockets[0]  # so that it does not resolve the host again
+            connection.auto_open = 0
+            yield connection
+        finally:
+            cut.cancel()
+            open_sockets[0].close()
+            plain.close()
+
+
+def _connect(addresses: list[str], port: int) -> socket.socket:
+    error: OSError = TimeoutError()
+    for address in addresses:
+        try:
+            return socket.create_connection((address, port), CONNECT_S_MAX)
+        except OSError as failed:
+            error = failed
+    raise error
+
+
+def _shut(connected: socket.socket) -> None:
+    """Make the reading thread fail, whatever it waits for."""
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
+
+
+def _headers() -> dict[str, str]:
+    return {
+        "User-Agent": f"{AGENT}/{metadata.version('nearhit')}",
+        "Accept": "text/html, application/xhtml+xml, application/xml;q=0.9, text/plain;q=0.5",
+        "Accept-Encoding": "gzip",
+        "Connection": "close",
+    }
+
+
+def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        key = name.lower()
+        joined[key] = f"{joined[key]}, {value}" if key in joined else value
+    return joined
+
+
+def _read(response: http.client.HTTPResponse, bytes_max: int) -> bytes:
+    """The body, unpacked. Raises `Unfetchable` if it is longer; no more than that is in memory."""
+    encoding = response.getheader("Content-Encoding", "identity").lower()
+    if encoding not in ("identity", "gzip", "x-gzip", ""):
+        raise Unfetchable(f"has the encoding {encoding[:20]}, which was not asked for")
+    packed = bytearray()
+    while chunk := response.read(_CHUNK_BYTES):
+        packed += chunk
+        if len(packed) > bytes_max:
+            raise Unfetchable(f"is longer than {bytes_max:,} bytes")
+    return gunzip(packed, bytes_max) if encoding.endswith("gzip") else bytes(packed)
+
+
+def gunzip(packed: bytes | bytearray, bytes_max: int) -> bytes:
+    """Raises `Unfetchable` if the result is longer, and `zlib.error`."""
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)  # with the header of gzip
+    unpacked = unpacker.decompress(packed, bytes_max + 1)
+    if len(unpacked) > bytes_max:
+        raise Unfetchable(f"unpacks to more than {bytes_max:,} bytes")
+    if not unpacker.eof:
+        raise zlib.error("it is incomplete")
+    return unpacked
+
+
+def _seconds(text: str) -> float:
+    """Of a Retry-After; a date counts as the longest wait."""
+    if not text:
+        return 1.0
+    return float(text) if text.isascii() and text.isdigit() else RETRY_AFTER_S_MAX

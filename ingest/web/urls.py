@@ -1,0 +1,56 @@
+"""URLs of one host in one spelling, and the identifiers of their documents."""
+
+import re
+from hashlib import blake2b
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+from index.model.document import DOCUMENT_ID_CHARACTERS_MAX, URI_CHARACTERS_MAX
+
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+_SAFE = "/%:@!$&'()*+,;=~-._"
+_PORTS = {"http": 80, "https": 443}
+_DIGEST_CHARACTERS = 32
+
+
+def normalise(url: str, base: str | None = None) -> str:
+    """The URL without fragment and default port, its host in lower case.
+
+    base: of a relative URL. Raises `ValueError`, also for a user name or another protocol.
+    """
+    parts = urlsplit(urljoin(base, url.strip()) if base else url.strip())
+    host = parts.netloc.lower()
+    if parts.scheme not in _PORTS or not _HOST.fullmatch(host):
+        raise ValueError("must be an http or https URL without a user name")
+    host = host.removesuffix(f":{_PORTS[parts.scheme]}")
+    path, query = quote(parts.path, _SAFE) or "/", quote(parts.query, _SAFE + "?")
+    normalised = urlunsplit((parts.scheme, host, path, query, ""))
+    if len(normalised) > URI_CHARACTERS_MAX:
+        raise ValueError(f"is longer than {URI_CHARACTERS_MAX:,} characters")
+    return normalised
+
+
+def host_of(url: str) -> str:
+    """With its port, unless it is the usual one."""
+    return urlsplit(url).netloc
+
+
+def is_within(url: str, start: str) -> bool:
+    """Whether the URL is of the same host, and at least as safe."""
+    return host_of(url) == host_of(start) and not (
+        start.startswith("https:") and url.startswith("http:")
+    )
+
+
+def document_path(url: str) -> str:
+    """What identifies the page in its source: path and query, whatever the protocol.
+
+    A long one ends in a digest of the whole.
+    """
+    parts = urlsplit(url)
+    path = parts.path.lstrip("/") + (f"?{parts.query}" if parts.query else "")
+    path = path or "index"
+    room = DOCUMENT_ID_CHARACTERS_MAX - 129  # the name of a source, and a slash
+    if len(path) <= room:
+        return path
+    digest = blake2b(path.encode(), digest_size=_DIGEST_CHARACTERS // 2).hexdigest()
+    return f"{path[: room - _DIGEST_CHARACTERS - 1]}-{digest}"

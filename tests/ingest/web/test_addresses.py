@@ -1,0 +1,68 @@
+"""Which addresses a page may come from."""
+
+from ipaddress import ip_address
+
+import pytest
+
+from ingest.web.addresses import AddressPolicy, parse_networks
+from ingest.web.errors import Unfetchable
+
+
+@pytest.mark.parametrize(
+    "text", ["8.8.8.8", "93.184.215.14", "2606:2800:220:1::1", "::ffff:8.8.8.8"]
+)
+def test_a_public_address_may_be_asked(text: str) -> None:
+    assert AddressPolicy().allows(ip_address(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "127.0.0.1",
+        "127.8.9.1",
+        "0.0.0.0",  # noqa: S104  nothing is bound
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "100.64.0.1",  # of a provider's own network
+        "169.254.169.254",  # metadata of most clouds
+        "100.100.100.200",  # of Alibaba's
+        "192.0.0.192",  # of Oracle's
+        "168.63.129.16",  # Azure's
+        "198.18.0.1",
+        "224.0.0.1",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "fe80::1",
+        "fc00::1",
+        "fd00:ec2::254",  # metadata of Amazon's
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+        "64:ff9b:1::1",
+        "2002:7f00:1::1",
+        "2001:0:4136:e378::1",
+    ],
+)
+def test_any_other_address_may_not(text: str) -> None:
+    assert not AddressPolicy().allows(ip_address(text))
+
+
+def test_a_listed_network_may_be_asked_and_nothing_beside_it() -> None:
+    policy = AddressPolicy(parse_networks(["10.1.2.0/24", "fd00:1::/64"]))
+
+    assert policy.allows(ip_address("10.1.2.3"))
+    assert policy.allows(ip_address("::ffff:10.1.2.3"))
+    assert policy.allows(ip_address("fd00:1::5"))
+    assert not policy.allows(ip_address("10.1.3.3"))
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1"]
+)
+def test_a_host_whose_address_may_not_be_asked_has_none(host: str) -> None:
+    with pytest.raises(Unfetchable, match=r"not public|has no address"):
+        AddressPolicy().resolve(host, 80)
