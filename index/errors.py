@@ -14,6 +14,7 @@ IndexStoreError
 ├── PgvectorRefused        the server's pgvector is missing or too old
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
 ├── QueueFull              too many jobs of the tenant are waiting
+├── QuotaExceeded          the tenant would store more than it may
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
 ├── Saturated              a shared resource is in use, and the wait has ended
 ├── SourceReserved         a source reading or a vector store writes the source's documents
@@ -23,6 +24,8 @@ IndexStoreError
 """
 
 from collections.abc import Sequence
+
+from index.model.quota import Excess
 
 
 class IndexStoreError(Exception):
@@ -102,6 +105,17 @@ class QueueFull(IndexStoreError):
 
     def __init__(self, tenant: str, waiting_max: int) -> None:
         super().__init__(f"{tenant} already has {waiting_max:,} waiting jobs")
+
+
+class QuotaExceeded(IndexStoreError):
+    """Nothing was stored: the tenant would have more than one of its quotas."""
+
+    def __init__(self, excess: Excess) -> None:
+        super().__init__(
+            f"The tenant has {excess.used:,} of at most {excess.limit:,} {excess.quota}, and this "
+            f"adds {excess.added:,}. Remove some, or ask the operator to raise the quota."
+        )
+        self.excess = excess
 
 
 class RoleRefused(IndexStoreError):

@@ -114,6 +114,21 @@ class AuditLog:
                 ],
             )
 
+    async def append_search_as(
+        self, tenant: str, subject: str | None, groups: Sequence[str], documents: Sequence[str]
+    ) -> None:
+        """Append that the current actor saw these documents as this subject or these groups."""
+        async with self._database.transaction() as session:
+            for part in list(parts(documents)) or [()]:
+                await append(
+                    session,
+                    tenant,
+                    "search.as",
+                    subject or "",
+                    groups=groups,
+                    documents=list(part),
+                )
+
     async def page(
         self,
         tenant: str,

@@ -45,7 +45,10 @@ class StoredChunks:
 
 @dataclass(frozen=True, slots=True)
 class ConsistencyCounts:
-    """Chunks of the tenant, its public ones, and all public ones: as recorded, and as counted."""
+    """Chunks of the tenant, its public ones, and all public ones; its documents, and its bytes.
+
+    As recorded, and as counted.
+    """
 
     recorded: tuple[int, ...]
     counted: tuple[int, ...]

@@ -8,14 +8,15 @@ from itertools import chain
 
 from pgvector import HalfVector
 
-from index.documents import document_writes, event_versions, forgetting, outbox
+from index.documents import document_writes, event_versions, forgetting, outbox, quotas
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.rows import row_to_document
-from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
+from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.query import Filter
+from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts, excess
 from index.model.scope import PUBLIC, Scope
 from index.model.write_order import (
     ACCESS,
@@ -72,12 +73,22 @@ class StoredDocument:
 
 
 class DocumentStore:
-    def __init__(self, database: Database, *, unlearn_s: float = 60.0) -> None:
-        """unlearn_s: the delay until the words of forgotten documents are pruned, in one batch."""
+    def __init__(
+        self,
+        database: Database,
+        *,
+        unlearn_s: float = 60.0,
+        default_quotas: Quotas = NO_QUOTAS,
+    ) -> None:
+        """unlearn_s: the delay until the words of forgotten documents are pruned, in one batch.
+
+        default_quotas: of tenants without quotas of their own.
+        """
         self._database = database
         self._searching = database.searching
         self._seen_words = SeenWords()
         self._unlearn_s = unlearn_s
+        self._default_quotas = default_quotas
 
     async def stored(self, tenant: str, document_id: str) -> StoredDocument | None:
         return (await self.stored_all(tenant, [document_id])).get(document_id)
@@ -107,11 +118,20 @@ class DocumentStore:
         """Forget removals older than `kept_s` seconds, after which no earlier write can arrive."""
         await self._database.rows("documents.prune_removed", kept_s)
 
-    async def space(self, tenant: str) -> str | None:
-        """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
+    async def space(self, tenant: str, growth: StoredAmounts = NOTHING) -> str | None:
+        """The space of the tenant's vectors; None if there are none yet.
+
+        growth: of a planned write, which would have no room: the commit refuses it too, but by then
+            its vectors have been computed and stored.
+
+        Raises `TenantMissing` and `QuotaExceeded`.
+        """
         row = await self._database.row("embedding_migration.current_space", tenant)
         if row is None:
             raise TenantMissing(tenant)
+        own = quotas.quotas_of(row).or_defaults(self._default_quotas)
+        if (exceeded := excess(quotas.amounts_of(row) + growth, growth, own)) is not None:
+            raise QuotaExceeded(exceeded)
         space: str | None = row["embedding_space"]
         return space
 
@@ -178,6 +198,8 @@ class DocumentStore:
         `SourceReserved` if callers may not write to the source; neither is committed.
         cause: the job's run, the reading or the event behind the writes, which must not be
                outdated; earlier jobs with nothing left to write are superseded.
+
+        Raises `QuotaExceeded`, and commits none, if the tenant may not store all of them.
         """
         sources = document_writes.sources_of_callers(writes, cause)
         async with self._writing(tenant, sources) as (session, locked):
@@ -215,7 +237,9 @@ class DocumentStore:
                 )
                 for write in accepted_writes
             }
-            committed = await outbox.commit(session, tenant, changes, "write", actions)
+            committed = await outbox.commit(
+                session, tenant, changes, "write", actions, default_quotas=self._default_quotas
+            )
             space = next((write.space for write in accepted_writes if write.added), None)
             if space is not None:
                 added = [*chain.from_iterable(change.added for change in changes)]
@@ -290,7 +314,9 @@ class DocumentStore:
                 {"owner": owner, "readers": list(readers)},
                 {document_id: "shared"},
             )
-            return await outbox.commit(session, tenant, [change], "share", actions, **audit_fields)
+            return await outbox.commit(
+                session, tenant, [change], "share", actions, audit_fields=audit_fields
+            )
 
     async def remove(
         self,
@@ -320,6 +346,7 @@ class DocumentStore:
                 is_public=False,
                 chunks_before=row["chunks"],
                 chunks=0,
+                growth=StoredAmounts(documents=-1, bytes=-row["text_bytes"]),
                 removed=stored.all_ids,
             )
             actions = {document_id: "removed"}

@@ -12,6 +12,7 @@ from index.documents.outbox import Change, CommitResult
 from index.documents.rows import document_to_row
 from index.errors import SourceReserved, TenantMissing
 from index.model.document import Document
+from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
 from index.model.write_order import ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.session import Row, Session
@@ -157,6 +158,7 @@ async def put(
         ],
     )
     keys = [row["document_key"] for row in rows]
+    new_sources = [row["is_new_source"] for row in rows]
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
@@ -173,10 +175,11 @@ async def put(
             key,
             locked.rows.get(write.document.document_id),
             write,
+            is_new_source=is_new_source,
             added=list(islice(added, len(write.added))),
             repositioned=repositioned,
         )
-        for key, write in zip(keys, writes, strict=True)
+        for key, write, is_new_source in zip(keys, writes, new_sources, strict=True)
     ]
 
 
@@ -185,6 +188,7 @@ def _change(
     row: Row | None,
     write: DocumentWrite,
     *,
+    is_new_source: bool,
     added: Sequence[int],
     repositioned: Collection[int],
 ) -> Change:
@@ -200,6 +204,11 @@ def _change(
         is_public=PUBLIC in document.readers,
         chunks_before=row["chunks"] if row is not None else 0,
         chunks=_chunks(write),
+        growth=StoredAmounts(
+            documents=int(row is None),
+            bytes=text_bytes(document) - (row["text_bytes"] if row is not None else 0),
+            sources=int(is_new_source),
+        ),
         added=added,
         removed=sorted({*write.removed, *write.strays}),
         updated=[
@@ -207,6 +216,10 @@ def _change(
         ],
         repositioned=[chunk_id for chunk_id in unchanged if is_renamed or chunk_id in repositioned],
     )
+
+
+def text_bytes(document: Document) -> int:
+    return len(document.text.encode())
 
 
 def _chunks(write: DocumentWrite) -> int:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from index.audit import audit_log
+from index.documents import quotas
 from index.errors import TenantFull
+from index.model.quota import NO_QUOTAS, Quotas
 from index.postgres.database import Database
 from index.postgres.session import Row
 
@@ -44,14 +46,16 @@ class FileStore:
         purpose: str,
         content: bytes,
         files_max: int,
+        default_quotas: Quotas,
     ) -> File:
-        """Raises `TenantFull` if the tenant already has `files_max` files."""
+        """Raises `TenantFull` if the tenant already has `files_max` files, and `QuotaExceeded`."""
         file_id = f"file-{secrets.token_hex(12)}"
         fields = (subject, filename, purpose, content, files_max)
         async with self._database.transaction() as session:
             row = await session.row("files.add", tenant, file_id, *fields)
             if row is None:
                 raise TenantFull(tenant, files_max, "files")
+            await quotas.add_bytes(session, tenant, len(content), default_quotas)
             await audit_log.append(session, tenant, "file.add", file_id, bytes=len(content))
         return File(file_id, subject, filename, purpose, len(content), row["created_at"])
 
@@ -75,7 +79,9 @@ class FileStore:
 
     async def remove(self, tenant: str, subject: str | None, file_id: str) -> None:
         async with self._database.transaction() as session:
-            if await session.row("files.remove", tenant, subject, file_id) is not None:
+            row = await session.row("files.remove", tenant, subject, file_id)
+            if row is not None:
+                await quotas.add_bytes(session, tenant, -row["size_bytes"], NO_QUOTAS)
                 await audit_log.append(session, tenant, "file.remove", file_id)
 
 

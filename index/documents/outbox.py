@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 
 from index.audit import audit_log
+from index.documents import quotas
 from index.documents.forgetting import Forgotten
 from index.model.document import Document
+from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts
 from index.model.scope import PUBLIC
 from index.postgres.session import Row, Session
 from index.text import lexical
@@ -30,7 +33,10 @@ class CommitResult:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit does to one document; see migrations/0005_precise_changes.sql."""
+    """What a commit does to one document; see migrations/0005_precise_changes.sql.
+
+    growth: what the tenant stores more, without chunks, or less.
+    """
 
     key: int
     language: str
@@ -38,6 +44,7 @@ class Change:
     is_public: bool
     chunks_before: int
     chunks: int
+    growth: StoredAmounts = NOTHING
     added: Sequence[int] = ()
     removed: Sequence[int] = ()
     updated: Sequence[int] = ()
@@ -69,9 +76,13 @@ async def commit(
     changes: Sequence[Change],
     action: str,
     actions: Mapping[str, str],
-    **audit_fields: Any,
+    *,
+    default_quotas: Quotas = NO_QUOTAS,
+    audit_fields: Mapping[str, Any] = MappingProxyType({}),
 ) -> CommitResult:
     """Raise the revision and record the changes, also in the public partition if it sees them.
+
+    Raises `QuotaExceeded` if the tenant would store more than it may.
 
     To avoid deadlocks every writer locks the tenant's row, then the public row, then the head of
     the tenant's audit log.
@@ -79,9 +90,13 @@ async def commit(
     """
     public_chunk_delta = sum(change.public_more for change in changes)
     chunk_delta = sum(change.chunks - change.chunks_before for change in changes)
-    rows = {tenant: await _advance(session, tenant, changes, chunk_delta, public_chunk_delta)}
+    growth = sum((change.growth for change in changes), StoredAmounts(chunks=chunk_delta))
+    row = await _advance(session, tenant, changes, growth, public_chunk_delta)
+    await quotas.require_room(session, tenant, row, growth, default_quotas)
+    rows = {tenant: row}
     if public := [change for change in changes if change.was_public or change.is_public]:
-        rows[PUBLIC] = await _advance(session, PUBLIC, public, public_chunk_delta)
+        public_growth = StoredAmounts(chunks=public_chunk_delta)
+        rows[PUBLIC] = await _advance(session, PUBLIC, public, public_growth)
     for part in audit_log.parts(sorted(actions)):
         documents = {document_id: actions[document_id] for document_id in part}
         await audit_log.append(
@@ -96,7 +111,9 @@ async def mark_updated(
     """Raise each partition's revision for these chunks, whose documents have not changed."""
     return _to_commit_result(
         {
-            partition: await _row(session, partition, [], 0, 0, [], [], list(chunk_ids), [], [])
+            partition: await _row(
+                session, partition, [], 0, 0, [], [], list(chunk_ids), [], [], 0, 0
+            )
             for partition, chunk_ids in chunks_by_partition.items()
         }
     )
@@ -111,7 +128,18 @@ def _to_commit_result(rows: Mapping[str, Row]) -> CommitResult:
 async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Sequence[int]) -> int:
     """Raise the public revision for existing chunks that other tenants no longer see."""
     revision: int = await session.value(
-        "documents.advance", PUBLIC, [], 0, 0, [], list(chunk_ids), [], [], list(document_keys)
+        "documents.advance",
+        PUBLIC,
+        [],
+        0,
+        0,
+        [],
+        list(chunk_ids),
+        [],
+        [],
+        list(document_keys),
+        0,
+        0,
     )
     return revision
 
@@ -120,20 +148,22 @@ async def _advance(
     session: Session,
     partition: str,
     changes: Sequence[Change],
-    chunk_delta: int,
+    growth: StoredAmounts,
     public_chunk_delta: int = 0,
 ) -> Row:
     return await _row(
         session,
         partition,
         sorted({lexical.base_language(change.language) for change in changes}),
-        chunk_delta,
+        growth.chunks,
         public_chunk_delta,
         list(chain.from_iterable(change.added for change in changes)),
         list(chain.from_iterable(change.removed for change in changes)),
         list(chain.from_iterable(change.updated for change in changes)),
         list(chain.from_iterable(change.repositioned for change in changes)),
         [change.key for change in changes],
+        growth.documents,
+        growth.bytes,
     )
 
 

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from index.audit import audit_log
+from index.documents import quotas
 from index.errors import SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
-from index.model.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE
+from index.model.document import API_SOURCE, CURATION_SOURCE, EVENTS_SOURCE, FAQ_SOURCE
+from index.model.quota import NO_QUOTAS, Quotas
 from index.postgres.database import Database
 from index.postgres.session import Session
 
@@ -50,11 +52,15 @@ def target(source: str) -> str:
 
 
 class SourceStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, default_quotas: Quotas = NO_QUOTAS) -> None:
         self._database = database
+        self._default_quotas = default_quotas
 
     async def put(self, tenant: str, source: str, config: SourceConfig) -> None:
-        """Read the source from now on. Raises `SourceReserved` if callers write documents to it."""
+        """Read the source from now on.
+
+        Raises `SourceReserved` if callers write documents to it, and `QuotaExceeded`.
+        """
         async with self._database.transaction() as session:
             await session.rows("partitions.lock_tenant", tenant)  # no writer can intervene
             await _require_unused(session, tenant, source)
@@ -70,6 +76,8 @@ class SourceStore:
             )
             if row is None:
                 raise TenantMissing(tenant)
+            if row["is_new"]:
+                await quotas.add_source(session, tenant, self._default_quotas)
             # Without the settings: they may reveal paths on a server.
             await audit_log.append(
                 session,
@@ -158,6 +166,9 @@ async def _require_unused(session: Session, tenant: str, source: str) -> None:
     """Raises `SourceReserved` if a reading of the source would remove documents of callers."""
     if source in (API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE):
         detail = f"{source} is the source of documents that name none. Choose another name."
+        raise SourceReserved(source, detail)
+    if source == FAQ_SOURCE:
+        detail = f"{source} is the source of the FAQs that admins write. Choose another name."
         raise SourceReserved(source, detail)
     row = await session.row("sources.users", tenant, source)
     if row is None or row["is_read"]:

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from index.audit import audit_log
+from index.documents import quotas
 from index.documents.file_store import FileListing
 from index.errors import TenantFull
 from index.model.query import Filter
+from index.model.quota import Quotas
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search import visibility_args
@@ -71,13 +73,15 @@ class VectorStoreStore:
         owner: str,
         readers: Sequence[str],
         stores_max: int,
+        default_quotas: Quotas,
     ) -> VectorStore:
-        """Raises `TenantFull` if the tenant already has `stores_max` vector stores."""
+        """Raises `TenantFull` if the tenant has `stores_max` vector stores, and `QuotaExceeded`."""
         source = f"vs_{secrets.token_hex(12)}"
         fields = (name, description, dict(metadata), owner, list(readers))
         async with self._database.transaction() as session:
             if await session.row("vector_stores.add_source", tenant, source, stores_max) is None:
                 raise TenantFull(tenant, stores_max, "vector stores")
+            await quotas.add_source(session, tenant, default_quotas)
             created_at = await session.value("vector_stores.add", tenant, source, *fields)
             await audit_log.append(
                 session, tenant, "vector_store.add", source, readers=list(readers)

@@ -49,6 +49,14 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
+class JobCounts:
+    """oldest_due_s: for how long the oldest waiting job has been due; 0 if none is."""
+
+    by_state: Mapping[str, int]
+    oldest_due_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class JobLease:
     """One run of a job; only the holder of its last run may finish it.
 
@@ -188,6 +196,25 @@ class JobQueue:
             await supersede(session, job.tenant, {document_id: job.parts})
             return await enqueue(session, job)
 
+    async def enqueue_if_unchanged(self, document_id: str, job: NewJob, version: int) -> str | None:
+        """Enqueue a write of the document if this version is stored and no write of it is queued.
+
+        version: 0 if the document does not exist. None if something else holds.
+        """
+        async with self._database.transaction() as session:
+            await session.rows("documents.lock", job.tenant, [document_id])
+            row = await session.row("jobs.document_state", job.tenant, document_id, job.target)
+            assert row is not None, "the statement has one row"
+            if row["version"] != version or row["is_awaited"]:
+                return None
+            return await enqueue(session, job)
+
+    async def is_document_awaited(self, tenant: str, document_id: str) -> bool:
+        """Whether a write of the document is queued."""
+        target = document_target(document_id)
+        row = await self._database.row("jobs.document_state", tenant, document_id, target)
+        return row is not None and bool(row["is_awaited"])
+
     async def run_now(self, tenant: str) -> None:
         """Make the tenant's postponed jobs due at once."""
         await self._database.rows("jobs.run_now", tenant)
@@ -253,6 +280,13 @@ class JobQueue:
     async def has_waiting(self) -> bool:
         row = await self._database.row("jobs.is_any_waiting")
         return row is not None and bool(next(iter(row.values())))
+
+    async def counts(self) -> "JobCounts":
+        """The jobs of all tenants that are not done."""
+        row = await self._database.row("jobs.counts")
+        assert row is not None
+        by_state = {state: row[state] for state in ("waiting", "running", "failed")}
+        return JobCounts(by_state, row["oldest_due_s"])
 
     async def notify(self, message: str) -> None:
         """Send a message to all listeners of the channel."""

@@ -200,6 +200,7 @@ Summaries = Literal["none", "extract", "model"]
 
 NO_SUMMARIES: Summaries = "none"
 API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE = "api", "events", "curation"  # if none is named
+FAQ_SOURCE = "managed-faqs"  # of the FAQs that admins write by the API
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,9 +80,12 @@ LOST = (asyncpg.InterfaceError, asyncpg.PostgresError, asyncpg.InternalClientErr
 
 @asynccontextmanager
 async def direct_connection(
-    url: str, settings: Mapping[str, str] = {}
+    url: str, settings: Mapping[str, str] = {}, *, verifies: bool = True
 ) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
     """One connection to the server itself, without a pooler.
+
+    verifies: whether to ask the server, in two round trips, if it is. Else only a pooler that
+        refuses unknown settings is noticed.
 
     Raises `DatabaseUnavailable`, and `PoolerRefused` if a pooler is in between.
     """
@@ -97,12 +100,19 @@ async def direct_connection(
             raise _pooler_in_between() from error
         raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
     try:
-        if not await connection.fetchval(_IS_DIRECT):
-            raise _pooler_in_between()
+        if verifies:
+            await _verify_direct(connection)
         yield connection
-    finally:
-        with suppress(*LOST):  # already
-            await connection.close(timeout=CLOSE_TIMEOUT_S)
+    except BaseException:
+        connection.terminate()  # a server that is silent would not confirm that it is closed
+        raise
+    with suppress(*LOST):  # already
+        await connection.close(timeout=CLOSE_TIMEOUT_S)
+
+
+async def _verify_direct(connection: Connection) -> None:
+    if not await connection.fetchval(_IS_DIRECT):
+        raise _pooler_in_between()
 
 
 async def system_identifier(url: str) -> int:

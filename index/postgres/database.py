@@ -94,7 +94,8 @@ class Database:
     async def announce(self, *tenants: str) -> None:
         """Announce these tenants' committed changes, which another writer may not have announced.
 
-        For a write that finds its document stored already: its caller is told so only afterwards.
+        For a write that finds nothing left to change: the writer that did it may still wait for the
+        holders of read leases, so this one announces it too before it answers.
         """
         await self._announce(self, tenants)
 
@@ -160,10 +161,17 @@ class Database:
         def listener(*arguments: object) -> None:
             on_message(str(arguments[-1]))
 
+        async with self.direct_session() as session:
+            await session.connection.add_listener(channel, listener)
+            # No UNLISTEN at the end: on a lost connection it would wait for minutes.
+            yield session
+
+    @asynccontextmanager
+    async def direct_session(self) -> AsyncIterator[Session]:
+        """A session on a new connection of its own, without a pooler and without our settings."""
         with unavailable():
-            async with connections.direct_connection(self._url) as connection:
-                await connection.add_listener(channel, listener)
-                # No UNLISTEN at the end: on a lost connection it would wait for minutes.
+            # The migrations verified the URL; to a holder of a lease each round trip counts.
+            async with connections.direct_connection(self._url, verifies=False) as connection:
                 yield Session(connection, self._observe)
 
     async def dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:

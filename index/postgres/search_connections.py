@@ -11,7 +11,7 @@ from typing import Any, cast
 import asyncpg
 
 from index.errors import DatabaseUnavailable, Saturated
-from index.postgres import function_roles, security_definer_functions
+from index.postgres import function_roles, security_definer_functions, statement_comment
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.fair_share import FairShare
 from index.postgres.function_roles import Connection
@@ -152,6 +152,6 @@ class SearchConnections:
         self, connection: Connection, name: str, call: str, arguments: Sequence[Any]
     ) -> Sequence[Row]:
         started_s = time.perf_counter()
-        rows = await connection.fetch(call, *arguments)
+        rows = await statement_comment.fetch(connection, call, arguments)
         self._observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)

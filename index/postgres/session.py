@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import asyncpg
 
-from index.postgres import security_definer_functions, statements
+from index.postgres import security_definer_functions, statement_comment, statements
 from index.postgres.function_roles import Connection
 
 Row: TypeAlias = Mapping[str, Any]
@@ -35,7 +35,8 @@ class Session:
     numbers: the values of braces in a statement, where SQL takes no parameter.
     logged: whether changes are written to the audit log.
     statements: by name, those that the session may run.
-    raised: the tenants whose counters are announced at the end: those that a statement has raised.
+    raised: the tenants whose counters are announced at the end: those that a statement has raised,
+        and those that another writer may have raised without having announced it yet.
     prepared: by name, the statements of `prepare`.
     """
 
@@ -63,7 +64,7 @@ class Session:
         if name in self.prepared:
             rows = await self.prepared[name].fetch(*arguments)
         else:
-            rows = await self.connection.fetch(statement, *arguments)
+            rows = await statement_comment.fetch(self.connection, statement, arguments)
         self.observe(name, time.perf_counter() - started_s)
         return cast("Sequence[Row]", rows)  # a Record maps names to values, without being a Mapping
 

@@ -79,8 +79,7 @@ class ReadLeaseStore:
         """
         row = await session.row("read_leases.renew", holder, region, duration_s, since)
         assert row is not None, "the procedure returns its values"
-        names, *numbers = (row[each] or () for each in ("tenants", "revisions", "access_revisions"))
-        moved = zip(names, *numbers, strict=True)
+        moved = orjson.loads(row["moved"] or "[]")
         return Moved(row["history"], row["since"], _counters(row["history"], moved))
 
     async def announce(
@@ -113,10 +112,23 @@ class ReadLeaseStore:
             is_settled=head["is_settled"],
         )
 
-    async def acknowledge(self, writer: str, holder: str, numbers: Collection[int]) -> None:
-        """Tell a writer that the holder has heard of these announcements."""
-        message = orjson.dumps([holder, *numbers]).decode()
-        await self._database.rows("read_leases.acknowledge", _channel_of(writer), message)
+    @asynccontextmanager
+    async def acknowledging(self) -> AsyncIterator[Session]:
+        """A connection on which `acknowledge` takes one round trip."""
+        async with self._database.direct_session() as session:
+            await session.prepare("read_leases.acknowledge")
+            yield session
+
+    async def acknowledge(
+        self, session: Session, holder: str, numbers: Mapping[str, Collection[int]]
+    ) -> None:
+        """Tell each writer that the holder has heard of its announcements of these numbers.
+
+        session: of `acknowledging`.
+        """
+        channels = [_channel_of(writer) for writer in numbers]
+        messages = [orjson.dumps([holder, *each]).decode() for each in numbers.values()]
+        await session.rows("read_leases.acknowledge", channels, messages)
 
     async def remove(self, holder: str, number: int, history: str) -> None:
         """Remove the lease, unless it was renewed since. number: of the renewal."""

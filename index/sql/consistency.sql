@@ -46,31 +46,43 @@ WHERE tenant = $1 AND document_key > $2
 ORDER BY document_key LIMIT $3;
 
 -- name: counts
--- $1 tenant: the counters of chunks of the tenant and of `public`, and the numbers that they should be.
+-- $1 tenant: its counters and the counter of public chunks, and the numbers that they should be.
 WITH actual AS (
     SELECT
         coalesce(sum(documents.chunks), 0)::bigint AS chunks,
         coalesce(sum(documents.chunks) FILTER (WHERE 'public' = ANY (readers)), 0)::bigint
-            AS public_chunks
-    FROM documents WHERE tenant = $1
+            AS public_chunks,
+        count(*) AS documents,
+        (coalesce(sum(octet_length(text)), 0) + (
+            SELECT coalesce(sum(octet_length(content)), 0) FROM files WHERE files.tenant = $1
+        ))::bigint AS bytes
+    FROM documents LEFT JOIN document_texts USING (document_key) WHERE tenant = $1
 )
 SELECT
-    ARRAY[tenants.chunks, tenants.public_chunks, everyone.chunks] AS stored,
+    ARRAY[
+        tenants.chunks, tenants.public_chunks, everyone.chunks, tenants.documents, tenants.stored_bytes
+    ] AS stored,
     ARRAY[
         actual.chunks, actual.public_chunks,
-        (SELECT sum(public_chunks)::bigint FROM tenants WHERE tenant <> 'public')
+        (SELECT sum(public_chunks)::bigint FROM tenants WHERE tenant <> 'public'),
+        actual.documents, actual.bytes
     ] AS actual
 FROM tenants CROSS JOIN actual JOIN tenants AS everyone ON everyone.tenant = 'public'
 WHERE tenants.tenant = $1;
 
 -- name: recount
 -- $1 tenant, which the caller has locked against writers.
-UPDATE tenants SET chunks = actual.chunks, public_chunks = actual.public_chunks
+UPDATE tenants SET
+    chunks = actual.chunks, public_chunks = actual.public_chunks, documents = actual.documents,
+    stored_bytes = actual.bytes + (
+        SELECT coalesce(sum(octet_length(content)), 0) FROM files WHERE files.tenant = $1
+    )
 FROM (
     SELECT
+        count(*) AS documents, coalesce(sum(octet_length(text)), 0) AS bytes,
         coalesce(sum(documents.chunks), 0) AS chunks,
         coalesce(sum(documents.chunks) FILTER (WHERE 'public' = ANY (readers)), 0) AS public_chunks
-    FROM documents WHERE tenant = $1
+    FROM documents LEFT JOIN document_texts USING (document_key) WHERE tenant = $1
 ) AS actual
 WHERE tenant = $1;
 

@@ -1,3 +1,5 @@
+-- uses: quotas
+
 -- name: lock
 -- $1 tenant, $2 documents, which may not exist yet: writers of one document wait for each other. All
 -- writers lock in one order, so that they can't deadlock.
@@ -89,7 +91,11 @@ SELECT
                 AND files.document_id = requested.document_id
           )
     ) AS reserved,
-    document_key, document_id, version, readers, documents.chunks
+    document_key, document_id, version, readers, documents.chunks,
+    coalesce((
+        SELECT octet_length(text) FROM document_texts
+        WHERE document_texts.document_key = documents.document_key
+    ), 0) AS text_bytes
 FROM tenants
 LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY ($2::text[])
 WHERE tenants.tenant = $1 AND NOT is_being_deleted;
@@ -99,6 +105,7 @@ WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 -- write sets, $16 its sequence number or null for the next one, $17 a caller writes the document.
 WITH registered AS (
     INSERT INTO sources (tenant, source, by_callers) VALUES ($1, $3, $17) ON CONFLICT DO NOTHING
+    RETURNING source
 ),
 source_marked AS (
     UPDATE sources SET by_callers = true WHERE tenant = $1 AND source = $3 AND $17 AND NOT by_callers
@@ -145,7 +152,7 @@ document_text AS (
     ON CONFLICT (document_key) DO UPDATE SET text = excluded.text
     WHERE document_texts.text <> excluded.text
 )
-SELECT document_key FROM document;
+SELECT document_key, EXISTS (SELECT FROM registered) AS is_new_source FROM document;
 
 -- name: add_chunks
 -- Identifiers grow with the order of the arrays; those of summaries are negative.
@@ -262,26 +269,32 @@ WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 
 -- name: advance
 -- $1 tenant or 'public', $2 languages, $3 increment of chunks, $4 increment of public chunks, $5 added,
--- $6 removed, $7 updated and $8 repositioned chunks, $9 keys of changed documents. The row lock makes
--- revisions commit in order and without gaps; writers take it last. The change log keeps the last 10,000
--- changes of a tenant; a cache that is further behind starts anew.
+-- $6 removed, $7 updated and $8 repositioned chunks, $9 keys of changed documents, $10 increment of
+-- documents and $11 of bytes. The row lock makes revisions commit in order and without gaps, and quotas
+-- hold; writers take it last. The change log keeps the last 10,000 changes of a tenant; a cache that is
+-- further behind starts anew.
 WITH advanced AS (
     UPDATE tenants SET
         revision = revision + 1,
         chunks = chunks + $3,
         public_chunks = public_chunks + $4,
+        documents = documents + $10,
+        stored_bytes = stored_bytes + $11,
         languages = languages || ARRAY(SELECT unnest($2::text[]) EXCEPT SELECT unnest(languages))
     WHERE tenant = $1
-    RETURNING revision
+    RETURNING revision, :amounts
 ),
 pruned AS (
     DELETE FROM change_log WHERE tenant = $1 AND revision <= (SELECT revision - 10000 FROM advanced)
+),
+logged AS (
+    INSERT INTO change_log (
+        tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks,
+        document_keys
+    )
+    SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
 )
-INSERT INTO change_log (
-    tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys
-)
-SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
-RETURNING revision, (SELECT history FROM histories) AS history;
+SELECT revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
 
 -- name: embeddings
 -- $1 tenant, $2 space, $3 digests

@@ -23,7 +23,8 @@ SELECT :columns FROM files WHERE :is_visible AND file_id = $3;
 SELECT content FROM files WHERE :is_visible AND file_id = $3;
 
 -- name: remove
-DELETE FROM files WHERE :is_visible AND file_id = $3 RETURNING file_id;
+DELETE FROM files WHERE :is_visible AND file_id = $3
+RETURNING octet_length(content) AS size_bytes;
 
 -- name: page
 -- $3 purpose or null, $4 the last file of the previous page or null, $5 newest first, $6 limit

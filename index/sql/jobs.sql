@@ -27,6 +27,16 @@ SELECT job_id FROM jobs
 WHERE tenant = $1 AND target = $2 AND kind = $3 AND state = 'waiting'
 ORDER BY tenant, target LIMIT 1;
 
+-- name: document_state
+-- $1 tenant, $2 document, $3 target of its jobs: the stored version, 0 if there is none, and whether a write
+-- of it is queued.
+SELECT
+    coalesce((SELECT version FROM documents WHERE tenant = $1 AND document_id = $2), 0) AS version,
+    EXISTS (
+        SELECT FROM jobs
+        WHERE tenant = $1 AND target = $3 AND state IN ('waiting', 'running')
+    ) AS is_awaited;
+
 -- name: request_again
 -- $1 tenant, $2 target, $3 kind: give the waiting job a new sequence number, so that it is newer than all
 -- acknowledged writes. No row if none waits.
@@ -167,6 +177,18 @@ SELECT extract(epoch FROM least(
 
 -- name: is_any_waiting
 SELECT EXISTS (SELECT FROM jobs WHERE state = 'waiting');
+
+-- name: counts
+-- The jobs of all tenants that are not done, by state, and for how many seconds the oldest waiting one has
+-- been due; 0 if none is.
+SELECT
+    count(*) FILTER (WHERE state = 'waiting') AS waiting,
+    count(*) FILTER (WHERE state = 'running') AS running,
+    count(*) FILTER (WHERE state = 'failed') AS failed,
+    coalesce(
+        extract(epoch FROM now() - min(due_at) FILTER (WHERE state = 'waiting' AND due_at <= now())), 0
+    )::double precision AS oldest_due_s
+FROM jobs WHERE state <> 'done';
 
 -- name: notify
 -- $1 payload

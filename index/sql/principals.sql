@@ -23,6 +23,18 @@ RETURNING key_id;
 SELECT key_id, name, subject, groups, roles, scopes, created_at, expires_at, revoked_at, last_used_at
 FROM keys WHERE tenant = $1 AND key_id > $2 AND NOT is_token ORDER BY key_id LIMIT $3;
 
+-- name: tokens_page
+-- $1 tenant, $2 the last identifier of the previous page, $3 limit, $4 subject, null for all of them,
+-- $5 null, or a token: itself and those made with it; tokens that work, not keys.
+SELECT
+    key_id, name, subject, roles, scopes, created_at, expires_at, last_used_at,
+    ancestor_key_ids[cardinality(ancestor_key_ids)] AS made_with
+FROM keys
+WHERE tenant = $1 AND key_id > $2 AND is_token AND revoked_at IS NULL AND expires_at > now()
+  AND ($4::text IS NULL OR subject = $4)
+  AND ($5::text IS NULL OR key_id = $5 OR ancestor_key_ids @> ARRAY[$5::text])
+ORDER BY key_id LIMIT $3;
+
 -- name: rotate
 -- $1 tenant, $2 key, which is locked, $3 and $4 identifier and digest of the new key, $5 the time until
 -- which the old key and its tokens still work.
@@ -43,17 +55,17 @@ UPDATE tenants SET access_revision = access_revision + 1 FROM rotated
 WHERE tenants.tenant = rotated.tenant
 RETURNING true AS is_rotated;
 
--- name: lock_live
+-- name: lock_key
 -- $1 tenant or null for the operator, $2 key: while it is locked, no token can be made with it.
-SELECT tenant FROM keys
-WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2 AND revoked_at IS NULL
+SELECT tenant, revoked_at IS NULL AS is_live FROM keys
+WHERE ($1::text IS NULL OR tenant = $1) AND key_id = $2
 FOR UPDATE;
 
 -- name: lock_token
 -- $1 tenant, $2 token, $3 its subject, $4 null, or the token itself or one of its ancestors.
-SELECT tenant FROM keys
+SELECT tenant, revoked_at IS NULL AS is_live FROM keys
 WHERE tenant = $1 AND key_id = $2 AND is_token AND subject = $3
-  AND ($4::text IS NULL OR key_id = $4 OR ancestor_key_ids @> ARRAY[$4::text]) AND revoked_at IS NULL
+  AND ($4::text IS NULL OR key_id = $4 OR ancestor_key_ids @> ARRAY[$4::text])
 FOR UPDATE;
 
 -- name: revoke

@@ -2,7 +2,7 @@
 
 -- name: renew
 -- $1 holder, $2 region, $3 seconds, $4 `since` of the renewal before, or null; not in a transaction.
-CALL renew_read_lease($1, $2, $3, $4, NULL, NULL, NULL, NULL);
+CALL renew_read_lease($1, $2, $3, $4, NULL, NULL);
 
 -- name: announce
 -- $1 tenants whose changes are committed, $2 writer, $3 number of the announcement, $4 whether to send it,
@@ -33,8 +33,8 @@ SELECT
 FROM current LEFT JOIN read_leases ON true;
 
 -- name: acknowledge
--- $1 channel of a writer, $2 message.
-SELECT pg_notify($1, $2);
+-- $1 channels of writers, $2 a message to each.
+SELECT pg_notify(channel, message) FROM unnest($1::text[], $2::text[]) AS sent (channel, message);
 
 -- name: remove
 -- $1 holder, $2 number, $3 history: unless the lease was renewed since.

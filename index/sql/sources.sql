@@ -7,7 +7,7 @@ SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT is_
 ON CONFLICT (tenant, source) DO UPDATE SET
     kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
     paused = excluded.paused, next_run_at = excluded.next_run_at, by_callers = false
-RETURNING source;
+RETURNING xmax = 0 AS is_new;  -- an updated row has a transaction there
 
 -- name: users
 -- $1 tenant, $2 source: who writes documents to it. Documents of callers may still be queued.

@@ -44,6 +44,10 @@ SELECT true FROM tenants WHERE tenant = $1 AND is_being_deleted;
 -- name: documents
 -- $1 tenant, $2 limit
 SELECT document_key, document_id, language, readers, chunks,
+    coalesce((
+        SELECT octet_length(text) FROM document_texts
+        WHERE document_texts.document_key = documents.document_key
+    ), 0) AS text_bytes,
     ARRAY(SELECT chunk_id FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key)
         AS chunk_ids
 FROM documents WHERE tenant = $1 ORDER BY document_id LIMIT $2;

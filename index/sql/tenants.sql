@@ -45,3 +45,17 @@ WITH removed AS (
 UPDATE tenants SET access_revision = access_revision + 1 FROM removed
 WHERE tenants.tenant = removed.tenant
 RETURNING access_revision;
+
+-- name: groups_page
+-- $1 tenant, $2 the last group of the previous page, $3 limit. One scan counts the members of all of them.
+WITH page AS (
+    SELECT group_id FROM groups WHERE tenant = $1 AND group_id > $2 ORDER BY group_id LIMIT $3
+)
+SELECT page.group_id, count(subject) AS members
+FROM page LEFT JOIN group_members ON group_members.tenant = $1 AND group_members.group_id = page.group_id
+GROUP BY page.group_id ORDER BY page.group_id;
+
+-- name: members_page
+-- $1 tenant, $2 group, $3 the last subject of the previous page, $4 limit.
+SELECT subject, added_at FROM group_members
+WHERE tenant = $1 AND group_id = $2 AND subject > $3 ORDER BY subject LIMIT $4;

@@ -10,7 +10,7 @@ from index.audit import audit_log
 from index.model.query import Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
 from index.postgres.database import Database
-from index.postgres.session import Row
+from index.postgres.session import Row, Session
 
 NO_FILTER = Filter()
 _FILTER = TypeAdapter(Filter)
@@ -101,6 +101,21 @@ class ShownKey:
     last_used_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class ShownToken:
+    """A token that works, as an admin or its own subject sees it."""
+
+    key_id: str
+    name: str
+    subject: str
+    roles: tuple[str, ...]
+    scopes: tuple[ScopeName, ...]
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    made_with: str | None
+
+
 class PrincipalStore:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -156,20 +171,42 @@ class PrincipalStore:
         rows = await self._database.rows("principals.page", tenant, after, limit)
         return [_to_shown_key(row) for row in rows]
 
+    async def tokens_page(
+        self, tenant: str, subject: str | None, token_id: str | None, *, after: str, limit: int
+    ) -> list[ShownToken]:
+        """Tokens that work, by id. subject: None for all. token_id: it and those made with it."""
+        arguments = (tenant, after, limit, subject, token_id)
+        rows = await self._database.rows("principals.tokens_page", *arguments)
+        return [
+            ShownToken(
+                key_id=row["key_id"],
+                name=row["name"],
+                subject=row["subject"],
+                roles=tuple(row["roles"]),
+                scopes=tuple(row["scopes"]),
+                created_at=row["created_at"],
+                expires_at=row["expires_at"],
+                last_used_at=row["last_used_at"],
+                made_with=row["made_with"],
+            )
+            for row in rows
+        ]
+
     async def rotate(
         self, tenant: str | None, key_id: str, new_id: str, digest: bytes, until: datetime
     ) -> bool:
         """Replace a key by a new one; the old one works until `until`. False if it is not live."""
         async with self._database.transaction() as session:
-            owner = await session.value("principals.lock_live", tenant, key_id)
-            is_rotated = owner is not None and await session.value(
-                "principals.rotate", owner, key_id, new_id, digest, until
-            )
+            owner = await _lock_live(session, "principals.lock_key", tenant, key_id)
+            if owner is None:
+                return False
+            arguments = (owner, key_id, new_id, digest, until)
+            is_rotated = bool(await session.value("principals.rotate", *arguments))
             if is_rotated:
                 await audit_log.append(
                     session, owner, "key.rotate", key_id, new=new_id, until=until
                 )
-            return bool(is_rotated)
+            return is_rotated
 
     async def revoke(self, tenant: str | None, key_id: str) -> bool:
         """Revoke a key and all tokens made with it. False if it is not live.
@@ -177,11 +214,11 @@ class PrincipalStore:
         tenant: None for any tenant.
         """
         async with self._database.transaction() as session:
-            row = await session.row("principals.lock_live", tenant, key_id)
-            if row is not None:
-                await session.rows("principals.revoke", row["tenant"], key_id)
-                await audit_log.append(session, row["tenant"], "key.revoke", key_id)
-            return row is not None
+            owner = await _lock_live(session, "principals.lock_key", tenant, key_id)
+            if owner is not None:
+                await session.rows("principals.revoke", owner, key_id)
+                await audit_log.append(session, owner, "key.revoke", key_id)
+            return owner is not None
 
     async def revoke_token(self, principal: Principal, token_id: str) -> bool:
         """Revoke a token of the principal's subject; False if there is none.
@@ -189,17 +226,18 @@ class PrincipalStore:
         A token may revoke only itself and tokens made with it.
         """
         async with self._database.transaction() as session:
-            row = await session.row(
+            owner = await _lock_live(
+                session,
                 "principals.lock_token",
                 principal.tenant,
                 token_id,
                 principal.subject,
                 principal.key_id if principal.is_token else None,
             )
-            if row is not None:
-                await session.rows("principals.revoke", principal.tenant, token_id)
-                await audit_log.append(session, principal.tenant, "token.revoke", token_id)
-            return row is not None
+            if owner is not None:
+                await session.rows("principals.revoke", owner, token_id)
+                await audit_log.append(session, owner, "token.revoke", token_id)
+            return owner is not None
 
     async def touch(self, used_at_by_digest: Mapping[bytes, datetime]) -> None:
         """Record when each digest was last used; unknown digests are ignored."""
@@ -285,6 +323,22 @@ def _to_principal(row: Row) -> Principal:
 
 def _revisions(row: Row, tenant: str) -> dict[str, int]:
     return {tenant: row["revision"], PUBLIC: row["public_revision"]}
+
+
+async def _lock_live(session: Session, name: str, *arguments: str | None) -> str | None:
+    """Lock a key or token until the session ends; its tenant, or None if it is not live.
+
+    Whoever is told that it is not live relies on that everywhere, and the writer that has ended it
+    may not have announced that yet. So it is announced again.
+    """
+    row = await session.row(name, *arguments)
+    if row is None:
+        return None
+    tenant: str = row["tenant"]
+    if not row["is_live"]:
+        session.raised.add(tenant)
+        return None
+    return tenant
 
 
 def _to_shown_key(row: Row) -> ShownKey:

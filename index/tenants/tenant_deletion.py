@@ -20,6 +20,7 @@ from index.documents.outbox import Change
 from index.errors import DatabaseUnavailable, JobLost
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease, NewJob
+from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
@@ -187,5 +188,6 @@ def _change(row: Row) -> Change:
         is_public=False,
         chunks_before=row["chunks"],
         chunks=0,
+        growth=StoredAmounts(documents=-1, bytes=-row["text_bytes"]),
         removed=row["chunk_ids"],
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from index.audit import audit_log
 from index.errors import GroupHeld, TenantMissing
@@ -27,6 +28,20 @@ class TenantRevisions:
         return self.history == earlier.history and (
             self.revision < earlier.revision or self.access_revision < earlier.access_revision
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """members: their number."""
+
+    group: str
+    members: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    subject: str
+    added_at: datetime
 
 
 class TenantStore:
@@ -103,6 +118,17 @@ class TenantStore:
                 raise GroupHeld(group_id, subject, [row["key_id"] for row in holders])
             if await session.rows("tenants.remove_member", tenant, group_id, subject):
                 await audit_log.append(session, tenant, "member.remove", group_id, member=subject)
+
+    async def groups_page(self, tenant: str, *, after: str, limit: int) -> list[Group]:
+        """The groups that were given members, by name; not those that only keys name."""
+        rows = await self._database.rows("tenants.groups_page", tenant, after, limit)
+        return [Group(row["group_id"], row["members"]) for row in rows]
+
+    async def members_page(
+        self, tenant: str, group_id: str, *, after: str, limit: int
+    ) -> list[Member]:
+        rows = await self._database.rows("tenants.members_page", tenant, group_id, after, limit)
+        return [Member(row["subject"], row["added_at"]) for row in rows]
 
 
 def _revisions(rows: Sequence[Row]) -> dict[str, TenantRevisions]:

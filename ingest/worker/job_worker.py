@@ -23,6 +23,7 @@ from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
     JobLost,
+    QuotaExceeded,
     SourceReserved,
     TenantMissing,
 )
@@ -111,7 +112,13 @@ class Worker:
             log.info("job", state="lost", **log_fields)
         except BudgetSpent as error:
             await self.jobs.reschedule(run, str(error), due_s=self.limits.spent_s, counts=False)
-        except (JobRefused, DocumentTooLong, SourceReserved, TenantMissing) as error:
+        except (
+            JobRefused,
+            DocumentTooLong,
+            QuotaExceeded,
+            SourceReserved,
+            TenantMissing,
+        ) as error:
             log.warning("job", state="failed", detail=str(error), **log_fields)
             await self.jobs.fail(run, str(error))
         except Exception as error:

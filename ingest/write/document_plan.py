@@ -7,9 +7,10 @@ from pgvector import HalfVector
 
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.document_store import StoredDocument
-from index.documents.document_writes import DocumentWrite
+from index.documents.document_writes import DocumentWrite, text_bytes
 from index.embedders import vectors
 from index.model.document import NO_SUMMARIES, Document
+from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
 from index.text import lexical, spelling
 from ingest.chunkers import registry
@@ -51,6 +52,17 @@ class DocumentPlan:
     write: DocumentWrite
     added: Sequence[Chunk]
     added_words: Sequence[bytes]
+
+    @property
+    def growth(self) -> StoredAmounts:
+        """What the tenant stores more after the write, without new sources."""
+        write = self.write
+        return StoredAmounts(
+            documents=int(not write.version),
+            chunks=len(self.added) - len(write.removed),
+            bytes=text_bytes(write.document)
+            - (0 if write.stored is None else text_bytes(write.stored)),
+        )
 
     def with_vectors(self, space: str | None, dense: Mapping[bytes, HalfVector]) -> DocumentWrite:
         """The write to commit. dense: vectors in the space, by added digest."""

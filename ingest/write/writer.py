@@ -21,6 +21,7 @@ from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
 from index.model.document import Document
+from index.model.quota import StoredAmounts
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.text import spelling
 from ingest.billing_context import bill_to
@@ -72,8 +73,8 @@ _Attempt = Callable[[Mapping[str, StoredDocument | None]], Awaitable[Mapping[str
 class Writer:
     """Writes documents; embeds them in the embedding space of their tenant.
 
-    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `Saturated`, and the errors of
-    `ingest.errors`.
+    Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `QuotaExceeded`, `Saturated`, and the
+    errors of `ingest.errors`.
     """
 
     def __init__(
@@ -153,6 +154,7 @@ class Writer:
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
+            await self._announce_absence(tenant, stored)
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise raises if the document does not exist"
             if stored.document == document:
@@ -197,6 +199,7 @@ class Writer:
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
+            await self._announce_absence(tenant, stored)
             permit(stored.document if stored else None)
             if stored is None:
                 is_absent = await self._documents.remove_absent(tenant, document_id, cause)
@@ -305,6 +308,15 @@ class Writer:
             outcomes |= await self._retry_until_committed(tenant, [document_id], attempt)
         return outcomes
 
+    async def _announce_absence(self, tenant: str, stored: StoredDocument | None) -> None:
+        """If there is no document, announce it before a caller is told so.
+
+        A caller that is told relies on it everywhere, and whoever has removed the document may not
+        have announced that yet.
+        """
+        if stored is None:
+            await self._documents.announce(tenant)
+
     async def _attempt_puts(
         self,
         tenant: str,
@@ -387,7 +399,8 @@ class Writer:
         self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, PlannedUpdate]
     ) -> PlannedBatch:
         texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
-        space = await self._space(tenant) if texts else None
+        growth = sum((plan.growth for plan in plans), StoredAmounts())
+        space = await self._space(tenant, growth) if texts else None
         vectors, embedded = await self._vectors(tenant, space, texts)
         writes = []
         for plan in plans:
@@ -434,9 +447,9 @@ class Writer:
         if self._chunk_counter is not None:
             self._chunk_counter.chunks(tenant, document.source, embedded, reused)
 
-    async def _space(self, tenant: str) -> str:
+    async def _space(self, tenant: str, growth: StoredAmounts) -> str:
         """The tenant's embedding space; the commit is refused if it changes meanwhile."""
-        space = await self._documents.space(tenant) or self._first
+        space = await self._documents.space(tenant, growth) or self._first
         if space not in self._embedders:
             raise EmbeddingUnavailable(
                 f"{tenant} has vectors of {space}, for which no embedder is configured here"

@@ -78,7 +78,7 @@ DAMAGES = {
         UPDATE document_texts SET text = text || ' More.'
         WHERE document_key = (SELECT document_key FROM victim)
         """,
-        {"digest"},
+        {"count", "digest"},
     ),
     "its chunks are counted wrongly": (
         "UPDATE documents SET chunks = 3 WHERE document_id = 'parts' AND tenant = 'acme'",
@@ -179,8 +179,9 @@ async def test_what_is_lost_is_not_mended(
         "DELETE FROM document_texts WHERE document_key = (SELECT document_key FROM victim)"
     )
 
-    (problem,) = await audited(database, writer, repair=True)
+    problem, count = await audited(database, writer, repair=True)
 
+    assert (count.kind, count.is_repaired) == ("count", True)  # of the tenant's bytes
     assert (problem.kind, problem.where, problem.is_repaired) == ("text", "parts", False)
 
 

@@ -42,7 +42,9 @@ WITHOUT_GRANTS = {
     "documents": "a writer's, who may write all of the tenant's documents",
     "embedding_migration": "the operator's",
     "export": "the operator's",
+    "faqs": "an admin's key's, which may write, and search as, everybody of the tenant",
     "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
+    "jobs.document_state": "a writer's, who has been let write it: a version, and no document",
     "partitions": "the worker's",
     "records": "fills shards with texts; masks in memory decide who sees them (decision 38)",
     "resident": "fills shards; what they propose is read by `search.proposed`, with grants",
@@ -51,6 +53,7 @@ WITHOUT_GRANTS = {
     "tenant_deletion": "the worker's",
     "vocabulary.prune_page": "the worker's",
     "vocabulary.prune_since": "the worker's",
+    "web_pages": "the worker's, who reads all pages of a source",
     "vocabulary.prune_version": "the worker's: a number, and no document",
 }
 

@@ -104,9 +104,11 @@ async def test_an_announcement_reads_the_leases_and_is_sent_to_their_holders(
 async def test_a_writer_hears_which_holders_have_heard(store: ReadLeaseStore) -> None:
     heard: asyncio.Queue[tuple[str, list[int]]] = asyncio.Queue()
 
-    async with store.acknowledgements("me", lambda *each: heard.put_nowait(each)):
-        await store.acknowledge("somebody else", "holder", [1])
-        await store.acknowledge("me", "holder", [2, 3])
+    async with (
+        store.acknowledgements("me", lambda *each: heard.put_nowait(each)),
+        store.acknowledging() as session,
+    ):
+        await store.acknowledge(session, "holder", {"somebody else": [1], "me": [2, 3]})
         async with asyncio.timeout(5):
             assert await heard.get() == ("holder", [2, 3])
     assert heard.empty()

@@ -389,7 +389,9 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 ) -> None:
     (stored,) = await town.statements.rows("documents.stored", tenant, [f"{tenant}0"])
     touched = [[], [], stored["chunk_ids"], [], []]
-    (advanced,) = await town.statements.rows("documents.advance", partition, [], 0, 0, *touched)
+    (advanced,) = await town.statements.rows(
+        "documents.advance", partition, [], 0, 0, *touched, 0, 0
+    )
     town.statements.plans.clear()
 
     changes = ChangeLog(cast("Database", town.statements))
