@@ -19,7 +19,7 @@ from cachetools import LRUCache
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
 from gateway import problems
-from gateway.auth.freshness import STRONG, Freshness, Reading, kept_promise
+from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
 from gateway.background_flush import FlushBuffer
 from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
@@ -78,8 +78,9 @@ class AuthenticatedRequest:
 
     def kept_promise(self, valid_until: Revisions) -> bytes:
         """The promise of an answer that is correct up to these revisions."""
-        readings = (Reading(self.revisions, self.age_s), Reading(self.oldest, self.oldest_age_s))
-        return kept_promise(self.freshness, readings, valid_until)
+        newest = DatedRevisions(self.revisions, self.age_s)
+        oldest = DatedRevisions(self.oldest, self.oldest_age_s)
+        return kept_promise(self.freshness, (newest, oldest), valid_until)
 
 
 class Authenticator:
@@ -295,17 +296,17 @@ class Authenticator:
 
     def _oldest(
         self, principal: Principal, current: Revisions, freshness: Freshness, age_s: float
-    ) -> Reading:
+    ) -> DatedRevisions:
         """The oldest revisions that a cached answer may be correct at, of the current history."""
         age_s_max = self._age_s_max(principal, freshness)
         oldest = None
         if freshness.consistency == "bounded" and age_s_max > 0:
             oldest = self._read_within(principal, age_s_max, current.history, freshness)
-        return oldest or Reading(current, age_s)
+        return oldest or DatedRevisions(current, age_s)
 
     def _read_within(
         self, principal: Principal, age_s_max: float, history: str, freshness: Freshness
-    ) -> Reading | None:
+    ) -> DatedRevisions | None:
         """The oldest revisions of this history, read within the age, that the caller accepts."""
         tenant, min_revision = principal.tenant, freshness.min_revision
         if min_revision is not None and not min_revision.is_of(tenant, history):
@@ -319,7 +320,7 @@ class Authenticator:
         earlier = self._revisions.oldest((tenant, PUBLIC), age_s_max, is_usable)
         if earlier is None:
             return None
-        return Reading(_document_revisions(earlier.values), max(earlier.age_s, _AGE_S_MIN))
+        return DatedRevisions(_document_revisions(earlier.values), max(earlier.age_s, _AGE_S_MIN))
 
     def _admit_from_memory(
         self, principal: Principal, freshness: Freshness

@@ -104,7 +104,7 @@ STRONG = Freshness()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DatedRevisions:
     """Revisions that were current `age_s` before they were used; 0 if the request came first."""
 
     revisions: Revisions
@@ -161,21 +161,17 @@ def strictest(requested: Iterable[Freshness]) -> Freshness:
 
 
 def kept_promise(
-    freshness: Freshness, readings: Sequence[Reading], valid_until: Revisions
+    freshness: Freshness, used: Sequence[DatedRevisions], valid_until: Revisions
 ) -> bytes:
     """The promise that an answer keeps, for the header `Nearhit-Consistency`.
 
-    readings: by which it was looked up or computed, the newest first; it has reached the last.
+    used: by which it was looked up or computed, the newest first; it has reached the last.
     valid_until: the revisions up to which it is correct.
     """
     partitions = valid_until.by_partition
     age_s = next(
-        (
-            reading.age_s
-            for reading in readings[:-1]
-            if valid_until.reach(reading.revisions.of(partitions))
-        ),
-        readings[-1].age_s,
+        (each.age_s for each in used[:-1] if valid_until.reach(each.revisions.of(partitions))),
+        used[-1].age_s,
     )
     if age_s == 0:
         return b"strong"

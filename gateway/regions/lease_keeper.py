@@ -1,18 +1,20 @@
 """Keeps a read lease, and answers from it which revisions are acknowledged.
 
-`cache/read_lease.py` has the rules. The lease is renewed only while announcements can arrive: else
-each write would wait until it runs out.
+`cache/read_lease.py` has the rules. The lease is renewed only while announcements can arrive and be
+acknowledged: else each write would wait until it runs out.
 """
 
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
+from typing import Never
 
 import structlog
 
 from cache.read_lease import HeldLease, Renewal
 from cache.revision_reader import RevisionSource
+from gateway.regions.acknowledger import SENDERS, Acknowledger
 from gateway.regions.clock import suspend_aware_s
 from index.errors import DatabaseUnavailable
 from index.postgres.session import Session
@@ -20,8 +22,7 @@ from index.regions.read_lease_store import Announcement, ReadLeaseStore
 from index.tenants.tenant_store import TenantRevisions
 
 _RENEWALS = 3  # begun in the duration of a lease, so that one that fails leaves time for others
-_NUMBERS_MAX = 500  # of one message, which PostgreSQL limits to 8,000 bytes
-_PAUSE_S = 1.0  # after a connection was lost; a starting value
+_PAUSE_S = 0.2  # before another connection; less than a round trip to a far primary
 
 log = structlog.get_logger()
 
@@ -48,8 +49,6 @@ class LeaseKeeper:
         self._clock_s = clock_s
         self._holder = secrets.token_hex(8)
         self._lease: HeldLease[TenantRevisions] = HeldLease()
-        self._to_acknowledge: dict[str, list[int]] = {}
-        self._acknowledging: set[asyncio.Task[None]] = set()
 
     @property
     def is_held(self) -> bool:
@@ -82,10 +81,8 @@ class LeaseKeeper:
         try:
             yield
         finally:
-            tasks = [keeping, *self._acknowledging]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
             self._lease = HeldLease()
             with suppress(DatabaseUnavailable):  # then a write waits until it has run out
                 await self._store.release(self._holder)
@@ -93,23 +90,40 @@ class LeaseKeeper:
     async def _keep(self, region: str) -> None:
         while True:
             try:
-                async with self._store.announcements(self._hear) as session:
-                    await self._renew_until_lost(session, region)
-            except (DatabaseUnavailable, TimeoutError) as error:
-                log.warning("read_lease", state="lost", region=region, detail=str(error))
-            except Exception:  # without a lease each request asks the primary
+                await self._hold(region)
+            except* (DatabaseUnavailable, TimeoutError) as lost:
+                detail = str(lost.exceptions[0])
+                log.warning("read_lease", state="lost", region=region, detail=detail)
+            except* Exception:  # without a lease each request asks the primary
                 log.exception("read_lease", state="failed", region=region)
             # The primary may have restarted: then its rows are of a history that is not known yet.
             self._lease = self._lease.dropped()
             await asyncio.sleep(_PAUSE_S)
 
-    async def _renew_until_lost(self, session: Session, region: str) -> None:
-        while True:
-            begun_at_s = self._clock_s()
-            async with asyncio.timeout(self._duration_s):
-                await self._renew(session, region, begun_at_s)
-            next_s = begun_at_s + self._duration_s / _RENEWALS
-            await asyncio.sleep(next_s - self._clock_s())
+    async def _hold(self, region: str) -> None:
+        """Renew the lease until a connection is lost. They are opened at the same time."""
+        acknowledger = Acknowledger(self._store, self._holder, idle_s=self._duration_s)
+        are_connected = asyncio.Barrier(SENDERS + 1)
+        async with asyncio.TaskGroup() as connections:
+            connections.create_task(self._renew_until_lost(region, acknowledger, are_connected))
+            for _ in range(SENDERS):
+                connections.create_task(acknowledger.send(are_connected))
+
+    async def _renew_until_lost(
+        self, region: str, acknowledger: Acknowledger, are_connected: asyncio.Barrier
+    ) -> Never:
+        def hear(announcement: Announcement) -> None:
+            self._lease = self._lease.heard(announcement.history, announcement.counters)
+            acknowledger.heard(announcement)
+
+        async with self._store.announcements(hear) as session:
+            await are_connected.wait()
+            while True:
+                begun_at_s = self._clock_s()
+                async with asyncio.timeout(self._duration_s):
+                    await self._renew(session, region, begun_at_s)
+                next_s = begun_at_s + self._duration_s / _RENEWALS
+                await asyncio.sleep(next_s - self._clock_s())
 
     async def _renew(self, session: Session, region: str, begun_at_s: float) -> None:
         epoch, since = self._lease.epoch, self._lease.since
@@ -119,25 +133,3 @@ class LeaseKeeper:
         self._lease = self._lease.renewed(renewal, epoch, begun_at_s, self._duration_s)
         if not was_held and self.is_held:
             log.info("read_lease", state="held", region=region, holder=self._holder)
-
-    def _hear(self, announcement: Announcement) -> None:
-        """Acknowledge what is heard; concurrent acknowledgements to a writer share a message."""
-        self._lease = self._lease.heard(announcement.history, announcement.counters)
-        numbers = self._to_acknowledge.get(announcement.writer)
-        if numbers is not None:
-            numbers.append(announcement.number)
-            return
-        self._to_acknowledge[announcement.writer] = [announcement.number]
-        task = asyncio.create_task(self._acknowledge(announcement.writer))
-        self._acknowledging.add(task)
-        task.add_done_callback(self._acknowledging.discard)
-
-    async def _acknowledge(self, writer: str) -> None:
-        try:
-            while numbers := self._to_acknowledge[writer]:
-                self._to_acknowledge[writer] = numbers[_NUMBERS_MAX:]
-                await self._store.acknowledge(writer, self._holder, numbers[:_NUMBERS_MAX])
-        except DatabaseUnavailable as error:  # the writer waits until the lease has run out
-            log.warning("read_lease", state="unheard", detail=str(error))
-        finally:
-            del self._to_acknowledge[writer]

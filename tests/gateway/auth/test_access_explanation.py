@@ -15,8 +15,8 @@ async def explained(admin: Caller, document_id: str, subject: str) -> dict[str, 
     path = f"/v1/documents/{document_id}/access/explain"
     answer = await admin.call("GET", path, params={"subject": subject})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    explanation: dict[str, Any] = answer.json()
+    return explanation
 
 
 @pytest.mark.isolated
@@ -47,14 +47,14 @@ async def test_the_scopes_that_are_told_are_those_that_find_it(
     await ana.put("leave", LEAVE, readers=readers)
     caller = await gateway.caller(subject)
 
-    told = await explained(admin, "leave", subject)
+    explanation = await explained(admin, "leave", subject)
 
-    assert (told["can_read"], told["scopes"]) == (bool(scopes), scopes)
+    assert (explanation["can_read"], explanation["scopes"]) == (bool(scopes), scopes)
     for scope in ("private", "shared", "tenant", "public"):
         found = await caller.found("annual leave", scopes=[scope])
         assert found == (["leave"] if scope in scopes else [])
-    assert [reader["reader"] for reader in told["readers"]] == ["owner:ana", *readers]
-    assert any(reader["matches"] for reader in told["readers"]) == bool(scopes)
+    assert [reader["reader"] for reader in explanation["readers"]] == ["owner:ana", *readers]
+    assert any(reader["matches"] for reader in explanation["readers"]) == bool(scopes)
 
 
 async def test_each_key_is_told_apart(gateway: Gateway, ana: Caller, admin: Caller) -> None:
@@ -69,11 +69,11 @@ async def test_each_key_is_told_apart(gateway: Gateway, ana: Caller, admin: Call
         body = {"name": name, **fields}
         assert (await seller.call("POST", "/v1/tokens", json=body)).status_code == 201
 
-    told = await explained(admin, "leave", "eve")
+    explanation = await explained(admin, "leave", "eve")
 
     assert await plain.found("annual leave") == []
-    assert not told["can_read"]
-    assert {key["name"]: (key["can_read"], key["reason"]) for key in told["keys"]} == {
+    assert not explanation["can_read"]
+    assert {key["name"]: (key["can_read"], key["reason"]) for key in explanation["keys"]} == {
         "plain": (False, "no reader token of the document matches the key"),
         "seller": (True, "the key has a group that may read it"),
         "narrow": (False, "no reader token of the document matches the key"),

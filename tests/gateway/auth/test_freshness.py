@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cache.protocol import Revisions
 from gateway.auth import freshness
-from gateway.auth.freshness import Consistency, Freshness, MinRevision, Reading
+from gateway.auth.freshness import Consistency, DatedRevisions, Freshness, MinRevision
 from gateway.problems import Problem
 
 HERE = Revisions("a1", {"acme": 12, "public": 4})
@@ -138,8 +138,8 @@ def test_of_several_searches_the_strictest_counts() -> None:
 def test_an_answer_states_what_it_has_kept_not_what_was_asked() -> None:
     bounded, session = Freshness("bounded", 1.0), Freshness("session", math.inf, MinRevision(11))
     older = Revisions("a1", {"acme": 11, "public": 4})
-    now = (Reading(HERE), Reading(older, 0.7401))
-    earlier = (Reading(HERE, 0.2), Reading(older, 0.7401))
+    now = (DatedRevisions(HERE), DatedRevisions(older, 0.7401))
+    earlier = (DatedRevisions(HERE, 0.2), DatedRevisions(older, 0.7401))
 
     assert freshness.kept_promise(bounded, now, HERE) == b"strong"
     assert freshness.kept_promise(bounded, now, older) == b"bounded;ms=741"

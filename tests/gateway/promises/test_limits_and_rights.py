@@ -8,8 +8,8 @@ from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.http.test_repeats import ask, ask_repeat, request, watched
 from tests.gateway.promises.asking import WINDOW_MS, asked, limit, written
-from tests.gateway.regions.test_region_gateways import readings
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.leases import readings
 from tests.gateway.support.raw_http import raw
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]

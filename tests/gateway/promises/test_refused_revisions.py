@@ -35,9 +35,9 @@ async def test_a_revision_that_does_not_exist_is_refused_on_every_route(
                     "POST", "/mcp", json=tool_call("search", query="leave"), headers=headers
                 ),
             ):
-                told = problem(refused, 409)
-                assert told["type"] == "urn:nearhit:problem:revision-unknown"
-                assert told["errors"][0]["field"] == "Nearhit-Min-Revision"
+                details = problem(refused, 409)
+                assert details["type"] == "urn:nearhit:problem:revision-unknown"
+                assert details["errors"][0]["field"] == "Nearhit-Min-Revision"
             openai = await caller.call(
                 "POST",
                 "/v1/vector_stores/api/search",
@@ -69,9 +69,9 @@ async def test_a_revision_of_an_earlier_history_is_refused_in_any_bytes(
         answers = [await ask(connection, sent) for _ in range(2)]
 
     assert [each.status for each in answers] == [409, 409]
-    told = orjson.loads(answers[1].body)
-    assert told["type"] == "urn:nearhit:problem:revision-unknown"
-    assert "another history" in told["detail"]
+    details = orjson.loads(answers[1].body)
+    assert details["type"] == "urn:nearhit:problem:revision-unknown"
+    assert "another history" in details["detail"]
     problem(await asked(far.as_(ana), revision), 409)
     number = revision.partition(";")[0]
     assert (await asked(ana, number)).status_code == 200  # nobody can tell of which it is

@@ -12,8 +12,9 @@ from gateway.settings import Settings
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.promises.asking import LEAVE, WINDOW_MS, asked, limit, written
-from tests.gateway.regions.test_region_gateways import holds_lease, readings, unheard
+from tests.gateway.regions.test_region_gateways import unheard
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.leases import holds_lease, readings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 

@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from gateway.regions.acknowledger import SENDERS
 from gateway.regions.announcer import Announcer
 from gateway.regions.lease_keeper import LeaseKeeper
 from index.postgres.database import Database, connect
@@ -137,6 +138,26 @@ async def test_a_holder_that_is_deaf_delays_one_write_by_its_lease(
         await tenants.add_member("acme", "sales", "cleo")
 
         assert await seconds_of(tenants.add_member("acme", "sales", "dan")) < 0.5 * DURATION_S
+
+
+async def test_a_holder_that_can_no_longer_acknowledge_takes_its_lease_anew(
+    database_url: str, connected: Connect
+) -> None:
+    async with writing(connected) as tenants, held(connected) as far:
+        connection = await asyncpg.connect(database_url)
+        ended = await connection.fetch(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE query LIKE '%pg_notify(channel, message)%' AND pid <> pg_backend_pid()"
+        )
+        await connection.close()
+        assert len(ended) == SENDERS
+        async with asyncio.timeout(5):
+            while far.keeper.is_held:
+                await asyncio.sleep(0.01)
+            await far.knows()
+
+        assert await seconds_of(tenants.add_member("acme", "sales", "ana")) < 0.5 * DURATION_S
+        assert far.access_revision() == 1
 
 
 async def unheard(*_arguments: Any) -> None:

@@ -3,17 +3,19 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from cache.read_lease import HeldLease
+from gateway.regions.lease_keeper import LeaseKeeper
 from gateway.settings import Settings
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.leases import holds_lease, readings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
-
-READINGS = {"statement": "tenants.revisions"}
 
 
 @pytest.fixture
@@ -26,22 +28,6 @@ async def far(settings: Settings, embedder: Embedder, gateway: Gateway) -> Async
     async with running(settings.model_copy(update={"region": "far"}), embedder) as started:
         started.tenant_name = gateway.tenant_name
         yield started
-
-
-async def readings(gateway: Gateway) -> float:
-    return await gateway.counted("nearhit_sql_statement_duration_seconds_count", **READINGS)
-
-
-async def holds_lease(gateway: Gateway, caller: Caller) -> None:
-    """Wait until a search reads no revision."""
-    async with asyncio.timeout(10):
-        while True:
-            before = await readings(gateway)
-            await caller.search("leave")
-            if await readings(gateway) == before:
-                assert before > 0, "it reads them until it knows the tenant"
-                return
-            await asyncio.sleep(0.05)
 
 
 async def test_a_far_gateway_answers_without_asking_and_misses_nothing(
@@ -73,8 +59,7 @@ async def test_a_revoked_key_is_refused_everywhere_at_once(
     gateway: Gateway, far: Gateway, admin: Caller, ana: Caller
 ) -> None:
     await holds_lease(far, far.as_(ana))
-    listed = (await admin.call("GET", "/v1/keys")).json()
-    (key_id,) = [each["id"] for each in listed["keys"] if each["subject"] == "ana"]
+    key_id = (await key_of(admin, "ana"))["id"]
 
     revoked = await admin.call("DELETE", f"/v1/keys/{key_id}")
     assert revoked.status_code in (200, 204), revoked.text
@@ -124,6 +109,59 @@ async def test_a_write_that_changes_nothing_waits_for_the_one_that_did(
 
     assert time.monotonic() - started_s > 0.5
     await first
+
+
+async def test_a_deletion_that_finds_nothing_waits_for_the_one_that_did_it(
+    gateway: Gateway, far: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its 404 says that the document is gone, so no region may show it afterwards."""
+    await ana.put("leave", "Everybody has 30 days of leave.", readers=["tenant"])
+    at_far = far.as_(ana)
+    await holds_lease(far, at_far)
+    assert await at_far.found("days of leave") == ["leave"]
+    make_deaf(monkeypatch)
+    first = asyncio.create_task(ana.call("DELETE", "/v1/documents/leave"))
+    async with asyncio.timeout(10):
+        while (await ana.call("GET", "/v1/documents/leave")).status_code != 404:
+            await asyncio.sleep(0.01)
+
+    again = await ana.call("DELETE", "/v1/documents/leave")
+
+    assert again.status_code == 404
+    assert await at_far.found("days of leave") == []
+    await first
+
+
+async def test_a_revocation_that_finds_nothing_waits_for_the_one_that_did_it(
+    gateway: Gateway, far: Gateway, admin: Caller, ana: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_far = far.as_(ana)
+    await holds_lease(far, at_far)
+    key_id = (await key_of(admin, "ana"))["id"]
+    make_deaf(monkeypatch)
+    first = asyncio.create_task(admin.call("DELETE", f"/v1/keys/{key_id}"))
+    async with asyncio.timeout(10):
+        while (await key_of(admin, "ana"))["revoked_at"] is None:
+            await asyncio.sleep(0.01)
+
+    again = await admin.call("DELETE", f"/v1/keys/{key_id}")
+
+    assert again.status_code == 404
+    assert (await at_far.call("GET", "/v1/documents/leave")).status_code == 401
+    await first
+
+
+async def key_of(admin: Caller, subject: str) -> dict[str, Any]:
+    listed = (await admin.call("GET", "/v1/keys")).json()
+    (key,) = [each for each in listed["keys"] if each["subject"] == subject]
+    return dict(key)
+
+
+def make_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds a lease hears of no write, and renews it no more."""
+    monkeypatch.setattr(HeldLease, "heard", lambda lease, *_arguments: lease)
+    monkeypatch.setattr(ReadLeaseStore, "acknowledge", unheard)
+    monkeypatch.setattr(LeaseKeeper, "_renew", unheard)
 
 
 async def unheard(*_arguments: object) -> None:

@@ -18,6 +18,7 @@ from index.regions import standbys
 from index.search.query_embedder import Embedder
 from tests.gateway.regions.conftest import Pair
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.leases import holds_lease
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -44,20 +45,6 @@ async def ana(gateway: Gateway) -> Caller:
 
 async def reads(far: Gateway, outcome: str) -> float:
     return await far.counted("nearhit_standby_reads_total", outcome=outcome)
-
-
-async def holds_lease(far: Gateway, caller: Caller) -> None:
-    async with asyncio.timeout(10):
-        while True:
-            before = await far.counted(
-                "nearhit_sql_statement_duration_seconds_count", statement="tenants.revisions"
-            )
-            await caller.search("leave")
-            if before == await far.counted(
-                "nearhit_sql_statement_duration_seconds_count", statement="tenants.revisions"
-            ):
-                return
-            await asyncio.sleep(0.05)
 
 
 async def asked_until_standby_answers(far: Gateway, caller: Caller) -> None:
