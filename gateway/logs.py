@@ -11,13 +11,17 @@ FLUSH_S = 0.1
 KEY_START = "nh_"  # prefix of every key; a text that contains it is never logged or returned
 
 
-def configure(level: str) -> None:
-    """Log Nearhit's own lines and those of libraries as JSON on standard output."""
+def configure(level: str, *further: structlog.typing.Processor) -> None:
+    """Log Nearhit's own lines and those of libraries as JSON on standard output.
+
+    further: processors that add fields to each line.
+    """
     minimum = logging.getLevelNamesMapping()[level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        *further,
     ]
     structlog.configure(
         processors=[*shared, structlog.processors.JSONRenderer(orjson.dumps)],
@@ -38,6 +42,16 @@ def configure(level: str) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=max(minimum, logging.WARNING), force=True)
+    logging.getLogger("asyncpg.pool").addFilter(_shorten)
+
+
+def _shorten(record: logging.LogRecord) -> bool:
+    """Replace the traceback of a line by its error: each retry of the pool has one in an outage."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        record.msg, record.args = f"{record.getMessage()}: {error!r}", ()
+        record.exc_info = None
+    return True
 
 
 class RequestLog:

@@ -5,72 +5,97 @@ up to the searches that reached the cache. Searches that wait for the same fill 
 event.
 """
 
-import os
 from collections.abc import Callable
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.monitoring.search_metrics import SearchMetrics
+from gateway.monitoring.state_metrics import StateMetrics
+from gateway.monitoring.tenant_labels import TenantLabels
+from gateway.monitoring.usage_metrics import UsageMetrics
+from gateway.monitoring.work_metrics import WorkMetrics
 
 _BUCKETS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 _TIERS = ("memory", "redis", "semantic", "miss")
+# A series that begins with its first event shows no increase, so no alert would see that event.
+_ALERTED = ("audit_other", "audit_leaked", "shard_audit_other", "unavailable")
 
 
 class Metrics:
-    """The metrics of one process; labelled counters are cached, because a lookup is slow."""
+    """The metrics of one process; labelled counters are cached, because a lookup is slow.
 
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        requests = self._histogram(
+    tenants_max: how many tenants have a label of their own; see `TenantLabels`.
+    """
+
+    def __init__(self, tenants_max: int = 0) -> None:
+        registry = self.registry = MetricRegistry()
+        tenants = TenantLabels(tenants_max)
+        self.search = SearchMetrics(registry, tenants)
+        self.usage = UsageMetrics(registry, tenants)
+        self.work = WorkMetrics(registry)
+        self.state = StateMetrics(registry)
+        requests = registry.histogram(
             "http_request_duration_seconds",
             "Duration of a request in seconds.",
             "route",
             "status",
             "tier",
+            buckets=_BUCKETS_S,
         )
-        lookups = self._counter(
+        lookups = registry.counter(
             "cache_lookups",
             "Searches by the cache tier that had the answer; miss: computed.",
             "tier",
         )
-        events = self._counter(
+        events = registry.counter(
             "cache_events",
             "Events of the cache: fills, drains, dropped answers, audits, Redis unavailable.",
             "event",
         )
-        shard_events = self._counter(
+        shard_events = registry.counter(
             "shard_events",
             "Events of the shards in memory, such as loaded, mapped, followed and evicted.",
             "event",
         )
-        standby_reads = self._counter(
+        standby_reads = registry.counter(
             "standby_reads",
             "Reads that may go to the region's standby, by its outcome: standby, behind, "
             "unavailable; those of the last two go to the primary.",
             "outcome",
         )
-        embedding = self._histogram(
-            "embedding_duration_seconds", "Duration of an embedder call in seconds.", "kind"
+        embedding = registry.histogram(
+            "embedding_duration_seconds",
+            "Duration of an embedder call in seconds.",
+            "kind",
+            buckets=_BUCKETS_S,
         )
-        tokens = self._counter("embedding_tokens", "Tokens used by the embedding service.", "kind")
-        drains = self._histogram("cache_drain_duration_seconds", "Duration of a drain in seconds.")
-        statements = self._histogram(
+        embedding_failures = registry.counter(
+            "embedding_failures", "Embedder calls that failed.", "kind"
+        )
+        tokens = registry.counter(
+            "embedding_tokens", "Tokens used by the embedding service.", "kind"
+        )
+        drains = registry.histogram(
+            "cache_drain_duration_seconds", "Duration of a drain in seconds.", buckets=_BUCKETS_S
+        )
+        statements = registry.histogram(
             "sql_statement_duration_seconds",
             "Duration of an SQL statement in seconds.",
             "statement",
+            buckets=_BUCKETS_S,
         )
-        chunkings = self._counter(
+        chunkings = registry.counter(
             "llm_chunkings",
             "Chunkings of a text by a language model, by outcome: `model`, or the fallback.",
             "outcome",
         )
-        summaries = self._counter(
+        summaries = registry.counter(
             "llm_summaries",
             "Summaries by a language model, by outcome: `model`, or the fallback.",
             "outcome",
         )
-        llm_tokens = self._counter("llm_tokens", "Tokens used by the language model.", "kind")
-        rag_steps = self._counter(
+        llm_tokens = registry.counter("llm_tokens", "Tokens used by the language model.", "kind")
+        rag_steps = registry.counter(
             "rag_steps",
             "Steps around a search, such as rewriting, by what did them or why they failed.",
             "step",
@@ -83,6 +108,7 @@ class Metrics:
         self._shard_events = cache(shard_events.labels)
         self._standby_reads = cache(standby_reads.labels)
         self._embedding = cache(embedding.labels)
+        self._embedding_failures = cache(embedding_failures.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
         # The usage meter; set later, because embedders are created before it.
@@ -91,9 +117,19 @@ class Metrics:
         self._chunkings = cache(chunkings.labels)
         self._summaries = cache(summaries.labels)
         self._llm_tokens = cache(llm_tokens.labels)
+        for event in _ALERTED:
+            self._events(event)
+        for kind in ("query", "batch"):
+            self._embedding_failures(kind)
 
-    def request(self, route: str, status: int, tier: str, seconds: float) -> None:
-        self._requests(route, status, tier).observe(seconds)
+    def request(
+        self, route: str, status: int, tier: str, seconds: float, trace_id: str = ""
+    ) -> None:
+        """trace_id: of a sampled request, which becomes an exemplar of its bucket."""
+        if trace_id:
+            self._requests(route, status, tier).observe(seconds, {"trace_id": trace_id})
+        else:
+            self._requests(route, status, tier).observe(seconds)
 
     def cache_event(self, event: str, amount: int = 1) -> None:
         counter = self._lookups if event in _TIERS else self._events
@@ -116,6 +152,9 @@ class Metrics:
     def embedded(self, kind: str, seconds: float) -> None:
         """kind: `query`, or `batch` for passages."""
         self._embedding(kind).observe(seconds)
+
+    def embedding_failed(self, kind: str) -> None:
+        self._embedding_failures(kind).inc()
 
     def embedding_tokens(self, kind: str, tokens: int) -> None:
         self._tokens(kind).inc(tokens)
@@ -142,18 +181,7 @@ class Metrics:
             self.on_tokens(f"{operation}_input", input_tokens)
             self.on_tokens(f"{operation}_output", output_tokens)
 
-    def exposition(self) -> bytes:
-        """The metrics as Prometheus text, summed over all workers if they share a folder."""
-        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-            return generate_latest(self._registry)
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the package has no annotation
-        return generate_latest(registry)
-
-    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
-        return Counter(f"nearhit_{name}", help_text, labels, registry=self._registry)
-
-    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
-        return Histogram(
-            f"nearhit_{name}", help_text, labels, buckets=_BUCKETS_S, registry=self._registry
-        )
+    def exposition(self, accept: str = "") -> tuple[bytes, str]:
+        """See `MetricRegistry.exposition`."""
+        self.search.flush()
+        return self.registry.exposition(accept)

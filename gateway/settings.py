@@ -6,12 +6,19 @@ from gateway.setting_groups.cache import CacheSettings
 from gateway.setting_groups.jobs import JobSettings
 from gateway.setting_groups.limits import LimitSettings
 from gateway.setting_groups.models import ModelSettings
+from gateway.setting_groups.monitoring import MonitoringSettings
 from gateway.setting_groups.servers import ServerSettings
 from gateway.setting_groups.web_tokens import WebTokenSettings
 
 
 class Settings(
-    ServerSettings, ModelSettings, JobSettings, CacheSettings, LimitSettings, WebTokenSettings
+    ServerSettings,
+    ModelSettings,
+    JobSettings,
+    CacheSettings,
+    LimitSettings,
+    WebTokenSettings,
+    MonitoringSettings,
 ):
     """Each field is an environment variable: `NEARHIT_` and its name in capitals."""
 

@@ -4,15 +4,20 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.http.admission import Counters
 from gateway.logs import KEY_START, RequestLog
 from gateway.metrics import Metrics
+
+if TYPE_CHECKING:
+    from gateway.http.http_services import HttpServices
+    from gateway.tracing.tracing import Tracing
 
 # Not a key that a caller has put into the wrong header: the log shows the id.
 _REQUEST_ID = re.compile(rf"(?!.*{KEY_START})[A-Za-z0-9._-]{{1,64}}")
@@ -25,6 +30,7 @@ _numbers = itertools.count(1)
 class Trace:
     """Filled in while the request is handled; `tier` and `tenant` stay empty where there is none.
 
+    trace_id: in hexadecimal digits, if requests are traced. is_sampled: whether spans are recorded.
     headers:  as received, of equal names the last; empty for a repeat, which is not parsed.
     counters: that count the request. unspent: those whose token is not spent yet.
     """
@@ -35,6 +41,8 @@ class Trace:
     route: str = ""
     tier: str = ""
     tenant: str = ""
+    trace_id: str = ""
+    is_sampled: bool = False
     query: str | None = None
     counters: Counters = ()
     unspent: Counters = ()
@@ -54,17 +62,30 @@ class Trace:
         parts.append(f"total;dur={(before_s - self.started_s) * 1000:.2f}")
         return ", ".join(parts)
 
+    def phases(self) -> Iterator[tuple[str, float, float]]:
+        """The phases so far, with their begins and ends on the clock of `started_s`."""
+        before_s = self.started_s
+        for name, at_s in self._marks:
+            yield name, before_s, at_s
+            before_s = at_s
+
 
 class RequestRecorder:
     """Logs and counts requests when they end. log: None if the log level leaves requests out."""
 
-    def __init__(self, metrics: Metrics, log: RequestLog | None) -> None:
+    def __init__(
+        self, metrics: Metrics, log: RequestLog | None, tracing: "Tracing | None" = None
+    ) -> None:
         self._metrics = metrics
         self._log = log
+        self._tracing = tracing
 
     def record(self, method: str, trace: Trace) -> None:
         seconds = time.perf_counter() - trace.started_s
-        self._metrics.request(trace.route, trace.status, trace.tier, seconds)
+        if self._tracing is not None and not trace.trace_id:
+            self._tracing.repeat(method, trace)
+        exemplar = trace.trace_id if trace.is_sampled else ""
+        self._metrics.request(trace.route, trace.status, trace.tier, seconds, exemplar)
         if self._log is not None:
             line = {
                 "event": "request",
@@ -78,6 +99,8 @@ class RequestRecorder:
                 "tenant": trace.tenant,
                 "tier": trace.tier,
             }
+            if trace.trace_id:
+                line["trace_id"] = trace.trace_id
             if trace.query is not None:
                 line["query"] = trace.query
             self._log.write(line)
@@ -110,10 +133,15 @@ class Telemetry:
                 message["headers"].append(header)
             await send(message)
 
+        http: HttpServices = scope["state"]["http"]
         try:
-            await self._app(scope, receive, observed)
+            if http.tracing is None:
+                await self._app(scope, receive, observed)
+            else:
+                with http.tracing.request(scope["method"], trace):
+                    await self._app(scope, receive, observed)
         finally:
-            scope["state"]["http"].recorder.record(scope["method"], trace)
+            http.recorder.record(scope["method"], trace)
 
 
 def request_id(header: bytes | None) -> str:

@@ -10,7 +10,11 @@ from pydantic_settings import BaseSettings
 class CacheSettings(BaseSettings):
     """Cache and audit log."""
 
-    cache_prefix: str = Field("nearhit:", description="prefix of every key in Redis")
+    cache_prefix: str = Field(
+        "nearhit:",
+        pattern=r"^[^{}]*$",
+        description="prefix of every key in Redis, without braces, which enclose the tenant",
+    )
     local_cache_bytes_max: PositiveInt = Field(
         67_108_864, description="size of a worker's local answer cache"
     )

@@ -1,5 +1,6 @@
 """Workers, their jobs, and the sources and events that they read."""
 
+from ipaddress import ip_network
 from pathlib import Path
 
 from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
@@ -48,6 +49,16 @@ class JobSettings(BaseSettings):
         None,
         description="comma-separated hosts that sources of kind `git` may read; unset: none",
     )
+    sources_web_hosts: str | None = Field(
+        None,
+        description="comma-separated hosts that sources of kind `web` may read, as `HOST` or "
+        "`HOST:PORT`, or `*` for all on their usual ports; unset: none",
+    )
+    sources_web_networks: str | None = Field(
+        None,
+        description="comma-separated networks, such as `10.1.2.0/24`, in which these hosts may be "
+        "although their addresses are not public; unset: none",
+    )
     rabbitmq_url: SecretStr | None = Field(
         None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
     )
@@ -66,6 +77,13 @@ class JobSettings(BaseSettings):
     @classmethod
     def _check_queues(cls, text: str | None) -> str | None:
         _tenants_by_queue(text)
+        return text
+
+    @field_validator("sources_web_networks")
+    @classmethod
+    def _check_networks(cls, text: str | None) -> str | None:
+        for part in listed(text):
+            ip_network(part)
         return text
 
     @field_validator("index_audit_schedule")

@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import (
     Field,
     NonNegativeFloat,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     field_validator,
@@ -31,6 +32,20 @@ class LimitSettings(BaseSettings):
     file_bytes_max: PositiveInt = Field(4_194_304, description="maximum size of an uploaded file")
     files_max: PositiveInt = Field(
         10_000, description="maximum files of a tenant, and maximum vector stores"
+    )
+    tenant_documents_max: NonNegativeInt | None = Field(
+        None,
+        description="documents of a tenant without a quota of its own; unset: no limit",
+    )
+    tenant_chunks_max: NonNegativeInt | None = Field(
+        None, description="chunks of such a tenant, with summaries; unset: no limit"
+    )
+    tenant_bytes_max: NonNegativeInt | None = Field(
+        None,
+        description="bytes of such a tenant's texts, in UTF-8, and uploaded files; unset: no limit",
+    )
+    tenant_sources_max: NonNegativeInt | None = Field(
+        None, description="sources of such a tenant, with vector stores; unset: no limit"
     )
     extract_processes: PositiveInt = Field(
         2,

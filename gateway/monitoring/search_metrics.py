@@ -1,0 +1,75 @@
+"""How well searches are answered: without a hit, without a sure one, with which best score.
+
+A repeated answer costs one dict update; the counters get the sums once a second.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Literal, TypeAlias
+
+from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.monitoring.tenant_labels import TenantLabels
+
+FLUSH_S = 1.0
+Outcome: TypeAlias = Literal["confident", "low_confidence", "empty"]
+
+_HITS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
+_SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_EMPTY = b'{"hits":[]'  # how the body of an answer without hits begins
+
+
+def outcome_of(body: bytes, *, is_low_confidence: bool) -> Outcome:
+    if body.startswith(_EMPTY):
+        return "empty"
+    return "low_confidence" if is_low_confidence else "confident"
+
+
+class SearchMetrics:
+    """Answers by outcome, from all tiers; hits and scores of computed answers alone."""
+
+    def __init__(self, registry: MetricRegistry, tenants: TenantLabels) -> None:
+        self._tenants = tenants
+        self._answers = registry.counter(
+            "search_answers",
+            "Answers to searches, cached ones too. empty: without a hit; low_confidence: no hit "
+            "has the score that a confident answer needs; confident: all others.",
+            "tenant",
+            "outcome",
+        )
+        self._hits = registry.histogram(
+            "search_hits", "Hits of a computed answer.", "tenant", buckets=_HITS
+        )
+        self._scores = registry.histogram(
+            "search_best_score",
+            "Score of the best hit of a computed answer that has one; fusion `absolute`.",
+            "tenant",
+            buckets=_SCORES,
+        )
+        self._degraded = registry.counter(
+            "search_degraded", "Answers computed by words alone, because the embedder failed."
+        )
+        self._pending: Counter[tuple[str, Outcome]] = Counter()
+
+    def served(self, tenant: str, outcome: Outcome) -> None:
+        """Count an answer that a caller gets. Only on an event loop."""
+        pending = self._pending
+        if not pending:
+            asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
+        pending[tenant, outcome] += 1
+
+    def computed(
+        self, tenant: str, *, hits: int, best_score: float | None, is_degraded: bool
+    ) -> None:
+        """Observe a computed answer. best_score: None if it has none on the absolute scale."""
+        label = self._tenants.label(tenant)
+        self._hits.labels(label).observe(hits)
+        if best_score is not None:
+            self._scores.labels(label).observe(best_score)
+        if is_degraded:
+            self._degraded.inc()
+
+    def flush(self) -> None:
+        """Add what is pending to the counters."""
+        pending, self._pending = self._pending, Counter()
+        for (tenant, outcome), answers in pending.items():
+            self._answers.labels(self._tenants.label(tenant), outcome).inc(answers)

@@ -1,0 +1,54 @@
+"""What a process holds and what waits in PostgreSQL, sampled at intervals."""
+
+from collections.abc import Mapping
+
+from gateway.monitoring.metric_registry import MetricRegistry
+
+
+class StateMetrics:
+    def __init__(self, registry: MetricRegistry) -> None:
+        self._jobs = registry.gauge(
+            "jobs",
+            "Jobs of all tenants that are waiting, running or failed, as PostgreSQL has them.",
+            "state",
+            joined="livemostrecent",
+        )
+        self._oldest = registry.gauge(
+            "jobs_oldest_due_seconds",
+            "How long the oldest waiting job has been due, in seconds; 0 without one.",
+            joined="livemostrecent",
+        )
+        self._standby_lag = registry.gauge(
+            "standby_lag_seconds",
+            "How far a connected standby is behind the primary, in seconds. No series if "
+            "Nearhit's role is not a member of pg_monitor.",
+            "standby",
+            joined="livemostrecent",
+        )
+        self._shards = registry.gauge(
+            "resident_shards", "Shards in the memory of the workers.", joined="livesum"
+        )
+        self._shard_bytes = registry.gauge(
+            "resident_shards_size_bytes",
+            "Memory of these shards in bytes; what workers share counts for each of them.",
+            joined="livesum",
+        )
+        self._read_leases = registry.gauge(
+            "read_leases_held", "Workers that hold a read lease.", joined="livesum"
+        )
+
+    def jobs(self, by_state: Mapping[str, int], oldest_due_s: float) -> None:
+        for state, number in by_state.items():
+            self._jobs.labels(state).set(number)
+        self._oldest.set(oldest_due_s)
+
+    def standbys(self, lag_s: Mapping[str, float]) -> None:
+        for name, seconds in lag_s.items():
+            self._standby_lag.labels(name).set(seconds)
+
+    def shards(self, number: int, size_bytes: int) -> None:
+        self._shards.set(number)
+        self._shard_bytes.set(size_bytes)
+
+    def read_lease(self, *, is_held: bool) -> None:
+        self._read_leases.set(is_held)

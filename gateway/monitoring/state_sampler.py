@@ -1,0 +1,71 @@
+"""Samples what waits in PostgreSQL and what this process holds, for the gauges."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import structlog
+
+from gateway.monitoring.state_metrics import StateMetrics
+from index.errors import IndexStoreError
+from index.jobs.job_queue import JobQueue
+from index.postgres.database import Database
+from index.regions import standbys
+from index.resident.resident_shards import ResidentShards
+
+EVERY_S = 15.0  # Prometheus reads no more often by default
+
+log = structlog.get_logger()
+
+
+class StateSampler:
+    """holds_read_lease: whether this process holds one now."""
+
+    def __init__(
+        self,
+        metrics: StateMetrics,
+        database: Database,
+        jobs: JobQueue,
+        shards: ResidentShards,
+        holds_read_lease: Callable[[], bool],
+        *,
+        every_s: float = EVERY_S,
+    ) -> None:
+        self._metrics = metrics
+        self._database = database
+        self._jobs = jobs
+        self._shards = shards
+        self._holds_read_lease = holds_read_lease
+        self._every_s = every_s
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Sample now and at intervals during the block."""
+        task = asyncio.create_task(self._repeat())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _repeat(self) -> None:
+        while True:
+            try:
+                await self.sample()
+            except IndexStoreError:
+                pass  # the gauges keep their last values; searches and writes report the outage
+            except Exception:
+                log.exception("metrics")
+            await asyncio.sleep(self._every_s)
+
+    async def sample(self) -> None:
+        """Set all gauges. Raises `DatabaseUnavailable` after those of this process are set."""
+        self._metrics.shards(len(self._shards.versions()), self._shards.size_bytes)
+        self._metrics.read_lease(is_held=self._holds_read_lease())
+        counts = await self._jobs.counts()
+        self._metrics.jobs(counts.by_state, counts.oldest_due_s)
+        statuses = await standbys.statuses(self._database)
+        # PostgreSQL tells no lag of a standby that has replayed everything.
+        self._metrics.standbys(
+            {each.name: each.lag_s or 0.0 for each in statuses if each.state == "streaming"}
+        )

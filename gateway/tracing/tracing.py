@@ -1,0 +1,234 @@
+"""Spans by OpenTelemetry, sent by OTLP over HTTP in the background.
+
+A request continues the trace that its `traceparent` names (W3C Trace Context), with the caller's
+decision whether it is sampled. Without that header a share of the requests is sampled.
+
+A span of a statement or a drain is made when it ends, from its duration, because `index` and
+`cache` report durations and know nothing of traces. Those of a request's phases are made when the
+request ends, of the times that `Server-Timing` shows: a request that is not traced makes none.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Protocol, TypeAlias, cast
+
+from opentelemetry import trace as otel
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from index.postgres.statement_comment import commenting
+
+SPANS_WAITING_MAX = 2_048  # then further ones are dropped; OpenTelemetry's own value
+EXPORT_S_MAX = 5.0  # of one batch, and of those that wait when the process ends
+_EXPORT_EVERY_S = 5.0  # OpenTelemetry's own value
+
+Observe: TypeAlias = Callable[[str, float], None]
+
+_W3C = TraceContextTextMapPropagator()
+
+
+class TracedRequest(Protocol):
+    """What a span says of a request; see `gateway.http.telemetry.Trace`."""
+
+    trace_id: str
+    is_sampled: bool
+    route: str
+    status: int
+    tenant: str
+    tier: str
+
+    @property
+    def request_id(self) -> str: ...
+    @property
+    def started_s(self) -> float: ...
+    @property
+    def headers(self) -> Mapping[bytes, bytes]: ...
+    def phases(self) -> Iterable[tuple[str, float, float]]: ...
+
+
+class Tracing:
+    """endpoint: of the collector, without `/v1/traces`. service: how this process is called there.
+
+    share: of the requests without `traceparent` that are sampled, 0 to 1.
+    comments_statements: whether statements of sampled requests name their trace in a comment.
+    """
+
+    def __init__(
+        self, endpoint: str, service: str, *, share: float, comments_statements: bool
+    ) -> None:
+        self._comments_statements = comments_statements
+        exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_S_MAX)
+        self._provider = TracerProvider(
+            sampler=ParentBased(TraceIdRatioBased(share)),
+            resource=Resource.create(
+                {
+                    "service.name": service,
+                    "service.version": metadata.version("nearhit"),
+                    "service.instance.id": str(os.getpid()),
+                }
+            ),
+            shutdown_on_exit=False,
+        )
+        self._provider.add_span_processor(
+            BatchSpanProcessor(
+                exporter,
+                max_queue_size=SPANS_WAITING_MAX,
+                schedule_delay_millis=_EXPORT_EVERY_S * 1000,
+                export_timeout_millis=EXPORT_S_MAX * 1000,
+            )
+        )
+        self._tracer = self._provider.get_tracer("nearhit")
+
+    async def close(self) -> None:
+        """Send the spans that wait."""
+        await asyncio.to_thread(self._provider.shutdown)
+
+    @contextmanager
+    def request(self, method: str, trace: TracedRequest) -> Iterator[None]:
+        """The span of a request, for the time of the block; its ids are put into `trace`."""
+        headers = {
+            name: trace.headers[name.encode()].decode("latin-1")
+            for name in ("traceparent", "tracestate")
+            if name.encode() in trace.headers
+        }
+        context, began_ns = _W3C.extract(headers), _ns_of(trace.started_s)
+        with self._current(method, SpanKind.SERVER, context, began_ns) as request_span:
+            trace.trace_id, trace.is_sampled = _ids_of(request_span)
+            try:
+                yield
+            finally:
+                self._end_request(request_span, method, trace)
+
+    def repeat(self, method: str, trace: TracedRequest) -> None:
+        """Make the span of an answered repeat, which has no `traceparent`; see `Repeats`."""
+        request_span = self._tracer.start_span(
+            method,
+            otel.set_span_in_context(otel.INVALID_SPAN),
+            SpanKind.SERVER,
+            start_time=_ns_of(trace.started_s),
+        )
+        trace.trace_id, trace.is_sampled = _ids_of(request_span)
+        self._end_request(request_span, method, trace)
+        request_span.end()
+
+    @contextmanager
+    def span(self, name: str) -> Iterator[None]:
+        """A span below the current one, for the time of the block."""
+        with self._tracer.start_as_current_span(name, record_exception=False):
+            yield
+
+    @contextmanager
+    def job(self, kind: str) -> Iterator[None]:
+        """The span of an attempt at a job, which begins a trace."""
+        with self._current(f"job {kind}", SpanKind.CONSUMER, None):
+            yield
+
+    def observing(self, observe: Observe) -> Observe:
+        """`observe`, which also makes a span of each statement of a sampled request."""
+
+        def observe_statement(name: str, seconds: float) -> None:
+            observe(name, seconds)
+            if otel.get_current_span().is_recording():
+                self._ended(
+                    name,
+                    seconds,
+                    SpanKind.CLIENT,
+                    {"db.system.name": "postgresql", "db.operation.name": name},
+                )
+
+        return observe_statement
+
+    def observing_drains(self, observe: Callable[[float], None]) -> Callable[[float], None]:
+        """The same for drains of the cache."""
+
+        def observe_drain(seconds: float) -> None:
+            observe(seconds)
+            if otel.get_current_span().is_recording():
+                self._ended("drain", seconds, SpanKind.INTERNAL, {})
+
+        return observe_drain
+
+    def _end_request(self, request_span: Span, method: str, trace: TracedRequest) -> None:
+        if not request_span.is_recording():
+            return
+        _describe(request_span, method, trace)
+        context = otel.set_span_in_context(request_span)
+        request_ns = cast("ReadableSpan", request_span).start_time or 0
+        for name, *times_s in trace.phases():
+            began_ns, ended_ns = (
+                request_ns + int((at_s - trace.started_s) * 1e9) for at_s in times_s
+            )
+            self._tracer.start_span(name, context, start_time=began_ns).end(ended_ns)
+
+    def _ended(self, name: str, seconds: float, kind: SpanKind, attributes: dict[str, str]) -> None:
+        """A span that has just ended."""
+        began_ns = _before_ns(seconds)
+        self._tracer.start_span(name, kind=kind, attributes=attributes, start_time=began_ns).end()
+
+    @contextmanager
+    def _current(
+        self, name: str, kind: SpanKind, context: Context | None, began_ns: int | None = None
+    ) -> Iterator[Span]:
+        """A span without a parent in this process, whose statements name it."""
+        context = otel.set_span_in_context(otel.INVALID_SPAN) if context is None else context
+        with self._tracer.start_as_current_span(
+            name, context, kind, start_time=began_ns, record_exception=False
+        ) as current:
+            headers: dict[str, str] = {}
+            if current.is_recording() and self._comments_statements:
+                _W3C.inject(headers)
+            with commenting(headers.get("traceparent", "")):
+                yield current
+
+
+def inject(headers: dict[str, str]) -> None:
+    """Add `traceparent` and `tracestate` of the current span, if there is one."""
+    _W3C.inject(headers)
+
+
+def current_ids() -> tuple[str, str]:
+    """The current trace and span in hexadecimal digits; empty without a span."""
+    context = otel.get_current_span().get_span_context()
+    if not context.is_valid:
+        return "", ""
+    return otel.format_trace_id(context.trace_id), otel.format_span_id(context.span_id)
+
+
+def _describe(request_span: Span, method: str, trace: TracedRequest) -> None:
+    request_span.update_name(f"{method} {trace.route}".rstrip())
+    request_span.set_attributes(
+        {
+            "http.request.method": method,
+            "http.route": trace.route,
+            "http.response.status_code": trace.status,
+            "nearhit.request_id": trace.request_id,
+            "nearhit.tenant": trace.tenant,
+            "nearhit.cache.tier": trace.tier,
+        }
+    )
+    if trace.status >= 500:
+        request_span.set_status(StatusCode.ERROR)
+
+
+def _ids_of(of: Span) -> tuple[str, bool]:
+    context = of.get_span_context()
+    return otel.format_trace_id(context.trace_id), of.is_recording()
+
+
+def _before_ns(seconds: float) -> int:
+    return time.time_ns() - int(seconds * 1e9)
+
+
+def _ns_of(at_s: float) -> int:
+    """Of a time on the clock of `time.perf_counter`."""
+    return _before_ns(time.perf_counter() - at_s)

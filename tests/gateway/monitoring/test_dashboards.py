@@ -1,0 +1,208 @@
+"""Every query of the boards, and every alert rule, on a Prometheus that scraped a busy gateway."""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grafana_foundation_sdk.cog import plugins
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
+from pydantic import SecretStr
+
+from gateway.embedded.embedded_servers import Servers
+from gateway.metrics import Metrics
+from gateway.search import embedders
+from tests.conftest import fresh_settings
+from tests.gateway.monitoring.own_prometheus import OwnPrometheus, own_prometheus
+from tests.gateway.monitoring.prometheus_programs import needs_prometheus
+from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.writes.test_queued_writes import put_later
+from tests.stub_openai import WIDTH, chat, stub_openai
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+BOARDS: dict[str, Any] = {
+    file.stem: json.loads(file.read_text("utf-8")) for file in (DEPLOY / "grafana").glob("*.json")
+}
+TARGETS = [
+    pytest.param(target["expr"], id=f"{name}: {panel['title']} {target['refId']}")
+    for name, board in BOARDS.items()
+    for panel in board["panels"]
+    for target in panel.get("targets", ())
+]
+VARIABLES = {
+    variable["query"]["query"]
+    for board in BOARDS.values()
+    for variable in board["templating"]["list"]
+    if variable["type"] == "query"
+}
+# Metrics without a series in the deployment of these tests.
+WITHOUT_SERIES = {
+    "nearhit_standby_reads_total": "it has no standby; tests/gateway/regions counts them",
+    "nearhit_standby_lag_seconds": "it has no standby; tests/gateway/regions measures it",
+}
+_INTERVALS = {"$__rate_interval": "10s", "$__range": "1m"}
+_ROUNDS_S = 6.0
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+async def prometheus(
+    servers: Servers, databases: "asyncio.Queue[str]", tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[OwnPrometheus]:
+    """It has scraped a gateway with every kind of traffic for some seconds."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    async with stub_openai() as stub, fresh_settings(servers, databases) as fresh:
+        stub.chat_answer = lambda _: chat("Since when is there annual leave?")
+        settings = fresh.model_copy(
+            update={
+                "embedder": "openai",
+                "openai_base_url": stub.url,
+                "openai_api_key": SecretStr("key"),
+                "openai_dimensions": WIDTH,
+                "chat_model": "stub",
+                "chat_base_url": stub.url,
+                "price_embedding": 1.0,
+                "price_chat_input": 1.0,
+                "confidence_min": 0.3,
+                "cache_audit_per_mille": 1000,
+                "shard_bytes_max": 100_000_000,
+                "serve_jobs": True,
+            }
+        )
+        metrics = Metrics(tenants_max=3)
+        (embedder,) = embedders.make_all(settings, metrics.embedding_tokens)
+        async with running(settings, embedder, metrics) as gateway:
+            await gateway.tenant("acme")
+            ana = await gateway.caller("ana", tenant="acme")
+            address = f"{gateway.client.base_url.host}:{gateway.client.base_url.port}"
+            rules = DEPLOY / "prometheus" / "alerts.yml"
+            async with own_prometheus(folder, {"nearhit": address}, rules) as started:
+                clock_s = asyncio.get_running_loop().time
+                ends_s = clock_s() + _ROUNDS_S
+                number = 0
+                while clock_s() < ends_s:
+                    number += 1
+                    await use(gateway, ana, number)
+                yield started
+
+
+async def use(gateway: Gateway, ana: Caller, number: int) -> None:
+    """One round of every kind of traffic."""
+    await ana.put("leave", f"# Leave\n\nEverybody gets {number} days of annual leave.")
+    long = f"# Long {number}\n\n" + "A sentence that a model may shorten. " * 250
+    await ana.put("long", long, chunker="model", summaries="model")
+    await put_later(ana, "later", f"# Later\n\nWritten by a job, version {number}.")
+    for query in ("annual leave", "annual leave", f"question {number}"):
+        await ana.search(query)
+    await ana.search("leave", filter={"sources": ["nowhere"]})
+    await ana.search("since when?", history=[{"role": "user", "content": f"Leave {number}?"}])
+    await ana.call("GET", "/v1/documents/missing")
+    await gateway.client.get("/nothing")
+    await asyncio.sleep(0.1)
+
+
+def at_test(expression: str) -> str:
+    for name, value in _INTERVALS.items():
+        expression = expression.replace(name, value)
+    expression = re.sub(r"\$(instance|tenant)\b", ".*", expression)
+    assert "$" not in expression
+    return expression
+
+
+@needs_prometheus
+@pytest.mark.parametrize("expression", TARGETS)
+async def test_a_panel_has_values(prometheus: OwnPrometheus, expression: str) -> None:
+    names = set(re.findall(r"nearhit_\w+", expression))
+    if names & WITHOUT_SERIES.keys():
+        assert await prometheus.values(at_test(expression)) == []
+        return
+
+    values = await prometheus.values(at_test(expression))
+
+    assert any(map(math.isfinite, values)), values
+
+
+@needs_prometheus
+@pytest.mark.parametrize("definition", sorted(VARIABLES))
+async def test_a_variable_has_values(prometheus: OwnPrometheus, definition: str) -> None:
+    found = re.fullmatch(r"label_values\((\w+), (\w+)\)", definition)
+    assert found is not None
+
+    values = await prometheus.get(f"label/{found[2]}/values", **{"match[]": found[1]})
+
+    assert values
+    if found[2] == "tenant":
+        assert values == ["acme"]
+
+
+@needs_prometheus
+async def test_prometheus_evaluates_every_rule(prometheus: OwnPrometheus) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            groups = (await prometheus.get("rules"))["groups"]
+            rules = [rule for group in groups for rule in group["rules"]]
+            if all(rule["health"] != "unknown" for rule in rules):
+                break
+            await asyncio.sleep(0.1)
+
+    assert {
+        rule["name"]: rule.get("lastError", "") for rule in rules if rule["health"] != "ok"
+    } == {}
+    assert len(rules) > 15
+    async with asyncio.timeout(20):
+        while not await prometheus.values("nearhit:search_slow:ratio_rate5m"):
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_grafanas_types_hold_all_of_a_board(board: dict[str, Any]) -> None:
+    """Grafana's own SDK, made from its schemas, reads every field and drops none."""
+    plugins.register_default_plugins()
+
+    read = json.loads(json.dumps(Dashboard.from_json(board), cls=JSONEncoder))
+
+    assert_holds(read, board, "board")
+
+
+def assert_holds(whole: Any, part: Any, path: str) -> None:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            assert key in whole or value is None, f"{path}.{key}"
+            assert_holds(whole.get(key), value, f"{path}.{key}")
+    elif isinstance(part, list):
+        assert len(whole) == len(part), path
+        for number, (one, other) in enumerate(zip(whole, part, strict=True)):
+            assert_holds(one, other, f"{path}[{number}]")
+    else:
+        assert whole == part, path
+
+
+def test_boards_and_panels_have_stable_and_unique_names() -> None:
+    assert {board["uid"] for board in BOARDS.values()} == {
+        f"nearhit-{name}" for name in ("operator", "cost", "quality")
+    }
+    for board in BOARDS.values():
+        ids = [panel["id"] for panel in board["panels"]]
+        assert len(ids) == len(set(ids))
+        first = board["templating"]["list"][0]
+        assert (first["name"], first["type"]) == ("datasource", "datasource")
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_panels_do_not_overlap_and_use_the_variable_data_source(board: dict[str, Any]) -> None:
+    cells = set()
+    for panel in board["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        for x in range(place["x"], place["x"] + place["w"]):
+            for y in range(place["y"], place["y"] + place["h"]):
+                assert (x, y) not in cells, panel["title"]
+                cells.add((x, y))
+        for target in panel.get("targets", ()):
+            assert target["datasource"]["uid"] == "${datasource}"

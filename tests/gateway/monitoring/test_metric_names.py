@@ -1,0 +1,95 @@
+"""Names follow Prometheus's conventions, and pages name metrics that exist."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.metrics import Metrics
+from tests.gateway.monitoring.prometheus_programs import needs_prometheus, promtool
+
+ROOT = Path(__file__).parents[3]
+# The reference is written from the code; the changelog may name what an older version had.
+PAGES = [page for page in (ROOT / "docs").rglob("*.md") if "benchmarks" not in page.parts]
+_NAMED = re.compile(r"`(nearhit_[a-z_]+)(?:\{[^`]*\})?`")
+_SUFFIX = re.compile(r"_(total|bucket|sum|count)$")
+# Roles and databases of PostgreSQL, and channels of messages.
+NO_METRICS = {"nearhit_search", "nearhit_shards"}
+
+
+def families(metrics: Metrics) -> dict[str, Any]:
+    """Each collector by the name of its family."""
+    collectors: list[Any] = list(metrics.registry.collectors)
+    return {collector.describe()[0].name: collector for collector in collectors}
+
+
+def counted_once(metrics: Metrics) -> None:
+    """Give each family a series."""
+    for collector in families(metrics).values():
+        names = collector._labelnames  # noqa: SLF001  the package has no public way
+        child = collector.labels(*("x" for _ in names)) if names else collector
+        for deed in ("set", "inc", "observe"):
+            if hasattr(child, deed):
+                getattr(child, deed)(1)
+                break
+
+
+@pytest.mark.anyio
+@needs_prometheus
+async def test_every_name_and_help_text_follows_prometheus_conventions() -> None:
+    metrics = Metrics()
+    counted_once(metrics)
+
+    text, media_type = metrics.exposition()
+
+    assert media_type.startswith("text/plain")
+    assert len(re.findall(rb"^# TYPE nearhit_", text, re.MULTILINE)) == len(families(metrics))
+    assert await promtool("check", "metrics", text=text) == ""
+
+
+def test_every_metric_that_a_page_names_exists() -> None:
+    existing = families(Metrics()).keys()
+    named = {
+        (page.name, name) for page in PAGES for name in _NAMED.findall(page.read_text("utf-8"))
+    }
+
+    unknown = {
+        (page, name)
+        for page, name in named
+        if _SUFFIX.sub("", name) not in existing and name not in NO_METRICS
+    }
+    assert not unknown
+    assert len(named) > len(existing)
+
+
+def test_every_metric_is_in_the_reference_and_on_no_list_of_its_own() -> None:
+    reference = (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8")
+
+    rows = {_SUFFIX.sub("", name) for name in re.findall(r"^\| `(\w+)`", reference, re.MULTILINE)}
+
+    assert rows == families(Metrics()).keys()
+
+
+def test_tenants_beyond_the_limit_share_one_label() -> None:
+    metrics = Metrics(tenants_max=2)
+    for tenant in ("acme", "beta", "gamma", "delta", "acme"):
+        metrics.usage.tokens(tenant, "search", 10, 0.5)
+
+    text = metrics.exposition()[0].decode()
+
+    tokens = dict(
+        re.findall(r'usage_tokens_total\{operation="search",tenant="(\w+)"\} (\S+)', text)
+    )
+    assert tokens == {"acme": "20.0", "beta": "10.0", "other": "20.0"}
+
+
+def test_no_tenant_has_a_label_unless_the_operator_asks_for_it() -> None:
+    metrics = Metrics()
+    metrics.usage.tokens("acme", "search", 10, 0.5)
+    metrics.search.computed("acme", hits=3, best_score=0.7, is_degraded=False)
+
+    text = metrics.exposition()[0]
+
+    assert b"acme" not in text
+    assert b'nearhit_usage_tokens_total{operation="search",tenant="other"} 10.0' in text
