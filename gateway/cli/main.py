@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from gateway.cli import (
     audit_log_command,
+    backup_command,
     common,
     curation_command,
     jobs_command,
@@ -45,6 +46,7 @@ app.command()(status_command.status)
 app.command()(status_command.usage)
 app.command()(mcp_command.mcp)
 app.command()(loadtest_command.loadtest)
+app.command()(backup_command.backup)
 app.command()(restore_command.restore)
 app.add_typer(tenant_command.commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
@@ -108,8 +110,9 @@ def worker(
     with common.errors(), common.servers(Settings()) as settings:
         from gateway import logs
         from gateway.operator import operations
+        from gateway.tracing import spans
 
-        logs.configure(settings.log_level)
+        logs.configure(settings.log_level, *spans.log_processors(settings))
         asyncio.run(operations.work(settings, interval_s))
 
 

@@ -20,6 +20,7 @@ from gateway.http.connection import Connection
 from gateway.operator import operations, quickstart
 from gateway.search import embedders
 from gateway.settings import Settings
+from gateway.tracing import spans
 from gateway.worker import parent_watch
 
 _OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
@@ -31,6 +32,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     """
     for name in embedders.names(settings):
         embedders.check(settings, name)  # fails here as one line, not in a worker
+    spans.check(settings)
     with _listen(settings) as listener:
         url = _url(listener)
         if embedded:

@@ -4,9 +4,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 from rich.markup import escape
@@ -17,9 +17,12 @@ from gateway.cli.common import console
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
+    from cache.redis.store import NodeStatus
+    from gateway.stores import Stores
+    from index.model.quota import Quotas, StoredAmounts
     from index.postgres.database import Database
     from index.regions.standbys import StandbyStatus
-    from index.tenants.usage import UsageStore
+    from index.tenants.usage import DailyUsage
 
 Names = Annotated[
     list[str] | None, typer.Option("--tenant", help="A tenant; repeat for more. Default: all.")
@@ -32,25 +35,30 @@ Last = Annotated[
 ]
 
 T = TypeVar("T")
+U = TypeVar("U")
+Stored: TypeAlias = "tuple[StoredAmounts, Quotas]"
 
 
 @dataclass(frozen=True, slots=True)
-class _Regions:
+class _Servers:
     """gateways: with a read lease, by region."""
 
     gateways: Counter[str]
     standbys: "Sequence[StandbyStatus]"
+    redis: "Sequence[NodeStatus]"
 
 
 def status(tenant: Names = None) -> None:
     """Show waiting, running and failed jobs and the index lag, by tenant and source.
 
-    With regions, also how many gateways hold a read lease in each, and how far behind the primary
-    its standbys are.
+    Also the memory of Redis, and of each node if it is a cluster. With regions, how many gateways
+    hold a read lease in each, and how far behind the primary its standbys are.
     """
     headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused")
     table = Table("tenant", "source", *headings)
-    statuses, regions = _query_tenants(tenant or [], lambda usage, name: usage.status(name))
+    statuses, servers = _query_tenants(
+        tenant or [], lambda stores, name: stores.usage.status(name), _look_at_servers
+    )
     for name, sources in statuses:
         for source in sources:
             oldest_s = source.oldest_waiting_s
@@ -62,31 +70,58 @@ def status(tenant: Names = None) -> None:
                 *map(str, (source.embedded, source.reused)),
             )
     console.print(table if table.row_count else "no sources yet")
-    if regions.gateways:
+    nodes = Table("Redis", "slots", "memory", "when it is full")
+    for node in servers.redis:
+        nodes.add_row(escape(node.node), *_memory(node))
+    console.print(nodes)
+    if servers.gateways:
         held = Table("region", "gateways with a read lease")
-        for region, number in sorted(regions.gateways.items()):
+        for region, number in sorted(servers.gateways.items()):
             held.add_row(region, str(number))
         console.print(held)
-    if regions.standbys:
+    if servers.standbys:
         lags = Table("standby", "state", "lag", "not replayed", "log for it")
-        for each in regions.standbys:
+        for each in servers.standbys:
             lags.add_row(escape(each.name), *_lag(each))
         console.print(lags)
 
 
 def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
-    """Show tokens and cost by day, tenant and operation; by default of this month."""
+    """Show tokens and cost by day, tenant and operation, by default of this month; and quotas.
+
+    Of each quota what the tenant stores now, and what it may store.
+    """
     today = datetime.now(UTC)
     begin, end = (first or today.replace(day=1)).date(), (last or today).date()
     table = Table("day", "tenant", "operation", "tokens", "cost", "embedded", "reused")
-    used, _ = _query_tenants(tenant or [], lambda usage, name: usage.days(name, begin, end))
-    for name, days in used:
+    stored = Table("tenant", "documents", "chunks", "bytes", "sources")
+
+    async def query(stores: "Stores", name: str) -> "tuple[list[DailyUsage], Stored]":
+        return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
+
+    used, _ = _query_tenants(tenant or [], query, _look_at_nothing)
+    for name, (days, (amounts, quotas)) in used:
+        stored.add_row(name, *map(_share, astuple(amounts), astuple(quotas)))
         for day in days:
             table.add_row(
                 *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
                 *map(str, (day.embedded, day.reused)),
             )
     console.print(table if table.row_count else "no usage")
+    if stored.row_count:
+        console.print(stored)
+
+
+def _share(used: int, limit: int | None) -> str:
+    return f"{used:,}" if limit is None else f"{used:,} of {limit:,}"
+
+
+def _memory(node: "NodeStatus") -> tuple[str, ...]:
+    slots = "" if node.slots is None else f"{node.slots:,}"
+    if node.failure:
+        return slots, "", escape(node.failure)
+    used, limit = (f"{size / 1e6:,.1f} MB" for size in (node.memory_bytes, node.memory_bytes_max))
+    return slots, f"{used} of {limit}" if node.memory_bytes_max else used, node.eviction_policy
 
 
 def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
@@ -99,32 +134,43 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
     )
 
 
+async def _look_at_servers(settings: Settings, database: "Database") -> _Servers:
+    from gateway.services import open_redis
+    from index.regions import standbys
+    from index.regions.read_lease_store import ReadLeaseStore
+
+    gateways = Counter(await ReadLeaseStore(database).regions())
+    async with open_redis(settings) as redis:
+        return _Servers(gateways, await standbys.statuses(database), await redis.node_statuses())
+
+
+async def _look_at_nothing(_settings: Settings, _database: "Database") -> None:
+    """Nothing else is shown."""
+
+
 def _query_tenants(
-    names: Sequence[str], query: "Callable[[UsageStore, str], Coroutine[None, None, T]]"
-) -> tuple[list[tuple[str, T]], "_Regions"]:
-    """The result of a query for each named tenant, or for all; and the state of the regions."""
+    names: Sequence[str],
+    query: "Callable[[Stores, str], Coroutine[None, None, T]]",
+    look: "Callable[[Settings, Database], Coroutine[None, None, U]]",
+) -> tuple[list[tuple[str, T]], U]:
+    """The result of a query for each named tenant, or for all; and what else is looked at."""
 
-    async def run(settings: Settings) -> tuple[list[tuple[str, T]], _Regions]:
-        from index.regions import standbys
-        from index.regions.read_lease_store import ReadLeaseStore
-
-        async with _open_usage(settings, names) as (database, usage, tenants):
-            results = [(name, await query(usage, name)) for name in tenants]
-            gateways = Counter(await ReadLeaseStore(database).regions())
-            return results, _Regions(gateways, await standbys.statuses(database))
+    async def run(settings: Settings) -> tuple[list[tuple[str, T]], U]:
+        async with _open_stores(settings, names) as (database, stores, tenants):
+            results = [(name, await query(stores, name)) for name in tenants]
+            return results, await look(settings, database)
 
     with common.errors(), common.servers(Settings()) as settings:
         return asyncio.run(run(settings))
 
 
 @asynccontextmanager
-async def _open_usage(
+async def _open_stores(
     settings: Settings, names: Sequence[str]
-) -> "AsyncIterator[tuple[Database, UsageStore, list[str]]]":
+) -> "AsyncIterator[tuple[Database, Stores, list[str]]]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
-    from index.tenants.tenant_store import TenantStore
-    from index.tenants.usage import UsageStore
+    from gateway.stores import Stores
 
     async with operations.open_database(settings) as database:
-        tenants = await operations.resolve_tenants(TenantStore(database), names)
-        yield database, UsageStore(database), tenants
+        stores = Stores.of(database, settings)
+        yield database, stores, await operations.resolve_tenants(stores.tenants, names)

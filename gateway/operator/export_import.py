@@ -15,7 +15,7 @@ from gateway.sources.source_schemas import SourceBody
 from index.documents.event_versions import Reading
 from index.documents.export import ReadSource, Snapshot, snapshot
 from index.documents.source_store import SourceConfig, SourceStore
-from index.errors import SourceReserved, TenantMissing
+from index.errors import QuotaExceeded, SourceReserved, TenantMissing
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, encode_line
 from ingest.sources.source import RefusedItem
 from ingest.sources.source_sync import Report, read_items
@@ -95,8 +95,8 @@ async def import_tenant(
                         await _put_source(services.stores.sources, tenant, line)
                     except ValidationError as error:
                         refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
-                    except SourceReserved as reserved:
-                        refused.append(RefusedItem(line.source, str(reserved)))
+                    except (SourceReserved, QuotaExceeded) as error:
+                        refused.append(RefusedItem(line.source, str(error)))
         report, _ = await read_items(
             archive.documents(),
             tenant,

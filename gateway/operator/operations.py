@@ -13,6 +13,7 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
+from gateway.monitoring import metrics_server
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.recording.read_log import Reader
 from gateway.regions import region_services
@@ -21,6 +22,7 @@ from gateway.search.cache_audit import CacheAuditRun, Verdict
 from gateway.search.response_body import search_index
 from gateway.services import Services, open_services, pooler
 from gateway.settings import Settings
+from gateway.tracing.spans import Service
 from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
@@ -87,12 +89,15 @@ async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[st
 
 
 def acting_services(
-    settings: Settings, actor: ActingPrincipal = OPERATOR
+    settings: Settings,
+    actor: ActingPrincipal = OPERATOR,
+    metrics: Metrics | None = None,
+    service: Service = "nearhit",
 ) -> AbstractAsyncContextManager[Services]:
     """All services of a gateway or worker. actor: the principal that the audit log names."""
-    metrics = Metrics()
+    metrics = metrics or Metrics()
     configured = embedders.make_all(settings, metrics.embedding_tokens)
-    return _acting(actor, open_services(settings, metrics, *configured))
+    return _acting(actor, open_services(settings, metrics, *configured, service=service))
 
 
 @asynccontextmanager
@@ -283,16 +288,26 @@ async def work(settings: Settings, interval_s: float) -> None:
 
     Raises `CommandError`.
     """
-    from gateway.worker import worker_loop  # its imports take half a second
-
     if settings.rabbitmq_url is not None:
         _check_rabbitmq(settings, settings.rabbitmq_url.get_secret_value())
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    metrics = Metrics(settings.metrics_tenants_max)
+    port = settings.worker_metrics_port
+    with metrics_server.serving(metrics.registry, settings.host, port):
+        await _work(settings, interval_s, metrics, stop)
+
+
+async def _work(
+    settings: Settings, interval_s: float, metrics: Metrics, stop: asyncio.Event
+) -> None:
+    from gateway.worker import worker_loop  # its imports take half a second
+
     async with (
-        acting_services(settings, SYSTEM) as services,
+        acting_services(settings, SYSTEM, metrics, "nearhit-worker") as services,
+        services.state_sampler.running(),
         retry_while_busy(settings) as patient_database,
     ):
         await worker_loop.run_worker(

@@ -191,6 +191,7 @@ async def test_each_bad_setting_names_its_variable(environment: dict[str, str]) 
         "NEARHIT_DEADLINE_S": "-1",
         "NEARHIT_WORKERS": "0",
         "NEARHIT_ADMIN_KEY": "hush-hush",
+        "NEARHIT_CACHE_PREFIX": "app{one}:",
     }
 
     line = await refused(environment | bad, "tenant", "create", "acme")

@@ -4,11 +4,13 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.cache.support.own_cluster import own_cluster
 from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import put_later
@@ -53,6 +55,30 @@ async def test_gateways_with_a_read_lease_are_shown_by_region(
     assert [cell.strip() for cell in row.strip("│").split("│")] == ["far-away", "1"]
 
 
+async def test_the_nodes_of_a_redis_cluster_are_shown_with_their_slots(
+    settings: Settings, gateway: Gateway
+) -> None:
+    (single,) = redis_rows(await succeeds(environment_of(settings), "status"))
+    assert single[:2] == ["Redis", ""]
+    assert single[2].endswith("MB")
+
+    async with own_cluster(password="hush") as cluster:
+        environment = environment_of(settings) | {"NEARHIT_REDIS_URL": cluster.url}
+        await cluster.masters[2].kill()
+        shown = await succeeds(environment, "status")
+
+    rows = {name: cells for name, *cells in redis_rows(shown)}
+    names = [f"Redis 127.0.0.1:{node.port}" for node in cluster.masters]
+    assert sum(int(rows[name][0].replace(",", "")) for name in names) == REDIS_CLUSTER_HASH_SLOTS
+    assert [rows[name][2] for name in names[:2]] == ["noeviction", "noeviction"]
+    assert "did not answer" in rows[names[2]][2]
+    assert "hush" not in shown
+
+
+def redis_rows(shown: str) -> list[list[str]]:
+    return [cells(line) for line in shown.splitlines() if line.startswith("│ Redis")]
+
+
 async def test_what_was_used_is_shown_by_day(
     settings: Settings, embedder: Embedder, gateway: Gateway
 ) -> None:
@@ -65,8 +91,24 @@ async def test_what_was_used_is_shown_by_day(
         environment_of(settings), *("usage", "--from", "2020-01-01", "--to", "2020-12-31")
     )
 
-    (row,) = (line for line in month.splitlines() if "acme" in line)
-    assert [cell.strip() for cell in row.strip("│").split("│")] == [
-        *(today, "acme", "ingest", "0", "0.000000", "7", "3")
-    ]
-    assert long_ago.endswith("no usage\n")
+    row, _ = (line for line in month.splitlines() if "acme" in line)
+    assert cells(row) == [today, "acme", "ingest", "0", "0.000000", "7", "3"]
+    assert "no usage\n" in long_ago
+
+
+async def test_what_a_tenant_stores_is_shown_beside_its_quotas(
+    settings: Settings, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("one", "Thirty days of leave.")
+    await gateway.operator.call("PUT", "/v1/tenants/acme/quotas", json={"documents": 5})
+
+    shown = await succeeds(
+        {**environment_of(settings), "NEARHIT_TENANT_BYTES_MAX": "4000"}, "usage"
+    )
+
+    (row,) = (line for line in shown.splitlines() if "acme" in line)
+    assert cells(row) == ["acme", "1 of 5", "1", "21 of 4,000", "1"]
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("│").split("│")]
