@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.metrics import Metrics
+from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings import Settings
 from gateway.stores import Stores
@@ -10,6 +11,8 @@ from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.jobs.job_queue import JobQueue
 from index.tenants.principals import PrincipalStore
+from index.tenants.quota_store import QuotaStore
+from index.tenants.search_statistics import SearchStatisticsStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 
@@ -23,12 +26,19 @@ class AdminServices:
     jobs: JobQueue
     usage: UsageStore
     usage_meter: UsageMeter
+    search_statistics: SearchStatistics
+    search_statistics_store: SearchStatisticsStore
+    quotas: QuotaStore
     audits: AuditSchedule
     audit_log: AuditLog
 
 
 def build(
-    settings: Settings, metrics: Metrics, stores: Stores, usage_meter: UsageMeter
+    settings: Settings,
+    metrics: Metrics,
+    stores: Stores,
+    usage_meter: UsageMeter,
+    search_statistics: SearchStatistics,
 ) -> AdminServices:
     return AdminServices(
         settings=settings,
@@ -38,6 +48,9 @@ def build(
         jobs=stores.jobs,
         usage=stores.usage,
         usage_meter=usage_meter,
+        search_statistics=search_statistics,
+        search_statistics_store=stores.search_statistics,
+        quotas=stores.quotas,
         audits=stores.audits,
         audit_log=stores.audit_log,
     )

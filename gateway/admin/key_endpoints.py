@@ -16,12 +16,14 @@ from gateway.admin.key_schemas import (
     RotateBody,
     TokenAnswer,
     TokenBody,
+    TokensAnswer,
+    TokenSummary,
 )
 from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
-from index.tenants.principals import ShownKey
+from index.tenants.principals import ShownKey, ShownToken
 
 _PAGE_MAX = 100
 
@@ -115,6 +117,27 @@ async def create_token(context: RequestContext[AdminServices]) -> Response:
     return json_response(answer, 201)
 
 
+async def list_tokens(context: RequestContext[AdminServices]) -> Response:
+    """List tokens that work: an admin's key sees the tenant's, others their subject's.
+
+    A token sees itself and its descendants, as it may revoke no others.
+    """
+    principal = (await context.authenticate()).principal
+    is_admin = "admin" in principal.roles and not principal.is_token
+    rows = await context.services.principals.tokens_page(
+        principal.tenant,
+        None if is_admin else principal.subject,
+        principal.key_id if principal.is_token else None,
+        after=schemas.parse_value(
+            "cursor", schemas.LINE, context.request.query_params.get("cursor", "")
+        ),
+        limit=_PAGE_MAX + 1,
+    )
+    page = rows[:_PAGE_MAX]
+    cursor = page[-1].key_id if len(rows) > len(page) else None
+    return json_response(TokensAnswer(tokens=tuple(map(_token_summary, page)), cursor=cursor))
+
+
 async def revoke_token(context: RequestContext[AdminServices]) -> Response:
     """Revoke a token. A token may revoke itself and its descendants; a key all of its subject's."""
     principal = (await context.authenticate()).principal
@@ -142,6 +165,11 @@ def _key_id(context: RequestContext[AdminServices]) -> str:
 def _summary(key: ShownKey) -> KeySummary:
     fields: dict[str, Any] = asdict(key)
     return KeySummary(id=fields.pop("key_id"), **fields)
+
+
+def _token_summary(token: ShownToken) -> TokenSummary:
+    fields: dict[str, Any] = asdict(token)
+    return TokenSummary(id=fields.pop("key_id"), **fields)
 
 
 def _no_such_tenant() -> problems.Problem:

@@ -93,3 +93,20 @@ class TokenAnswer(Body):
     token: str = Field(description="shown only once; Nearhit stores its SHA-256")
     expires_at: Instant
     token_type: Literal["Bearer"] = "Bearer"  # noqa: S105  the name of a scheme
+
+
+class TokenSummary(Body):
+    id: str
+    name: str
+    subject: str
+    roles: tuple[str, ...]
+    scopes: tuple[str, ...]
+    created_at: Instant
+    expires_at: Instant
+    last_used_at: Instant | None = Field(description="accurate to about a minute")
+    made_with: str | None = Field(description="the key or token; null: a web token")
+
+
+class TokensAnswer(Body):
+    tokens: tuple[TokenSummary, ...]
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")

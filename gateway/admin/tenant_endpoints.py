@@ -1,8 +1,8 @@
-"""Tenants, for the operator; groups and staleness, for an admin of the tenant."""
+"""Tenants, for the operator; staleness, for an admin of the tenant."""
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
+from gateway import problems
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.tenant_schemas import (
     ConsistencyAnswer,
@@ -24,20 +24,6 @@ async def create_tenant(context: RequestContext[AdminServices]) -> Response:
     return json_response(TenantAnswer(id=body.id, name=name), 201)
 
 
-async def add_member(context: RequestContext[AdminServices]) -> Response:
-    caller = await context.authenticate()
-    group, subject = _membership(context)
-    await context.services.tenants.add_member(caller.principal.tenant, group, subject)
-    return Response(status_code=204)
-
-
-async def remove_member(context: RequestContext[AdminServices]) -> Response:
-    caller = await context.authenticate()
-    group, subject = _membership(context)
-    await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
-    return Response(status_code=204)
-
-
 async def get_consistency(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     return json_response(ConsistencyAnswer(max_staleness_ms=caller.principal.max_staleness_ms))
@@ -49,9 +35,3 @@ async def put_consistency(context: RequestContext[AdminServices]) -> Response:
     body = context.parse_body(ConsistencyBody)
     await context.services.tenants.put_max_staleness(tenant, body.max_staleness_ms)
     return json_response(ConsistencyAnswer(max_staleness_ms=body.max_staleness_ms))
-
-
-def _membership(context: RequestContext[AdminServices]) -> tuple[str, str]:
-    parameters = context.request.path_params
-    group = schemas.parse_value("group", schemas.NAME, parameters["group"])
-    return group, schemas.parse_value("subject", schemas.NAME, parameters["subject"])

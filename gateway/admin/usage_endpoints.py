@@ -1,4 +1,4 @@
-"""A tenant's usage, its budget, and how far its index is behind."""
+"""A tenant's usage, its budget and quotas, and how far its index is behind."""
 
 from datetime import date
 
@@ -9,6 +9,9 @@ from gateway.admin.admin_services import AdminServices
 from gateway.admin.usage_schemas import (
     BudgetBody,
     DayAnswer,
+    QuotaAnswer,
+    QuotasAnswer,
+    QuotasBody,
     SourceStatusBody,
     StatusAnswer,
     UsageAnswer,
@@ -16,6 +19,7 @@ from gateway.admin.usage_schemas import (
 from gateway.auth.authenticator import utc_now
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
+from index.model.quota import Quotas, StoredAmounts
 from index.tenants.usage import IngestStatus
 
 _DAYS_MAX = 366
@@ -26,7 +30,10 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
     caller = await context.authenticate()
     tenant, services = caller.principal.tenant, context.services
     today = utc_now().date()
-    first, last = _day(context, "from", today.replace(day=1)), _day(context, "to", today)
+    first, last = (
+        day_parameter(context, "from", today.replace(day=1)),
+        day_parameter(context, "to", today),
+    )
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
     await services.usage_meter.flush()
@@ -48,6 +55,7 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
             ),
             cost_month=round(month.cost, 6),
             budget_month=limit,
+            quotas=_quotas_answer(*await services.quotas.get(tenant)),
         )
     )
 
@@ -60,6 +68,16 @@ async def put_budget(context: RequestContext[AdminServices]) -> Response:
         raise problems.not_found("tenant", "The tenant does not exist.")
     context.services.usage_meter.drop_cached(tenant)
     await context.services.jobs.run_now(tenant)
+    return Response(status_code=204)
+
+
+async def put_quotas(context: RequestContext[AdminServices]) -> Response:
+    """Set all quotas; a write that is being committed is compared with the earlier ones."""
+    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    body = context.parse_body(QuotasBody)
+    own = Quotas(body.documents, body.chunks, body.bytes, body.sources)
+    if not await context.services.quotas.put(tenant, own):
+        raise problems.not_found("tenant", "The tenant does not exist.")
     return Response(status_code=204)
 
 
@@ -85,6 +103,15 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
     )
 
 
+def _quotas_answer(stored: StoredAmounts, quotas: Quotas) -> QuotasAnswer:
+    return QuotasAnswer(
+        documents=QuotaAnswer(used=stored.documents, limit=quotas.documents),
+        chunks=QuotaAnswer(used=stored.chunks, limit=quotas.chunks),
+        bytes=QuotaAnswer(used=stored.bytes, limit=quotas.bytes),
+        sources=QuotaAnswer(used=stored.sources, limit=quotas.sources),
+    )
+
+
 def _source_status(status: IngestStatus) -> SourceStatusBody:
     return SourceStatusBody(
         source=status.source,
@@ -102,7 +129,8 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _day(context: RequestContext[AdminServices], name: str, default: date) -> date:
+def day_parameter(context: RequestContext[AdminServices], name: str, default: date) -> date:
+    """The day that a query parameter names; a 422 `Problem` if it names none."""
     text = context.request.query_params.get(name)
     if text is None:
         return default

@@ -1,10 +1,13 @@
 """The request and response bodies of usage, budgets and ingest status."""
 
 from datetime import date, datetime
+from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
 from gateway.schemas import Body
+
+QuotaLimit: TypeAlias = Annotated[int | None, Field(ge=0, le=2**63 - 1)]
 
 
 class DayAnswer(Body):
@@ -16,10 +19,32 @@ class DayAnswer(Body):
     embeddings_reused: int = Field(description="chunks that reused a stored embedding")
 
 
+class QuotaAnswer(Body):
+    used: int
+    limit: int | None = Field(description="null: no limit")
+
+
+class QuotasAnswer(Body):
+    documents: QuotaAnswer
+    chunks: QuotaAnswer = Field(description="with summaries")
+    bytes: QuotaAnswer = Field(description="of texts, in UTF-8, and of uploaded files")
+    sources: QuotaAnswer = Field(description="with vector stores")
+
+
+class QuotasBody(Body):
+    """The most that the tenant may store; null: the default of all tenants."""
+
+    documents: QuotaLimit = None
+    chunks: QuotaLimit = None
+    bytes: QuotaLimit = None
+    sources: QuotaLimit = None
+
+
 class UsageAnswer(Body):
     days: tuple[DayAnswer, ...]
     cost_month: float = Field(description="cost of this month so far")
     budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
+    quotas: QuotasAnswer = Field(description="what the tenant stores now, and may store")
 
 
 class BudgetBody(Body):

@@ -9,9 +9,11 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
 from gateway.curation.curation_services import CurationServices
+from gateway.faqs import faq_document
+from gateway.faqs.faq_schemas import FaqBody
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, with_revision
-from index.model.document import TITLE_CHARACTERS_MAX, Document
+from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from index.tenants.curation import CurationRecord, State
 from ingest.sources.faqs import text_of
 from ingest.write.revision import Written
@@ -64,9 +66,15 @@ async def resolve(
         raise problems.conflict("item_id", f"The item is {item.state} already.")
     document_id, written = None, None
     if body.answer is not None:
-        document_id = body.document_id or f"curation/{item_id}"
-        document = _document(document_id, item, body, body.answer, services.settings.language)
-        written = await services.writer.put(tenant, document_id, lambda _stored: document)
+        language = services.settings.language
+        if body.faq_category is None:
+            document_id = body.document_id or f"curation/{item_id}"
+            document = _document(document_id, item, body, body.answer, language)
+            written = await services.writer.put(tenant, document_id, lambda _stored: document)
+        else:
+            faq = _faq(item, body, body.answer, language)
+            document_id = faq.document_id
+            written = await services.writer.put(tenant, document_id, faq_document.revised(faq))
     state: State = "dismissed" if document_id is None else "resolved"
     resolved = await services.curation.resolve(tenant, item_id, state, document_id)
     if resolved is None:
@@ -91,6 +99,24 @@ def _document(
         readers=body.readers,
         chunker="whole",
     )
+
+
+def _faq(item: CurationRecord, body: ResolveBody, answer: str, language: str) -> Document:
+    """The document of an active FAQ; a 422 `Problem` if the body says what a FAQ does not have."""
+    for field in ("document_id", "owner", "source", "tags"):
+        if field in body.model_fields_set:
+            raise problems.invalid_field(field, "must be absent: a FAQ has none of its own")
+    if not body.readers:
+        raise problems.invalid_field("readers", "must not be empty: a FAQ has no owner to read it")
+    question = " ".join(normalise(body.question or item.question).split())
+    fields = FaqBody.model_construct(
+        question=question[:TITLE_CHARACTERS_MAX],
+        answer=answer,
+        category=body.faq_category,
+        language=body.language,
+        readers=body.readers,
+    )
+    return faq_document.to_document(item.item_id, fields, language)
 
 
 def _after(cursor: str) -> tuple[int, str] | None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from gateway.faqs.faq_schemas import CategoryName
 from gateway.schemas import Body
 from index.model.document import (
     CURATION_SOURCE,
@@ -107,6 +108,9 @@ class ResolveBody(Body):
         None, description="absent: `curation/` and the item's id"
     )
     source: Source = CURATION_SOURCE
+    faq_category: CategoryName | None = Field(
+        None, description="write a FAQ of this category instead; it has no owner and no tags"
+    )
     language: Language | None = None
     tags: Tags = ()
     owner: Owner | None = None

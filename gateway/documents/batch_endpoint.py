@@ -39,14 +39,21 @@ class QueuedLine:
 async def put_batch(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     caller = await context.authenticate()
+    return StreamingResponse(
+        _put_lines(context, caller, lines_of(context)), media_type="application/x-ndjson"
+    )
+
+
+def lines_of(context: RequestContext[DocumentServices]) -> list[bytes]:
+    """The lines of the body that are not blank; a 422 `Problem` for none or too many."""
     body = context.body
     lines_max = context.services.settings.batch_documents_max
-    # Blank lines are ignored; a body of millions of them is refused before it is split.
+    # A body of millions of blank lines is refused before it is split.
     is_too_long = body.count(b"\n") > 2 * lines_max
     lines = [] if is_too_long else [line for line in body.split(b"\n") if line.strip()]
     if is_too_long or not 1 <= len(lines) <= lines_max:
         raise problems.invalid_field("body", f"must have 1 to {lines_max:,} lines")
-    return StreamingResponse(_put_lines(context, caller, lines), media_type="application/x-ndjson")
+    return lines
 
 
 async def _put_lines(
@@ -73,7 +80,8 @@ async def _write_lines(
         return [error] * len(lines)
     puts = [_parse_put(context, caller, line) for line in lines]
     valid = [put for put in puts if isinstance(put, Put)]
-    outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
+    with context.span("write"):
+        outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
     results: list[Outcome | QueuedLine] = [
         next(outcomes) if isinstance(put, Put) else put for put in puts
     ]

@@ -4,7 +4,7 @@ The local cache of a process may hold a deleted answer's bytes a little longer. 
 serves them, because they are valid only up to an older revision; newer answers evict them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from cache.protocol import Revisions
 from gateway import problems, schemas
+from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
 from gateway.documents.document_endpoints import document_id_of, written_response
 from gateway.documents.document_services import DocumentServices
@@ -37,14 +38,25 @@ TENANT_VISIBLE_KINDS = {DROP_ANSWERS, vocabulary_pruning.PRUNE}
 async def delete_document(context: RequestContext[DocumentServices]) -> Response:
     """Delete a document; the response lists what is still pending."""
     caller = await context.authenticate()
+    return await remove_document(context, caller, document_id_of(context), require_editable)
+
+
+async def remove_document(
+    context: RequestContext[DocumentServices],
+    caller: AuthenticatedRequest,
+    document_id: str,
+    require: Callable[[AuthenticatedRequest, Document | None], Document],
+) -> Response:
+    """require: answers the stored document, or raises a `Problem` if it must not be deleted."""
     services, tenant = context.services, caller.principal.tenant
     was_public = False
 
     def permit(stored: Document | None) -> None:
         nonlocal was_public
-        was_public = PUBLIC in require_editable(caller, stored).readers
+        was_public = PUBLIC in require(caller, stored).readers
 
-    removal = await services.writer.remove(tenant, document_id_of(context), permit, forget=True)
+    with context.span("write"):
+        removal = await services.writer.remove(tenant, document_id, permit, forget=True)
     assert removal.forgotten is not None
     pending = {"vocabulary": queued_body(removal.forgotten.words_job).status_url}
     if not await _drop_invalid_answers(services, tenant, everywhere=was_public):

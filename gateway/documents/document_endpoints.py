@@ -27,6 +27,12 @@ from gateway.documents.document_update import (
     require_editable,
     with_access,
 )
+from gateway.documents.preconditions import (
+    etag_of,
+    has_preconditions,
+    queued_write_exists,
+    with_preconditions,
+)
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response, queued_response, read_response, with_revision
 from index.errors import EmbeddingUnavailable, TenantMissing
@@ -46,14 +52,20 @@ async def put_document(context: RequestContext[DocumentServices]) -> Response:
     settings = context.services.settings
     payload = context.body
     body = context.parse_body(DocumentBody)
-    revise = build_update(caller, document_id, body, settings.language)
+    revise = with_preconditions(
+        context.request, build_update(caller, document_id, body, settings.language)
+    )
     if len(payload) > settings.document_inline_bytes_max or context.prefers("respond-async"):
         return await _queue_put(context, caller, document_id, body, payload, revise)
     tenant = caller.principal.tenant
+    is_conditional = has_preconditions(context.request)
+    if is_conditional and await context.services.jobs.is_document_awaited(tenant, document_id):
+        raise queued_write_exists()
     try:
-        written = await context.services.writer.put(
-            tenant, document_id, revise, parts=parts_of(body)
-        )
+        with context.span("write"):
+            written = await context.services.writer.put(
+                tenant, document_id, revise, parts=parts_of(body)
+            )
     except EmbeddingUnavailable:  # the worker retries
         return await _queue_put(context, caller, document_id, body, payload, revise)
     return written_response(caller, write_answer(written), written)
@@ -71,7 +83,12 @@ async def _queue_put(
     principal = caller.principal
     stored = await context.services.documents.stored(principal.tenant, document_id)
     revise(stored.document if stored else None)
-    job_id = await enqueue_write(context.services, caller, document_id, body, payload)
+    expected = None
+    if has_preconditions(context.request):
+        expected = stored.version if stored else 0
+    job_id = await enqueue_write(
+        context.services, caller, document_id, body, payload, expected_version=expected
+    )
     accepted = queued_response(job_id)
     if context.prefers("respond-async"):
         accepted.headers["Preference-Applied"] = "respond-async"
@@ -88,8 +105,13 @@ async def enqueue_write(
     document_id: str,
     body: DocumentBody,
     payload: bytes,
+    *,
+    expected_version: int | None = None,
 ) -> str:
-    """Queue the write and return the job's id. Raises `SourceReserved`, as the write would."""
+    """Queue the write and return the job's id. Raises `SourceReserved`, as the write would.
+
+    expected_version: which must be stored, and awaited by no other write, else a 412 `Problem`.
+    """
     principal = caller.principal
     await services.sources.require_open(principal.tenant, body.source, document_id)
     job = NewJob(
@@ -103,7 +125,12 @@ async def enqueue_write(
         attempts_max=services.settings.job_attempts_max,
         parts=parts_of(body),
     )
-    return await services.jobs.enqueue_document(document_id, job)
+    if expected_version is None:
+        return await services.jobs.enqueue_document(document_id, job)
+    job_id = await services.jobs.enqueue_if_unchanged(document_id, job, expected_version)
+    if job_id is None:
+        raise queued_write_exists()
+    return job_id
 
 
 async def _key_id(services: DocumentServices, principal: Principal) -> str:
@@ -124,7 +151,9 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     if document is None:
         raise no_such_document()
     context.services.read_log.documents(caller.principal, [document.document_id])
-    return read_response(DocumentAnswer(text=document.text, **_summary(document)))
+    response = read_response(DocumentAnswer(text=document.text, **_summary(document)))
+    response.headers["ETag"] = etag_of(document)
+    return response
 
 
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:
@@ -156,12 +185,13 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
 async def patch_access(context: RequestContext[DocumentServices]) -> Response:
     caller = await context.authenticate()
     body = context.parse_body(AccessBody)
-    written = await context.services.writer.put_access(
-        caller.principal.tenant,
-        document_id_of(context),
-        lambda stored: with_access(caller, require_editable(caller, stored), body),
-        parts=parts_of(body) & ACCESS,
-    )
+    with context.span("write"):
+        written = await context.services.writer.put_access(
+            caller.principal.tenant,
+            document_id_of(context),
+            lambda stored: with_access(caller, require_editable(caller, stored), body),
+            parts=parts_of(body) & ACCESS,
+        )
     answer = RevisionAnswer(document_id=written.document_id, revision=written.revision)
     return written_response(caller, answer, written)
 

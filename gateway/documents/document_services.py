@@ -10,6 +10,7 @@ from gateway.recording.usage_meter import UsageMeter
 from gateway.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
+from index.documents.faq_store import FaqStore
 from index.documents.source_store import SourceStore
 from index.invalidation.changes import ChangeSet
 from index.jobs.job_queue import JobQueue
@@ -28,6 +29,7 @@ class DocumentServices:
     tenants: TenantStore
     principals: PrincipalStore
     documents: DocumentStore
+    faqs: FaqStore
     sources: SourceStore
     jobs: JobQueue
     writer: Writer
@@ -61,6 +63,7 @@ def build(
         tenants=stores.tenants,
         principals=stores.principals,
         documents=stores.documents,
+        faqs=stores.faqs,
         sources=stores.sources,
         jobs=stores.jobs,
         writer=writer,

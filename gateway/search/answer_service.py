@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from cache.answers import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
+from gateway.monitoring.search_metrics import outcome_of
 from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
 from gateway.search.response_body import build_answer, compute_answer, search_index
 from gateway.search.search_request import SearchRequest
@@ -38,7 +39,12 @@ async def search_at_once(
         if not is_confirmed(result):
             return None
         return await build_answer(
-            result, search.scope, search.query, services.rag_tools, is_recorded=False
+            result,
+            search.scope,
+            search.query,
+            services.rag_tools,
+            services.metrics.search,
+            is_recorded=False,
         )
 
     return await services.answers.compute_at_once(search.key, compute)
@@ -62,17 +68,30 @@ async def get_or_compute(
             search.scope,
             search.query,
             services.rag_tools,
+            services.metrics.search,
             revisions,
             is_recorded=is_recorded,
         ),
     )
 
 
-def record_served(services: SearchServices, search: SearchRequest, served: ServedAnswer) -> None:
-    """Log the read and a low-confidence question; audit a sample of the cached answers."""
+def record_served(
+    services: SearchServices,
+    search: SearchRequest,
+    served: ServedAnswer,
+    seconds: float | None = None,
+) -> None:
+    """Count and log the read and a low-confidence question; audit a sample of the answers.
+
+    seconds: that the answer took; None if it is one of several that were computed together.
+    """
     services.read_log.answer(search.principal, search.key, served.body)
     services.auditor.sample(search.scope, search.query, search.key, served)
-    if served.body.endswith(LOW_CONFIDENCE_SUFFIX):
+    is_low_confidence = served.body.endswith(LOW_CONFIDENCE_SUFFIX)
+    outcome = outcome_of(served.body, is_low_confidence=is_low_confidence)
+    services.metrics.search.served(search.scope.tenant, outcome)
+    services.statistics.served(search.scope.tenant, served.tier, outcome, seconds)
+    if is_low_confidence:
         services.low_confidence.add(search.scope.tenant, search.query.text, served.body)
 
 

@@ -103,7 +103,13 @@ async def _search_in_snapshot(
                 services.searcher, request.scope, request.query, history
             )
     answers = {
-        key: await build_answer(results[key], request.scope, request.query, services.rag_tools)
+        key: await build_answer(
+            results[key],
+            request.scope,
+            request.query,
+            services.rag_tools,
+            services.metrics.search,
+        )
         for key, request in distinct.items()
     }
     return [_served(answers[request.key]) for request in requests]

@@ -7,8 +7,10 @@ entries for `nearhit audit`.
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from typing import Literal, TypeAlias
+from contextlib import suppress
+from typing import Literal, Protocol, TypeAlias
 
+import orjson
 import structlog
 
 from cache import protocol
@@ -17,10 +19,11 @@ from cache.invalidation import CountEvent, Invalidation
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from gateway.search.response_body import matches_body, search_index
+from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable, UnreadableRecord
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.invalidation.changes import ChangeSet
-from index.model.query import Query
+from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
@@ -36,10 +39,18 @@ _ATTEMPTS_MAX = 5  # per entry while writers change the index
 log = structlog.get_logger()
 
 
+class OnCompared(Protocol):
+    """Receives that an answer of a tier was computed again, and whether it was the same."""
+
+    def __call__(self, tenant: str, tier: str, /, *, is_equal: bool) -> None: ...
+
+
 class CacheAuditor:
     """searcher: without shards, as it also audits what they answered.
 
-    share: of the answers, 0 to 1, to audit. count: receives audit_VERDICT.
+    share: of the answers, 0 to 1, to audit. count: receives audit_VERDICT, and audit_leaked for an
+        answer that shows a document which its scope does not admit. on_compared: receives the
+        sampled answers that were found equal or other.
     """
 
     def __init__(
@@ -47,14 +58,18 @@ class CacheAuditor:
         searcher: Searcher,
         answers: Answers,
         shards: ResidentShards,
+        documents: DocumentStore,
         count: CountEvent,
+        on_compared: OnCompared,
         *,
         share: float,
     ) -> None:
         self._searcher = searcher
         self._shards = shards
+        self._documents = documents
         self._answers = answers
         self._count = count
+        self._on_compared = on_compared
         self._share = share
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -95,7 +110,28 @@ class CacheAuditor:
         )
         await self._answers.drop(scope.tenant, key)
         self._shards.refuse(scope.partitions)  # one of them may have left a chunk out
+        await self._report_leak(scope, query, key, body, revisions)
         return "other"
+
+    async def _report_leak(
+        self, scope: Scope, query: Query, key: str, body: bytes, revisions: Revisions
+    ) -> None:
+        """Count and log a leak; without PostgreSQL nobody can tell, and the difference counts."""
+        with suppress(DatabaseUnavailable):
+            if await self._is_leaked(scope, query, body, revisions):
+                self._count("audit_leaked")
+                log.error("audit", state="leaked", tenant=scope.tenant, key=key)
+
+    async def _is_leaked(
+        self, scope: Scope, query: Query, body: bytes, revisions: Revisions
+    ) -> bool:
+        """Whether the body shows a document that its scope does not admit at these revisions."""
+        for document_id in {hit["document_id"] for hit in orjson.loads(body)["hits"]}:
+            if await self._documents.read_own_or_public(scope, Filter(), document_id) is None:
+                # Unless its readers have changed since the comparison.
+                now = await search_index(self._searcher, scope, query)
+                return Revisions(now.history, now.as_of) == revisions
+        return False
 
     async def drain_background(self) -> None:
         await asyncio.gather(*self._tasks)
@@ -106,6 +142,8 @@ class CacheAuditor:
         except DatabaseUnavailable:
             return
         self._count(f"audit_{verdict}")
+        if verdict in ("equal", "other"):
+            self._on_compared(scope.tenant, served.tier, is_equal=verdict == "equal")
 
 
 class CacheAuditRun:

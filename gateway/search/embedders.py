@@ -16,6 +16,7 @@ from pathlib import Path
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.settings import Settings
+from gateway.tracing import outgoing
 from index.embedders import onnx_model, static_model
 from index.embedders.onnx_model import OnnxModel
 from index.search.query_embedder import Embedder
@@ -88,6 +89,7 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
         base_url=settings.openai_base_url,
         max_retries=_RETRIES_MAX,
+        http_client=outgoing.http_client(settings),
     )
     return OpenAIEmbedder(
         client,

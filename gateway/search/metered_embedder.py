@@ -56,6 +56,7 @@ class MeteredEmbedder:
             yield
         except EmbeddingUnavailable as error:
             self._say(kind, str(error))
+            self._metrics.embedding_failed(kind)
             raise
         else:
             self._say(kind, "")

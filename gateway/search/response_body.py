@@ -7,6 +7,7 @@ import orjson
 
 from cache.answers import ComputedAnswer
 from cache.protocol import Revisions
+from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from index.model.query import Query
 from index.model.scope import Scope
@@ -23,6 +24,7 @@ async def compute_answer(
     scope: Scope,
     query: Query,
     rag_tools: LazyRagTools,
+    search_metrics: SearchMetrics,
     revisions: Revisions,
     *,
     is_recorded: bool = True,
@@ -36,7 +38,9 @@ async def compute_answer(
         result = await searcher.search(
             scope, query, history=revisions.history, revisions=revisions.by_partition
         )
-    return await build_answer(result, scope, query, rag_tools, is_recorded=is_recorded)
+    return await build_answer(
+        result, scope, query, rag_tools, search_metrics, is_recorded=is_recorded
+    )
 
 
 async def build_answer(
@@ -44,10 +48,18 @@ async def build_answer(
     scope: Scope,
     query: Query,
     rag_tools: LazyRagTools,
+    search_metrics: SearchMetrics,
     *,
     is_recorded: bool = True,
 ) -> ComputedAnswer:
     """The answer that the search result makes; services and models postprocess it if asked to."""
+    is_absolute = bool(result.hits) and query.fusion == "absolute"
+    search_metrics.computed(
+        scope.tenant,
+        hits=len(result.hits),
+        best_score=result.hits[0].score if is_absolute else None,
+        is_degraded=result.degraded,
+    )
     llm_output = None
     missing_parts = {"embedder": "lexical-only"} if result.degraded else {}
     if query.postprocessing is not None:

@@ -8,6 +8,7 @@ A new question to shards is searched first: its statement returns what `authenti
 repeat begins with `authenticate`, and is looked up in memory alone; see `gateway.http.repeats`.
 """
 
+import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -126,7 +127,7 @@ def _is_confirmed(
 def _record(
     services: SearchServices, trace: Trace, request: SearchRequest, answer: ServedAnswer
 ) -> None:
-    record_served(services, request, answer)
+    record_served(services, request, answer, time.perf_counter() - trace.started_s)
     trace.tier = answer.tier
     trace.mark("cache" if answer.tier != "miss" else "search")
     if services.settings.log_queries:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
@@ -16,6 +17,7 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.recording.low_confidence_log import LowConfidenceLog
 from gateway.recording.read_log import ReadLog
+from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
@@ -24,14 +26,18 @@ from gateway.search.search_schemas import SearchBody
 from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings import Settings
 from gateway.stores import Stores
+from index.audit.audit_log import AuditLog
 from index.postgres.database import Database
 from index.resident import shard_comparison
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard_folder import ShardFolder
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
-from index.tenants.principals import Principal
+from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
+
+if TYPE_CHECKING:
+    from gateway.tracing.tracing import Tracing
 
 _PARSED_SEARCHES_MAX = 1_000  # at most 64 MB with the longest bodies, 2 MB with usual ones
 _FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
@@ -41,6 +47,7 @@ _FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
 class SearchServices:
     """edition:         of answers; another version of Nearhit or of the index gives other answers.
     parsed_searches: by credential digest and request body.
+    tracing:         None if nothing is traced.
     """
 
     settings: Settings
@@ -56,9 +63,13 @@ class SearchServices:
     shard_auditor: ShardAuditor
     rag_tools: LazyRagTools
     query_gates: QueryGateStore
+    principals: PrincipalStore
+    audit_log: AuditLog
     read_log: ReadLog
+    statistics: SearchStatistics
     low_confidence: LowConfidenceLog
     parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
+    tracing: "Tracing | None"
 
     def parsed_request(
         self, key: tuple[bytes, bytes], principal: Principal
@@ -85,6 +96,9 @@ def build(
     rag_tools: LazyRagTools,
     read_log: ReadLog,
     standby: Standby | None,
+    *,
+    statistics: SearchStatistics,
+    tracing: "Tracing | None",
 ) -> SearchServices:
     query_vector_caches = {
         embedder.space: caches.query_vectors
@@ -124,7 +138,13 @@ def build(
         answers=caches.answers,
         similarity=caches.similarity,
         auditor=CacheAuditor(
-            searcher(None), caches.answers, shards, metrics.cache_event, share=share
+            searcher(None),
+            caches.answers,
+            shards,
+            stores.documents,
+            metrics.cache_event,
+            statistics.audited,
+            share=share,
         ),
         shard_auditor=ShardAuditor(
             partial(shard_comparison.compare, nearest),
@@ -135,11 +155,15 @@ def build(
         ),
         rag_tools=rag_tools,
         query_gates=stores.query_gates,
+        principals=stores.principals,
+        audit_log=stores.audit_log,
         read_log=read_log,
+        statistics=statistics,
         low_confidence=LowConfidenceLog(
             stores.low_confidence, items_max=settings.curation_items_max
         ),
         parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),
+        tracing=tracing,
     )
 
 

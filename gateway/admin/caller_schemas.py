@@ -1,0 +1,19 @@
+"""The response body of `GET /v1/caller`."""
+
+from pydantic import Field
+
+from gateway.schemas import Body, Instant
+
+
+class CallerAnswer(Body):
+    """The principal that a credential stands for; for the operator's key only `is_operator`."""
+
+    is_operator: bool = False
+    tenant: str | None = None
+    subject: str | None = None
+    key_id: str | None = Field(None, description="null: a web token, or the operator's key")
+    groups: tuple[str, ...] = Field((), description="of the credential, and memberships")
+    roles: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    expires_at: Instant | None = Field(None, description="null: it does not expire")
+    is_token: bool = False

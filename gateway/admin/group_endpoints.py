@@ -1,0 +1,67 @@
+"""Groups and their members, for an admin of the tenant."""
+
+from starlette.responses import Response
+
+from gateway import schemas
+from gateway.admin.admin_services import AdminServices
+from gateway.admin.group_schemas import GroupAnswer, GroupsAnswer, MemberAnswer, MembersAnswer
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
+
+_PAGE_MAX = 100
+
+
+async def list_groups(context: RequestContext[AdminServices]) -> Response:
+    """List groups by name; `cursor` is the last name of the previous page."""
+    tenant = (await context.authenticate()).principal.tenant
+    rows = await context.services.tenants.groups_page(
+        tenant, after=_cursor(context), limit=_PAGE_MAX + 1
+    )
+    page = rows[:_PAGE_MAX]
+    return json_response(
+        GroupsAnswer(
+            groups=tuple(GroupAnswer(group=row.group, members=row.members) for row in page),
+            cursor=page[-1].group if len(rows) > len(page) else None,
+        )
+    )
+
+
+async def list_members(context: RequestContext[AdminServices]) -> Response:
+    """List a group's members by subject; a group that nobody was added to has none."""
+    tenant = (await context.authenticate()).principal.tenant
+    group = schemas.parse_value("group", schemas.NAME, context.request.path_params["group"])
+    rows = await context.services.tenants.members_page(
+        tenant, group, after=_cursor(context), limit=_PAGE_MAX + 1
+    )
+    page = rows[:_PAGE_MAX]
+    return json_response(
+        MembersAnswer(
+            members=tuple(MemberAnswer(subject=row.subject, added_at=row.added_at) for row in page),
+            cursor=page[-1].subject if len(rows) > len(page) else None,
+        )
+    )
+
+
+async def add_member(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    group, subject = _membership(context)
+    await context.services.tenants.add_member(caller.principal.tenant, group, subject)
+    return Response(status_code=204)
+
+
+async def remove_member(context: RequestContext[AdminServices]) -> Response:
+    caller = await context.authenticate()
+    group, subject = _membership(context)
+    await context.services.tenants.remove_member(caller.principal.tenant, group, subject)
+    return Response(status_code=204)
+
+
+def _cursor(context: RequestContext[AdminServices]) -> str:
+    cursor = context.request.query_params.get("cursor", "")
+    return schemas.parse_value("cursor", schemas.LINE, cursor)
+
+
+def _membership(context: RequestContext[AdminServices]) -> tuple[str, str]:
+    parameters = context.request.path_params
+    group = schemas.parse_value("group", schemas.NAME, parameters["group"])
+    return group, schemas.parse_value("subject", schemas.NAME, parameters["subject"])

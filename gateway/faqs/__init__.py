@@ -1,0 +1,1 @@
+"""FAQs: questions and answers that admins keep; each is a document while it is active or not."""

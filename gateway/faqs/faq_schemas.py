@@ -1,0 +1,112 @@
+"""The request and response bodies of FAQs."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
+from pydantic_core import PydanticCustomError
+
+from gateway.schemas import Body
+from index.model.document import (
+    TAGS_MAX,
+    TITLE_CHARACTERS_MAX,
+    Language,
+    OneLine,
+    Readers,
+    Tag,
+    normalise,
+)
+
+ANSWER_CHARACTERS_MAX = 20_000
+PRIORITY_MAX = 1_000
+KEYWORDS_MAX = TAGS_MAX - 1  # the category is a tag too
+
+FaqId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+FAQ_ID: TypeAdapter[str] = TypeAdapter(FaqId)
+Question = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=TITLE_CHARACTERS_MAX),
+    OneLine,
+    AfterValidator(normalise),
+]
+_AnswerText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=ANSWER_CHARACTERS_MAX),
+    AfterValidator(normalise),
+]
+
+
+def _without_comma(keyword: str) -> str:
+    if "," in keyword:
+        raise PydanticCustomError("form", "must not hold a comma")
+    return keyword
+
+
+CategoryName = Annotated[Tag, AfterValidator(normalise)]
+_Keyword = Annotated[Tag, AfterValidator(_without_comma), AfterValidator(normalise)]
+
+
+class FaqBody(Body):
+    """A FAQ to write. An inactive one is in no answer; its readers are kept."""
+
+    question: Question
+    answer: _AnswerText
+    category: CategoryName | None = Field(
+        None, description="null: none; it is a tag of the document"
+    )
+    keywords: Annotated[tuple[_Keyword, ...], Field(max_length=KEYWORDS_MAX)] = Field(
+        (), description="further words that searches find it by; they are tags of the document"
+    )
+    priority: Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX)] = Field(
+        0, description="the highest is first in the list of its category; no search heeds it"
+    )
+    active: bool = Field(True, description="whether searches find it")
+    language: Language | None = Field(None, description="null: the gateway's own")
+    readers: Annotated[Readers, Field(min_length=1)] = ("tenant",)
+
+
+class FaqLine(FaqBody):
+    """One line of an import or an export."""
+
+    id: FaqId | None = Field(
+        None, description="null: a digest of the question, so the same question replaces it"
+    )
+
+
+class FaqAnswer(Body):
+    id: str
+    document_id: str = Field(description="of the document that a search finds while it is active")
+    question: str
+    answer: str
+    category: str | None
+    keywords: tuple[str, ...]
+    priority: int
+    active: bool
+    language: str
+    readers: tuple[str, ...]
+
+
+class FaqsAnswer(Body):
+    faqs: tuple[FaqAnswer, ...] = Field(
+        description="by category, then the highest priority first, then by id"
+    )
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
+
+
+class FaqCategoryAnswer(Body):
+    category: str | None
+    faqs: int
+    active: int
+
+
+class FaqCategoriesAnswer(Body):
+    categories: tuple[FaqCategoryAnswer, ...] = Field(description="the first 1,000 by name")
+
+
+class FaqWritten(Body):
+    id: str
+    document_id: str
+    revision: int
+
+
+class FaqImported(FaqWritten):
+    line: int

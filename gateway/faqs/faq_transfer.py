@@ -1,0 +1,110 @@
+"""Import and export of FAQs: one FAQ a line, in the same form."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from gateway import problems, schemas
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.documents.batch_endpoint import lines_of
+from gateway.documents.document_services import DocumentServices
+from gateway.faqs import faq_document
+from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
+from gateway.faqs.faq_schemas import FaqImported, FaqLine
+from gateway.http.request_context import RequestContext
+from gateway.problems import Problem
+from index.errors import DatabaseUnavailable
+from ingest.write.batch import batches
+from ingest.write.revision import Outcome, Put, Written
+
+_NDJSON = "application/x-ndjson"
+_EXPORT_PAGE = 500
+
+
+async def export_faqs(context: RequestContext[DocumentServices]) -> Response:
+    """Every FAQ in the order of the list; a write meanwhile may be in it or not."""
+    caller = await authenticated_admin(context)
+    return StreamingResponse(_exported(context, caller), media_type=_NDJSON)
+
+
+async def _exported(
+    context: RequestContext[DocumentServices], caller: AuthenticatedRequest
+) -> AsyncIterator[bytes]:
+    faqs, tenant, after = context.services.faqs, caller.principal.tenant, None
+    while page := await faqs.page(tenant, after=after, limit=_EXPORT_PAGE):
+        log_reads(context, caller, page)
+        for row in page:
+            fields = faq_document.to_faq(row.document).model_dump(exclude={"document_id"})
+            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+        if len(page) < _EXPORT_PAGE:
+            return
+        after = page[-1].position
+
+
+async def import_faqs(context: RequestContext[DocumentServices]) -> Response:
+    """One result line for each line of the body, in order; a bad line does not stop the others."""
+    await authenticated_admin(context)
+    return StreamingResponse(_imported(context, lines_of(context)), media_type=_NDJSON)
+
+
+async def _imported(
+    context: RequestContext[DocumentServices], lines: list[bytes]
+) -> AsyncIterator[bytes]:
+    """Yield a result per line; after a 401 or a lost database all later lines fail the same way."""
+    final: Outcome | None = None
+    number = 0
+    for batch in batches(lines, len):
+        outcomes = [final] * len(batch) if final else await _write_lines(context, batch)
+        for outcome in outcomes:
+            number += 1
+            yield _encode_result(context, number, outcome)
+        final = next(filter(_is_final, outcomes), None)
+
+
+async def _write_lines(
+    context: RequestContext[DocumentServices], lines: Sequence[bytes]
+) -> list[Outcome]:
+    """Write with the caller's present rights."""
+    try:
+        caller = await authenticated_admin(context)
+    except Exception as error:
+        return [error] * len(lines)
+    puts = [_parse_line(context, line) for line in lines]
+    valid = [put for put in puts if isinstance(put, Put)]
+    with context.span("write"):
+        outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
+    return [next(outcomes) if isinstance(put, Put) else put for put in puts]
+
+
+def _parse_line(context: RequestContext[DocumentServices], line: bytes) -> Put | Problem:
+    try:
+        body = schemas.parse(FaqLine, line)
+    except Problem as problem:
+        return problem
+    faq_id = body.id or faq_document.id_of_question(body.question)
+    document = faq_document.to_document(faq_id, body, context.services.settings.language)
+    return Put(document.document_id, faq_document.revised(document))
+
+
+def _is_final(outcome: Outcome) -> bool:
+    """Whether every later line would fail with the same error."""
+    return isinstance(outcome, DatabaseUnavailable) or (
+        isinstance(outcome, Problem) and outcome.status == 401
+    )
+
+
+def _encode_result(
+    context: RequestContext[DocumentServices], number: int, outcome: Outcome
+) -> bytes:
+    if isinstance(outcome, Written):
+        result = FaqImported(
+            line=number,
+            id=faq_document.id_of(outcome.document_id),
+            document_id=outcome.document_id,
+            revision=outcome.revision,
+        ).model_dump()
+    else:
+        problem = problems.from_exception(outcome, context.trace.request_id)
+        result = {"line": number, **problem.body()}
+    return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)

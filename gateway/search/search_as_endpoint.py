@@ -1,0 +1,64 @@
+"""`POST /v1/search/as`: the answer that another subject or group gets, for an admin.
+
+The audit log's row is committed before the answer is sent: no look is without its row.
+"""
+
+from dataclasses import replace
+
+import orjson
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.http.request_context import RequestContext
+from gateway.search.answer_service import get_or_compute
+from gateway.search.search_as_schemas import SearchAsBody
+from gateway.search.search_endpoint import AnsweredSearch, build_response
+from gateway.search.search_request import freshness_of, require_within_limits
+from gateway.search.search_services import SearchServices
+from index.model.scope import SCOPE_NAMES
+from index.tenants.principals import NO_FILTER, Principal
+
+
+async def search_as(context: RequestContext[SearchServices]) -> Response:
+    services, caller = context.services, context.principal
+    body = context.parse_body(SearchAsBody)
+    require_within_limits(body.search, services.settings, "search.")
+    if body.search.is_conversational:
+        detail = "must have neither `history` nor `gate`: the query is searched as it is"
+        raise problems.invalid_field("search", detail)
+    freshness = freshness_of(body.search, context.min_revision, "search.")
+    admitted = await context.authenticate(caller, replace(freshness, consistency="strong"))
+    admin = admitted.principal
+    if admin.is_token:
+        raise problems.forbidden("A token can't search as somebody else. Use the key itself.")
+    if services.settings.audit_log == "off":
+        raise problems.not_configured("It needs the audit log: NEARHIT_AUDIT_LOG=changes or all.")
+    context.trace.mark("revision")
+    request = services.request_of(await _seen(services, admin, body), body.search)
+    answer = await get_or_compute(
+        services, request, admitted.revisions.of(request.scope.partitions)
+    )
+    context.trace.tier = answer.tier
+    context.trace.mark("cache" if answer.tier != "miss" else "search")
+    await services.audit_log.append_search_as(
+        admin.tenant,
+        body.subject,
+        list(body.groups),
+        sorted({hit["document_id"] for hit in orjson.loads(answer.body)["hits"]}),
+    )
+    context.trace.mark("audit")
+    answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
+    return build_response(services.settings, context.trace, answered)
+
+
+async def _seen(services: SearchServices, admin: Principal, body: SearchAsBody) -> Principal:
+    """The principal that the subject or the groups would be: all scopes, and no filter."""
+    subject = body.subject or ""  # no document has such an owner, and no reader such a name
+    members = await services.principals.groups(admin.tenant, subject) if subject else ()
+    return replace(
+        admin,
+        subject=subject,
+        groups=tuple(sorted({*members, *body.groups})),
+        scopes=SCOPE_NAMES,
+        filter=NO_FILTER,
+    )

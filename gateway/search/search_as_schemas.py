@@ -1,0 +1,27 @@
+"""The request body of a search as somebody else."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from gateway.schemas import Body
+from gateway.search.search_schemas import SearchBody
+from index.model.document import Owner
+
+
+class SearchAsBody(Body):
+    """Whom to search as, and the search; a subject, groups, or both must be set."""
+
+    subject: Owner | None = Field(
+        None, description="whose documents and memberships count; null: nobody's"
+    )
+    groups: Annotated[tuple[Owner, ...], Field(max_length=256)] = Field(
+        (), description="groups besides those that the subject is a member of"
+    )
+    search: SearchBody
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> "SearchAsBody":
+        if self.subject is None and not self.groups:
+            raise ValueError("`subject` or `groups` must be set")
+        return self
