@@ -11,6 +11,7 @@ from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.settings import Settings
+from gateway.tracing import outgoing
 from index.errors import BudgetSpent
 from index.model import chunking_config
 from ingest.chunkers import registry
@@ -74,6 +75,7 @@ class Models:
             api_key=key.get_secret_value() if key else "none",
             base_url=settings.chat_base_url,
             max_retries=_RETRIES_MAX,
+            http_client=outgoing.http_client(settings),
         )
 
     def model(self, operation: str, deadline_s: float) -> "ChatModel":

@@ -5,7 +5,8 @@ also needs a description in `gateway/api/openapi.py`.
 
 Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
-                        QueueFull, Saturated, SourceReserved, TenantFull, TenantMissing
+                        QueueFull, QuotaExceeded, Saturated, SourceReserved, TenantFull,
+                        TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the deadline of the request has passed
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -30,11 +31,13 @@ from index.errors import (
     GroupHeld,
     PayloadTooLarge,
     QueueFull,
+    QuotaExceeded,
     Saturated,
     SourceReserved,
     TenantFull,
     TenantMissing,
 )
+from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
@@ -53,7 +56,10 @@ class FieldError:
 
 @dataclass(eq=False)  # not frozen: Python sets the traceback of a raised exception
 class Problem(Exception):
-    """kind identifies the problem for programs; detail says what is wrong and what to do."""
+    """kind identifies the problem for programs; detail says what is wrong and what to do.
+
+    members: further ones of the document, for programs.
+    """
 
     status: int
     kind: str
@@ -61,6 +67,7 @@ class Problem(Exception):
     detail: str
     errors: Sequence[FieldError] = ()
     headers: Mapping[str, str] | None = None
+    members: Mapping[str, object] | None = None
 
     def body(self) -> dict[str, object]:
         document: dict[str, object] = {
@@ -73,7 +80,7 @@ class Problem(Exception):
             document["errors"] = [
                 {"field": error.field, "detail": error.detail} for error in self.errors
             ]
-        return document
+        return {**document, **(self.members or {})}
 
     def response(self) -> Response:
         return Response(
@@ -155,6 +162,12 @@ def model_unavailable(detail: str, status: int) -> Problem:
     return Problem(status, kind, "Language model failed", f"{detail} Retry.", headers=_RETRY)
 
 
+def quota_exceeded(excess: Excess, detail: str) -> Problem:
+    """The document also has the quota's name, its use and its limit."""
+    members = {"quota": excess.quota, "used": excess.used, "limit": excess.limit}
+    return Problem(409, "quota-exceeded", "Quota exceeded", detail, members=members)
+
+
 def budget_exceeded() -> Problem:
     detail = "The tenant's budget of this month is exceeded. Ask the operator to raise it."
     return Problem(402, "budget-exceeded", "Budget exceeded", detail)
@@ -194,6 +207,12 @@ def conflict(field: str, detail: str) -> Problem:
     return Problem(409, "conflict", "Conflict", detail, [FieldError(field, detail)])
 
 
+def precondition_failed(header: str, detail: str) -> Problem:
+    errors = [FieldError(header, detail)]
+    text = f"{detail} Get it again; nothing was written."
+    return Problem(412, "precondition-failed", "Precondition failed", text, errors)
+
+
 def revision_unknown(detail: str) -> Problem:
     errors = [FieldError("Nearhit-Min-Revision", detail)]
     return Problem(409, "revision-unknown", "Revision unknown", detail, errors)
@@ -225,6 +244,8 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return _unavailable(error)
         case PayloadTooLarge() | Saturated() | GroupHeld() | SourceReserved() | TenantFull():
             return _refused(error)
+        case QuotaExceeded():
+            return quota_exceeded(error.excess, str(error))
         case TenantMissing():
             return not_found("tenant", "The tenant has been deleted.")
         case DocumentTooLong():

@@ -5,11 +5,12 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import structlog
 
 from cache.redis import redis_url
-from cache.redis.store import RedisNodes, RedisStore
+from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
 from gateway import circuit_breaker, llm
 from gateway.admin import admin_services
@@ -31,9 +32,11 @@ from gateway.http.http_services import HttpServices
 from gateway.mcp import mcp_services
 from gateway.mcp.mcp_services import McpServices
 from gateway.metrics import Metrics
+from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording import usage_meter
 from gateway.recording.read_log import ReadLog
+from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
 from gateway.regions.clock import suspend_aware_s
@@ -44,6 +47,9 @@ from gateway.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
+from gateway.tracing import spans
+from gateway.tracing.spans import Service
+from gateway.tracing.traced_embedder import TracedEmbedder
 from gateway.vector_stores import vector_store_services
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from gateway.worker import worker_services
@@ -52,10 +58,14 @@ from index.embedders import index_version
 from index.postgres import database, migrate
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler
+from index.postgres.session import Observe
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
+
+if TYPE_CHECKING:
+    from gateway.tracing.tracing import Tracing
 
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
@@ -80,11 +90,12 @@ class Services:
     curation: CurationServices
     admin: AdminServices
     worker: WorkerServices
+    state_sampler: StateSampler
 
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, metrics: Metrics, *embedders: Embedder
+    settings: Settings, metrics: Metrics, *embedders: Embedder, service: Service = "nearhit"
 ) -> AsyncIterator[Services]:
     """All services, connected, on a migrated database; both URLs must be set.
 
@@ -95,28 +106,25 @@ async def open_services(
     url = settings.database_url.get_secret_value()
     await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
     async with (
-        _redis(settings) as redis,
+        spans.opened(settings, service) as tracing,
+        open_redis(settings) as store,
         regions.announcer(settings).running() as announcer,
         database.connect(
             url,
             connections_max=settings.database_connections,
             statement_timeout_s=_STATEMENT_TIMEOUT_S,
             search_timeout_s=settings.deadline_s,
-            observe=metrics.statement,
+            observe=_observe_statement(metrics, tracing),
             announce=announcer,
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
         ) as connected,
     ):
-        store = RedisStore(
-            redis,
-            prefix=settings.cache_prefix,
-            lifetime_s=settings.redis_ttl_s,
-            entries_max=settings.redis_entries_max,
-        )
         await _log_eviction_policies(store)
-        async with _join_rooms(settings, metrics, connected, store, *embedders) as services:
+        async with _join_rooms(
+            settings, metrics, connected, store, tracing, *embedders
+        ) as services:
             yield services
 
 
@@ -126,35 +134,54 @@ async def _join_rooms(
     metrics: Metrics,
     connected: Database,
     store: RedisStore,
+    tracing: "Tracing | None",
     *embedders: Embedder,
 ) -> AsyncIterator[Services]:
     stores = Stores.of(connected, settings)
-    usage = usage_meter.build(settings, stores.usage)
+    usage = usage_meter.build(settings, stores.usage, metrics.usage)
     metrics.on_tokens = usage.tokens
-    metered = [MeteredEmbedder(embedder, metrics, usage.check) for embedder in embedders]
+    metered: list[Embedder] = [
+        MeteredEmbedder(embedder, metrics, usage.check) for embedder in embedders
+    ]
+    if tracing is not None:
+        metered = [TracedEmbedder(embedder, tracing) for embedder in metered]
     index_name = (await index_version.check_or_create(connected, *metered)).name
     await asyncio.to_thread(lexical.load, await TenantStore(connected).languages())
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
+    search_statistics = SearchStatistics(stores.search_statistics, time.time)
     rag_tools = LazyRagTools(settings, metrics, store, usage.check)
     extractors = Extractors(settings.extract_processes)
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
         usage.background_flush(),
         read_log.background_flush(),
+        search_statistics.background_flush(),
         rag_tools.lifespan(),
         extractors,
         standby_of_region.connect(
-            settings, connected, metrics.statement, metrics.standby_read
+            settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
         ) as standby,
     ):
         observed = ObservedRevisions(stores.tenants, metrics.cache_event)
         lease = regions.lease_keeper(settings, connected, observed)
         reader = RevisionReader(lease, suspend_aware_s, lease.known)
         auth = authenticator.build(settings, stores.principals, verifier, reader)
-        caches = cache_services.build(settings, metrics, stores, store, index_name, standby)
+        caches = cache_services.build(
+            settings, metrics, stores, store, index_name, standby, tracing
+        )
         search = search_services.build(
-            settings, metrics, stores, caches, metered, index_name, rag_tools, read_log, standby
+            settings,
+            metrics,
+            stores,
+            caches,
+            metered,
+            index_name,
+            rag_tools,
+            read_log,
+            standby,
+            statistics=search_statistics,
+            tracing=tracing,
         )
         documents = document_services.build(
             settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage
@@ -163,7 +190,7 @@ async def _join_rooms(
         services = Services(
             settings=settings,
             stores=stores,
-            http=http_services.build(settings, metrics, auth, store),
+            http=http_services.build(settings, metrics, auth, store, tracing),
             caches=caches,
             search=search,
             answer=answer_services.build(stores, search),
@@ -172,8 +199,13 @@ async def _join_rooms(
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, documents.writer),
-            admin=admin_services.build(settings, metrics, stores, usage),
-            worker=worker_services.build(settings, stores, metered, documents, sources),
+            admin=admin_services.build(settings, metrics, stores, usage, search_statistics),
+            worker=worker_services.build(
+                settings, metrics.work, stores, metered, documents, sources, tracing
+            ),
+            state_sampler=StateSampler(
+                metrics.state, connected, stores.jobs, search.shards, lambda: lease.is_held
+            ),
         )
         async with (
             auth.background_flush(),
@@ -187,6 +219,10 @@ async def _join_rooms(
             await search.shards.close()
 
 
+def _observe_statement(metrics: Metrics, tracing: "Tracing | None") -> Observe:
+    return metrics.statement if tracing is None else tracing.observing(metrics.statement)
+
+
 def pooler(settings: Settings) -> Pooler | None:
     """The pooler that connections go through; None if they go to the server directly."""
     if settings.pooler_url is None or settings.pooler_search_url is None:
@@ -198,20 +234,21 @@ def pooler(settings: Settings) -> Pooler | None:
 
 async def _log_eviction_policies(store: RedisStore) -> None:
     """Warn of a policy that caches less than it could; none makes an answer stale."""
-    for policy in await store.eviction_policies():
-        if policy.failure:
-            log.warning("redis", state="unavailable", detail=policy.failure)
-        elif policy.name == "noeviction":
+    for status in await store.node_statuses():
+        policy = status.eviction_policy
+        if status.failure:
+            log.warning("redis", state="unavailable", detail=status.failure)
+        elif policy == "noeviction":
             detail = "once Redis is full, no answer is stored"
-            log.warning("redis", node=policy.node, policy=policy.name, detail=detail)
-        elif policy.name.startswith("allkeys"):
+            log.warning("redis", node=status.node, policy=policy, detail=detail)
+        elif policy.startswith("allkeys"):
             detail = "Redis may evict a tenant's state before its answers"
-            log.warning("redis", node=policy.node, policy=policy.name, detail=detail)
+            log.warning("redis", node=status.node, policy=policy, detail=detail)
 
 
 @asynccontextmanager
-async def _redis(settings: Settings) -> AsyncIterator[RedisNodes]:
-    """Raises `CommandError` if the URL is not valid."""
+async def open_redis(settings: Settings) -> AsyncIterator[RedisStore]:
+    """The store in Redis, which need not be reachable. Raises `CommandError` for a wrong URL."""
     assert settings.redis_url is not None, "the command sets it when it starts its own server"
     opening = redis_url.open_nodes(
         settings.redis_url.get_secret_value(),
@@ -223,4 +260,9 @@ async def _redis(settings: Settings) -> AsyncIterator[RedisNodes]:
             nodes = await stack.enter_async_context(opening)
         except ValueError as error:
             raise CommandError(f"NEARHIT_REDIS_URL: {error}") from None
-        yield nodes
+        yield RedisStore(
+            nodes,
+            prefix=settings.cache_prefix,
+            lifetime_s=settings.redis_ttl_s,
+            entries_max=settings.redis_entries_max,
+        )

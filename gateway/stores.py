@@ -7,13 +7,17 @@ from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import EventVersionStore
+from index.documents.faq_store import FaqStore
 from index.documents.source_store import SourceStore
 from index.jobs.job_queue import JobQueue
+from index.model.quota import Quotas
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
 from index.tenants.curation import LowConfidenceStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
+from index.tenants.quota_store import QuotaStore
+from index.tenants.search_statistics import SearchStatisticsStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 
@@ -26,10 +30,13 @@ class Stores:
     tenants: TenantStore
     principals: PrincipalStore
     documents: DocumentStore
+    faqs: FaqStore
     sources: SourceStore
     event_versions: EventVersionStore
     jobs: JobQueue
     usage: UsageStore
+    search_statistics: SearchStatisticsStore
+    quotas: QuotaStore
     audits: AuditSchedule
     audit_log: AuditLog
     confidences: ConfidenceStore
@@ -38,20 +45,36 @@ class Stores:
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
+        quotas = default_quotas(settings)
         return cls(
             database=database,
             tenants=TenantStore(database),
             principals=PrincipalStore(database),
             documents=DocumentStore(
-                database, unlearn_s=_PRUNING_PAUSES * settings.job_retry_delay_s
+                database,
+                unlearn_s=_PRUNING_PAUSES * settings.job_retry_delay_s,
+                default_quotas=quotas,
             ),
-            sources=SourceStore(database),
+            faqs=FaqStore(database),
+            sources=SourceStore(database, quotas),
             event_versions=EventVersionStore(database),
             jobs=JobQueue(database),
             usage=UsageStore(database),
+            search_statistics=SearchStatisticsStore(database),
+            quotas=QuotaStore(database, quotas),
             audits=AuditSchedule(database),
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
             low_confidence=LowConfidenceStore(database),
             query_gates=QueryGateStore(database),
         )
+
+
+def default_quotas(settings: Settings) -> Quotas:
+    """Of tenants without quotas of their own."""
+    return Quotas(
+        settings.tenant_documents_max,
+        settings.tenant_chunks_max,
+        settings.tenant_bytes_max,
+        settings.tenant_sources_max,
+    )

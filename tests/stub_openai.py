@@ -63,6 +63,7 @@ class Asked:
     authorization: str
     body: dict[str, Any]
     at_s: float = field(default_factory=time.monotonic)
+    traceparent: str = ""
 
 
 @dataclass(slots=True)
@@ -181,7 +182,11 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, Asked]:
         name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])
     }
     body = await reader.readexactly(int(headers["content-length"]))
-    return head[0].split()[1], Asked(headers.get("authorization", ""), json.loads(body))
+    return head[0].split()[1], Asked(
+        headers.get("authorization", ""),
+        json.loads(body),
+        traceparent=headers.get("traceparent", ""),
+    )
 
 
 def _piece(delta: dict[str, str], finish_reason: str | None) -> dict[str, Any]:

@@ -152,6 +152,26 @@ def test_no_shipped_module_is_named_by_a_string() -> None:
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and MODULE_NAME.fullmatch(node.value)
+        and names_module(node.value)
     ]
 
     assert named == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [
+        ("index.model.document", True),
+        ("gateway.api.app:create", True),
+        ("gateway.problems", True),
+        ("index.html", False),
+    ],
+)
+def test_a_file_name_is_no_name_of_a_module(text: str, *, is_name: bool) -> None:
+    assert names_module(text) is is_name
+
+
+def names_module(text: str) -> bool:
+    """Whether a module or a package of the repository has the first two parts as its name."""
+    path = ROOT.joinpath(*text.partition(":")[0].split(".")[:2])
+    return path.is_dir() or path.with_suffix(".py").is_file()

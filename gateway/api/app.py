@@ -16,7 +16,8 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import logs, problems
-from gateway.api.routes import ROOM_ROUTES
+from gateway.api.routes import ROOM_ROUTES, RoomRoute
+from gateway.console import console_files, console_routes
 from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.head import HeadLimits
@@ -28,6 +29,7 @@ from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings import Settings
+from gateway.tracing import spans
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
@@ -64,9 +66,9 @@ class LifespanState(TypedDict):
 def create() -> ASGIApp:
     """Create the application from the environment, in each of uvicorn's workers."""
     settings = Settings()
-    logs.configure(settings.log_level)
+    logs.configure(settings.log_level, *spans.log_processors(settings))
     parent_watch.stop_with_parent()
-    metrics = Metrics()
+    metrics = Metrics(settings.metrics_tenants_max)
     configured = embedders.make_all(settings, metrics.embedding_tokens)
     for embedder in configured:
         structlog.get_logger().info(
@@ -89,6 +91,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, 20)
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             async with AsyncExitStack() as background:
+                await background.enter_async_context(services.state_sampler.running())
                 if settings.serve_jobs:
                     from gateway.worker.worker_loop import (
                         run_in_background,  # most gateways leave jobs to `nearhit worker`
@@ -103,7 +106,10 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                 }
             services.http.recorder.flush()
 
-    endpoints = [(route, Endpoint(route, settings, room)) for route, room in ROOM_ROUTES]
+    endpoints = [
+        (route, Endpoint(route, settings, room))
+        for route, room in (*ROOM_ROUTES, *_console_routes(settings))
+    ]
     table = [Route(route.path, endpoint, methods=[route.method]) for route, endpoint in endpoints]
 
     async def refuse_unknown(request: Request, error: Exception) -> Response:
@@ -120,6 +126,13 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     # A redirect would go to the host that the caller names.
     application.router.redirect_slashes = False
     return Telemetry(_ExactPathRouter(application, endpoints))
+
+
+def _console_routes(settings: Settings) -> Iterable[RoomRoute]:
+    if settings.console == "off":
+        return []
+    files = console_files.load()
+    return [(route, lambda _: files) for route in console_routes.ROUTES]
 
 
 def _methods(table: Sequence[Route], scope: Scope) -> list[str]:

@@ -18,7 +18,7 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
 
 
 async def get_metrics(context: RequestContext[AdminServices]) -> Response:
-    return Response(
-        context.services.metrics.exposition(),
-        media_type="text/plain; version=0.0.4; charset=utf-8",
-    )
+    """In OpenMetrics, which has exemplars, if the header `Accept` asks for it."""
+    accept = context.trace.headers.get(b"accept", b"").decode("latin-1")
+    body, media_type = context.services.metrics.exposition(accept)
+    return Response(body, headers={"content-type": media_type})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
@@ -12,6 +12,7 @@ from gateway import problems
 from gateway.api import parameters
 from gateway.auth import freshness
 from gateway.http.route import ApiRoute
+from index.model.quota import QuotaName
 
 _REF = "#/components/schemas/{model}"
 _ERROR_DESCRIPTIONS: Mapping[int, str] = {
@@ -22,6 +23,7 @@ _ERROR_DESCRIPTIONS: Mapping[int, str] = {
     404: "Not found",
     405: "Method not allowed",
     409: "Conflict",
+    412: "Precondition failed",
     413: "Body too large",
     415: "Unsupported media type",
     422: "Invalid field",
@@ -46,6 +48,19 @@ _MIN_REVISION = {
     "description": "`Nearhit-Revision` of an earlier answer, which this one must reach",
     "schema": {"type": "string", "pattern": f"^{freshness.MIN_REVISION_PATTERN}$"},
 }
+_PRECONDITIONS = [
+    {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": description,
+        "schema": {"type": "string"},
+    }
+    for name, description in (
+        ("If-Match", "`ETag` that the document must still have; `*`: it must exist"),
+        ("If-None-Match", "`*`: the document must not exist"),
+    )
+]
 _EVENT = {
     "type": "object",
     "properties": {
@@ -71,6 +86,9 @@ _PROBLEM = {
                 "properties": {"field": {"type": "string"}, "detail": {"type": "string"}},
             },
         },
+        "quota": {"enum": [*get_args(QuotaName)], "description": "the one that is exceeded"},
+        "used": {"type": "integer", "description": "what the tenant has of it"},
+        "limit": {"type": "integer", "description": "what it may have"},
     },
 }
 
@@ -109,7 +127,8 @@ def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
             }
             for name, parameter in route.parameters.items()
         ]
-        + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION]),
+        + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION])
+        + (_PRECONDITIONS if route.has_preconditions else []),
         "responses": {
             str(route.status): _success(route),
             **(
@@ -132,6 +151,9 @@ def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
 
 def _success(route: ApiRoute[Any]) -> dict[str, Any]:
     answer = _content(route.answer, route.media_type)
+    if route.has_etag:
+        description = "for `If-Match` of a write"
+        answer["headers"] = {"ETag": {"description": description, "schema": {"type": "string"}}}
     if route.stream_type:
         answer["content"][route.stream_type] = {"schema": _EVENT}
     return answer
@@ -146,6 +168,8 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
         statuses |= {400, 413, 415}
     if "{" in route.path or route.parameters or route.method != "GET":
         statuses |= {404}
+    if route.has_preconditions:
+        statuses |= {412}
     if route.is_generated:
         statuses |= {402, 501, 502}
     if route.render is not problems.render:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
 from gateway import schemas
+from gateway.faqs.faq_schemas import FAQ_ID
 from gateway.http.route import Parameter
 from index.documents.vector_store_store import FileStatus
 from index.jobs.job_queue import State as JobState
@@ -19,6 +20,7 @@ _TENANT: Schema = schemas.TENANT.json_schema()
 IN_PATH: Mapping[str, Schema] = {
     "batch_id": _ANY,
     "document_id": schemas.DOCUMENT_ID.json_schema(),
+    "faq_id": FAQ_ID.json_schema(),
     "file_id": _ANY,
     "group": _NAME,
     "item_id": _ANY,

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from gateway.admin.admin_services import AdminServices
 from gateway.api import (
     admin_routes,
+    faq_routes,
     health,
     openapi,
     parameters,
@@ -36,6 +37,8 @@ from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import QueuedAnswer
 from gateway.search import search_schemas
 from gateway.search.batch_endpoint import search_batch
+from gateway.search.search_as_endpoint import search_as
+from gateway.search.search_as_schemas import SearchAsBody
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
@@ -74,6 +77,16 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=search_schemas.SearchBatchBody,
         body_bytes_max=lambda settings: settings.batch_searches_max * settings.search_bytes_max,
         answer=search_schemas.SearchBatchAnswer,
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/search/as",
+        search_as,
+        needs="admin",
+        summary="Search as another subject or group; the audit log records it",
+        body=SearchAsBody,
+        answer=search_schemas.SearchAnswer,
+        only_reads=True,
     ),
 )
 
@@ -117,6 +130,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         body_bytes_max=lambda settings: settings.document_bytes_max,
         answer=document_schemas.WrittenAnswer,
         queued_answer=QueuedAnswer,
+        has_preconditions=True,
     ),
     ApiRoute(
         "GET",
@@ -125,6 +139,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         needs="reader",
         summary="Get a document",
         answer=document_schemas.DocumentAnswer,
+        has_etag=True,
     ),
     ApiRoute(
         "DELETE",
@@ -272,6 +287,7 @@ def _in_room(
 ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
+    *_in_room(lambda services: services.documents, faq_routes.ROUTES),
     *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),
     *_in_room(lambda services: services.mcp, _MCP),

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cache.answers import Answers
 from cache.embedding_cache import EmbeddingCache
@@ -21,6 +22,9 @@ from gateway.stores import Stores
 from index.invalidation.changes import ChangeLog, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
 from index.tenants.semantic_bucket_store import SemanticBucketStore
+
+if TYPE_CHECKING:
+    from gateway.tracing.tracing import Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,13 @@ def build(
     store: RedisStore,
     index_name: str,
     standby: Standby | None,
+    tracing: "Tracing | None",
 ) -> CacheServices:
     """index_name: of the index version; semantic counts hold for one version only."""
     replicas = RegistryReplicas(store, ReverseIndex)
     feed = ChangeLogFeed(ChangeLog(stores.database), stores.tenants, standby)
-    invalidation = Invalidation(store, replicas, feed, metrics.cache_event, metrics.drain)
+    observe_drain = metrics.drain if tracing is None else tracing.observing_drains(metrics.drain)
+    invalidation = Invalidation(store, replicas, feed, metrics.cache_event, observe_drain)
     local = LocalInvalidation(feed, ReverseIndex)
     similarity = QuestionSimilarity(settings.language)
     buckets = BucketLedger(

@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.store import RedisStore
@@ -18,10 +19,16 @@ from gateway.logs import RequestLog
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 
+if TYPE_CHECKING:
+    from gateway.tracing.tracing import Tracing
+
 
 @dataclass(frozen=True, slots=True)
 class HttpServices:
-    """operator_digest: of the operator's key; None if the operator has none."""
+    """operator_digest: of the operator's key; None if the operator has none.
+
+    tracing: None if nothing is traced.
+    """
 
     settings: Settings
     metrics: Metrics
@@ -34,10 +41,15 @@ class HttpServices:
     body_limits: BodyLimits
     recorder: RequestRecorder
     repeats: Repeats
+    tracing: "Tracing | None" = None
 
 
 def build(
-    settings: Settings, metrics: Metrics, authenticator: Authenticator, store: RedisStore
+    settings: Settings,
+    metrics: Metrics,
+    authenticator: Authenticator,
+    store: RedisStore,
+    tracing: "Tracing | None",
 ) -> HttpServices:
     deadlines = Deadlines()
     admission = AdmissionControl(
@@ -48,7 +60,7 @@ def build(
         tenant_body_bytes_max=settings.tenant_body_memory_bytes,
     )
     is_logged = settings.log_level in ("debug", "info")
-    recorder = RequestRecorder(metrics, RequestLog() if is_logged else None)
+    recorder = RequestRecorder(metrics, RequestLog() if is_logged else None, tracing)
     return HttpServices(
         settings=settings,
         metrics=metrics,
@@ -65,6 +77,7 @@ def build(
         ),
         recorder=recorder,
         repeats=Repeats(authenticator, admission, deadlines, recorder),
+        tracing=tracing,
     )
 
 

@@ -95,7 +95,9 @@ class Repeats:
 class _Repeat:
     """One repeat, while the revision is read, if it has to be."""
 
-    __slots__ = ("_on_response", "_reading", "_repeats", "_request", "_trace", "ends_s")
+    __slots__ = (
+        "_counters", "_on_response", "_reading", "_repeats", "_request", "_trace", "ends_s",
+    )  # fmt: skip
 
     def __init__(
         self, repeats: Repeats, request: RepeatableRequest, trace: Trace, on_response: OnResponse
@@ -107,15 +109,15 @@ class _Repeat:
 
     def begin(self) -> None:
         repeats, principal = self._repeats, self._request.principal
-        freshness, recalled = self._request.freshness, None
+        freshness = self._request.freshness
         try:
-            is_known = repeats.authenticator.known(principal.digest) is principal
-            if is_known:
-                recalled = repeats.authenticator.recall(principal, freshness)
-                repeats.admission.begin(principal.tenant)
+            self._counters = repeats.admission.counters(principal)
+            if not self._may_begin():
+                self._on_response(None)
+                return
+            recalled = repeats.authenticator.recall(principal, freshness)
+            repeats.admission.begin(principal.tenant)
         except Problem:  # the usual way gives it
-            is_known = False
-        if not is_known:
             self._on_response(None)
             return
         if recalled is not None:
@@ -126,6 +128,12 @@ class _Repeat:
         self._reading.add_done_callback(self._on_revisions)
         self.ends_s = repeats.deadlines.loop.time() + _WAIT_S_MAX
         repeats.deadlines.add(self)
+
+    def _may_begin(self) -> bool:
+        """Whether the caller is still known and has tokens, before a far revision is read."""
+        repeats, principal = self._repeats, self._request.principal
+        is_known = repeats.authenticator.known(principal.digest) is principal
+        return is_known and repeats.admission.has_local(self._counters)
 
     def end(self) -> None:
         """The revision has not been read in time."""
@@ -157,7 +165,7 @@ class _Repeat:
 
     def _answer(self, admitted: AuthenticatedRequest | None) -> Response | None:
         request, trace, admission = self._request, self._trace, self._repeats.admission
-        counters = admission.counters(request.principal)
+        counters = self._counters
         if admitted is None or not admission.has_local(counters):
             return None
         response = request.answer(trace, admitted)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -16,6 +17,7 @@ from gateway.http.connection import Connection
 from gateway.http.http_services import HttpServices
 from gateway.http.repeats import RepeatableRequest
 from gateway.http.telemetry import Trace
+from gateway.tracing import spans
 from index.model import scope
 from index.model.audit_actor import act_as
 from index.model.scope import Scope
@@ -83,6 +85,10 @@ class RequestContext(Generic[RoomServices_co]):
         act_as(admitted.principal)
         return admitted
 
+    def span(self, name: str) -> AbstractContextManager[None]:
+        """A span of the request's trace, if it is traced, for the time of the block."""
+        return spans.span(self.http.tracing, name)
+
     def remember(
         self,
         principal: Principal,
@@ -93,6 +99,8 @@ class RequestContext(Generic[RoomServices_co]):
         trace = self.trace
         if b"request-timeout" in trace.headers or principal.issuer_key is not None:
             return  # both have to be checked anew
+        if trace.trace_id and b"traceparent" in trace.headers:
+            return  # the next request is of another trace
         own_id = trace.headers.get(b"x-request-id") == trace.request_id.encode()
         connection: Connection = self.request.scope["state"]["connection"]
         connection.remember(

@@ -48,6 +48,9 @@ class ApiRoute(Generic[RoomServices]):
     is_generated:   a language model writes the response, under a deadline of its own.
     body_bytes_max: the limit on the request body under the given settings.
     checks_origin:  web pages may call the route from allowed origins only.
+    has_preconditions: the route heeds `If-Match` and `If-None-Match`.
+    has_etag:       the response has an `ETag`.
+    only_reads:     it changes nothing, whatever its method and role.
     """
 
     method: str
@@ -70,8 +73,13 @@ class ApiRoute(Generic[RoomServices]):
     is_generated: bool = False
     body_bytes_max: Callable[[Settings], int] = search_body_limit
     checks_origin: bool = False
+    has_preconditions: bool = False
+    has_etag: bool = False
+    only_reads: bool = False
 
     @property
     def is_read(self) -> bool:
         """Whether the route only reads or writes little, so that the server's deadline applies."""
-        return not self.is_generated and (self.method == "GET" or self.needs == "reader")
+        return not self.is_generated and (
+            self.only_reads or self.method == "GET" or self.needs == "reader"
+        )

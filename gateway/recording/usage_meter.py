@@ -11,6 +11,7 @@ from cachetools import TTLCache
 
 from gateway.auth.authenticator import utc_now
 from gateway.background_flush import FlushBuffer
+from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.settings import Settings
 from index.errors import BudgetSpent
 from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
@@ -40,12 +41,14 @@ class UsageMeter:
         self,
         usage: UsageStore,
         now: Callable[[], datetime],
+        metrics: UsageMetrics,
         *,
         prices: Mapping[str, float],
         budget: float | None,
     ) -> None:
         self._usage = usage
         self._now = now
+        self._metrics = metrics
         self._prices = prices
         self._budget = budget
         self._pending: FlushBuffer[UsageKey, UsageAmounts] = FlushBuffer(
@@ -57,10 +60,13 @@ class UsageMeter:
         """Count the tokens that one call of a model service used."""
         if (tenant := billed_tenant()) is not None:
             cost = tokens / 1_000_000 * self._prices.get(kind, 0.0)
-            self._count(tenant, _OPERATIONS[kind], "", UsageAmounts(tokens=tokens, cost=cost))
+            operation = _OPERATIONS[kind]
+            self._count(tenant, operation, "", UsageAmounts(tokens=tokens, cost=cost))
+            self._metrics.tokens(tenant, operation, tokens, cost)
 
     def chunks(self, tenant: str, source: str, embedded: int, reused: int) -> None:
         """Count the chunks of a document that was written or found unchanged."""
+        self._metrics.document(embedded + reused)
         if embedded or reused:
             self._count(tenant, "ingest", source, UsageAmounts(embedded=embedded, reused=reused))
 
@@ -103,11 +109,12 @@ class UsageMeter:
         return self._now().date()
 
 
-def build(settings: Settings, usage: UsageStore) -> UsageMeter:
+def build(settings: Settings, usage: UsageStore, metrics: UsageMetrics) -> UsageMeter:
     """A meter with the configured prices and budget."""
     return UsageMeter(
         usage,
         utc_now,
+        metrics,
         prices={
             "query": settings.price_embedding,
             "batch": settings.price_embedding,

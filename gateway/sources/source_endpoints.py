@@ -23,6 +23,7 @@ from index.model.document import Document
 from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.source_sync import Report, read_source
+from ingest.sources.web import WebSource
 from ingest.worker.job_progress import REPORT_S, report_progress
 
 _REFUSED_LISTED_MAX = 20
@@ -126,7 +127,7 @@ class SyncSourceJob:
             latest = report
 
         async with source_reader.open_for_reading(
-            self._services.settings, job.tenant, name, body.root
+            self._services.settings, job.tenant, name, body.root, self._services.web_pages
         ) as reader:
             sync = read_source(
                 reader,
@@ -144,8 +145,12 @@ class SyncSourceJob:
                 lambda: _counts(latest),
                 partial(self._services.sources.is_being_removed, job.tenant, name),
             )
-        if report is None:
-            raise JobRefused("The source is being removed.")
+            if report is None:
+                raise JobRefused("The source is being removed.")
+            if isinstance(reader, WebSource):
+                refused = {f"{name}/{item.path}" for item in report.refused}
+                stored = {key: state for key, state in reader.read.items() if key not in refused}
+                await self._services.web_pages.put(job.tenant, name, stored)
         return report
 
 

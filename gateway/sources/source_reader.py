@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +12,24 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from gateway import schemas
+from gateway.setting_groups.lists import listed
 from gateway.settings import Settings
-from gateway.sources.source_schemas import GitSettings, GitSourceBody, PathSettings, PathSourceBody
+from gateway.sources.source_schemas import (
+    AnySourceBody,
+    GitSettings,
+    PathSettings,
+    PathSourceBody,
+    WebSettings,
+    WebSourceBody,
+)
+from index.documents.web_page_store import PageState, WebPageStore
 from ingest.errors import JobRefused
 from ingest.sources.kinds import Kind, open_source
 from ingest.sources.source import Defaults, Source
+from ingest.sources.web import WebSource
+from ingest.web import urls
+from ingest.web.addresses import AddressPolicy, parse_networks
+from ingest.web.client import WebClient
 
 _CLONE_S_MAX = 600.0  # a starting value, not measured
 # git never prompts, follows redirects, runs code of a repository, or reads files of this machine.
@@ -39,11 +52,18 @@ class _Root:
     label: str
 
 
-def denial_reason(settings: Settings, body: PathSourceBody | GitSourceBody) -> str | None:
+def denial_reason(settings: Settings, body: AnySourceBody) -> str | None:
     """The reason why this server may not read the source; None if it may."""
     if isinstance(body, PathSourceBody):
         if settings.sources_dir is None:
             return "This server may read no folder: ask the operator to set NEARHIT_SOURCES_DIR."
+        return None
+    if isinstance(body, WebSourceBody):
+        if not _is_web_host(settings, urls.host_of(body.settings.url)):
+            return (
+                "This host may not be read: ask the operator to add it to "
+                "NEARHIT_SOURCES_WEB_HOSTS."
+            )
         return None
     if urlsplit(body.settings.url).netloc not in _hosts(settings):
         return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_GIT_HOSTS."
@@ -52,15 +72,26 @@ def denial_reason(settings: Settings, body: PathSourceBody | GitSourceBody) -> s
 
 @asynccontextmanager
 async def open_for_reading(
-    settings: Settings, tenant: str, name: str, body: PathSourceBody | GitSourceBody
+    settings: Settings,
+    tenant: str,
+    name: str,
+    body: AnySourceBody,
+    pages: WebPageStore | None = None,
 ) -> AsyncIterator[Source]:
-    """Open the tenant's source until the end of the block. Raises `JobRefused`."""
+    """Open the tenant's source until the end of the block. Raises `JobRefused`.
+
+    pages: of sources of kind `web`, what is known of them; None: each page is read again.
+    """
     if (reason := denial_reason(settings, body)) is not None:
         raise JobRefused(reason)
     if isinstance(body, PathSourceBody):
         assert settings.sources_dir is not None, "denial_reason has checked it"
         root = _Root(settings.sources_dir / tenant_folder(tenant), f"NEARHIT_SOURCES_DIR/{tenant}")
         yield await asyncio.to_thread(_source, settings, name, root, body.kind, body.settings)
+        return
+    if isinstance(body, WebSourceBody):
+        known = {} if pages is None else await pages.of_source(tenant, name)
+        yield await asyncio.to_thread(_web_source, settings, name, body.settings, known)
         return
     checkout = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="nearhit-git-")
     try:
@@ -73,6 +104,37 @@ async def open_for_reading(
 
 def _hosts(settings: Settings) -> set[str]:
     return {host.strip() for host in (settings.sources_git_hosts or "").split(",")} - {""}
+
+
+def _is_web_host(settings: Settings, host: str) -> bool:
+    hosts = listed(settings.sources_web_hosts)
+    return host in hosts or ("*" in hosts and ":" not in host)
+
+
+def _web_source(
+    settings: Settings, name: str, config: WebSettings, known: Mapping[str, PageState]
+) -> WebSource:
+    policy = AddressPolicy(parse_networks(listed(settings.sources_web_networks)))
+    return WebSource(
+        config.url,
+        _defaults(settings, config),
+        WebClient(policy, interval_s=1 / config.pages_per_s),
+        name=name,
+        within=config.within,
+        pages_max=config.pages_max,
+        known=known,
+    )
+
+
+def _defaults(settings: Settings, config: PathSettings | GitSettings | WebSettings) -> Defaults:
+    return Defaults(
+        owner=config.owner,
+        readers=config.readers,
+        tags=config.tags,
+        language=config.language or settings.language,
+        chunker=config.chunker,
+        summaries=config.summaries,
+    )
 
 
 def tenant_folder(tenant: str) -> str:
@@ -98,16 +160,10 @@ def _source(
     if not (path.is_dir() if kind == "folder" else path.is_file()):
         kind_of_path = "folder" if kind == "folder" else "file"
         raise JobRefused(f"There is no {kind_of_path} {config.path} in {root.label}; {_REMEDY}")
-    defaults = Defaults(
-        owner=config.owner,
-        readers=config.readers,
-        tags=config.tags,
-        language=config.language or settings.language,
-        chunker=config.chunker,
-        summaries=config.summaries,
-    )
     columns = config.columns if isinstance(config, PathSettings) else {}
-    return open_source(kind, path, defaults, name=name, columns=columns, within=base)
+    return open_source(
+        kind, path, _defaults(settings, config), name=name, columns=columns, within=base
+    )
 
 
 async def _clone(config: GitSettings, checkout: str) -> None:

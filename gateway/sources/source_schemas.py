@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import orjson
@@ -23,8 +23,10 @@ from index.model.document import (
     Uri,
 )
 from ingest.sources import schedule
+from ingest.web import urls
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+WEB_PAGES_MAX = 20_000  # at one a second, a reading takes half a day
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 
 
@@ -43,6 +45,17 @@ def _public_git(url: str) -> str:
     if parts.query or parts.fragment:
         raise ValueError("must be a URL without ? and #")
     return url
+
+
+def _web_page(url: str) -> str:
+    """Check the URL: no credentials in a source's settings, and no protocol but HTTP."""
+    return urls.normalise(url)
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError("must begin with /")
+    return path
 
 
 def _branch(name: str) -> str:
@@ -88,6 +101,20 @@ class GitSettings(_Documents):
     )
 
 
+class WebSettings(_Documents):
+    url: Annotated[Uri, AfterValidator(_web_page)] = Field(
+        description="URL of a sitemap, of an index of sitemaps, or of a page whose links are "
+        "followed; all pages are on its host, one of NEARHIT_SOURCES_WEB_HOSTS"
+    )
+    within: Annotated[Line, AfterValidator(_absolute)] = Field(
+        "/", description="beginning of the paths of pages to read, such as `/help/`"
+    )
+    pages_max: int = Field(1_000, ge=1, le=WEB_PAGES_MAX)
+    pages_per_s: float = Field(
+        1.0, ge=0.02, le=10, description="requests per second; robots.txt may lower it"
+    )
+
+
 class _SourceBody(Body):
     schedule: _Schedule | None = Field(
         None, description="when to read it, as a cron expression in UTC; absent: only on request"
@@ -105,7 +132,15 @@ class GitSourceBody(_SourceBody):
     settings: GitSettings
 
 
-class SourceBody(RootModel[Annotated[PathSourceBody | GitSourceBody, Field(discriminator="kind")]]):
+class WebSourceBody(_SourceBody):
+    kind: Literal["web"]
+    settings: WebSettings
+
+
+AnySourceBody: TypeAlias = PathSourceBody | GitSourceBody | WebSourceBody
+
+
+class SourceBody(RootModel[Annotated[AnySourceBody, Field(discriminator="kind")]]):
     """The configuration of a source, by its kind."""
 
     @classmethod

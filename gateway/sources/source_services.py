@@ -6,6 +6,7 @@ from gateway.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
 from index.documents.source_store import SourceStore
+from index.documents.web_page_store import WebPageStore
 from index.jobs.job_queue import JobQueue
 from ingest.write.writer import Writer
 
@@ -15,9 +16,17 @@ class SourceServices:
     settings: Settings
     documents: DocumentStore
     sources: SourceStore
+    web_pages: WebPageStore
     jobs: JobQueue
     writer: Writer
 
 
 def build(settings: Settings, stores: Stores, writer: Writer) -> SourceServices:
-    return SourceServices(settings, stores.documents, stores.sources, stores.jobs, writer)
+    return SourceServices(
+        settings,
+        stores.documents,
+        stores.sources,
+        WebPageStore(stores.database),
+        stores.jobs,
+        writer,
+    )

@@ -43,7 +43,7 @@ from index.documents.vector_store_store import (
     VectorStore,
     VectorStoreStore,
 )
-from index.errors import EmbeddingUnavailable, SourceReserved
+from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
 from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
 from index.model.write_order import CONTENT
 from ingest.errors import DocumentTooLong
@@ -201,6 +201,8 @@ async def _attach(
         error = ("unsupported_file", f"{file.filename} {unreadable}.")
     except DocumentTooLong as too_long:
         error = ("invalid_file", f"{file.filename} {too_long}.")
+    except QuotaExceeded as exceeded:
+        error = ("quota_exceeded", str(exceeded))
     await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
     return written
 

@@ -17,6 +17,7 @@ from gateway.auth.freshness import latest_revisions
 from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, with_revision
+from gateway.stores import default_quotas
 from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
 from gateway.vector_stores.vector_store_services import VectorStoreServices
@@ -47,6 +48,7 @@ async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
         purpose=purpose,
         content=content,
         files_max=services.settings.files_max,
+        default_quotas=default_quotas(services.settings),
     )
     return json_response(FileAnswer.of(file))
 

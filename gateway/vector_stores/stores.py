@@ -8,6 +8,7 @@ from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
+from gateway.stores import default_quotas
 from gateway.vector_stores.attachments import attach_each
 from gateway.vector_stores.files import require_own_file, response_of_writes
 from gateway.vector_stores.paging import list_answer, page_of
@@ -49,6 +50,7 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
         owner=principal.subject,
         readers=body.readers,
         stores_max=services.settings.files_max,
+        default_quotas=default_quotas(services.settings),
     )
     writes = await attach_each(context, store, body.attachments())
     answer = await _store_answer(context, caller, store)

@@ -59,7 +59,11 @@ async def _stale_sources(
         dry_run = DryRunWriter(services.stores.documents)
         try:
             async with source_reader.open_for_reading(
-                services.settings, tenant, source.source, body.root
+                services.settings,
+                tenant,
+                source.source,
+                body.root,
+                services.source_services.web_pages,
             ) as reader:
                 await read_source(
                     reader,

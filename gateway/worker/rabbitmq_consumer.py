@@ -10,7 +10,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
@@ -26,10 +26,12 @@ from aio_pika.abc import (
 from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
 
+from gateway.monitoring.work_metrics import EventOutcome
 from gateway.worker.worker_services import WorkerServices
 from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
+    QuotaExceeded,
     SourceReserved,
     TenantMissing,
 )
@@ -65,6 +67,7 @@ def consumer(services: WorkerServices) -> "RabbitmqConsumer":
         attempts_max=settings.job_attempts_max,
         limits=WorkerLimits(pause_s=settings.job_retry_delay_s, stop_s=settings.shutdown_s),
         size_bytes_max=settings.document_bytes_max,
+        count=services.metrics.event,
     )
 
 
@@ -75,6 +78,7 @@ class RabbitmqConsumer:
     prefetch: maximum concurrent deliveries of a queue.
     attempts_max: attempts at an event while the embedder is unavailable; limits: their pauses.
     size_bytes_max: maximum size of an event.
+    count: receives the outcome of each event that leaves its queue.
     """
 
     url: str
@@ -84,6 +88,7 @@ class RabbitmqConsumer:
     attempts_max: int
     limits: WorkerLimits
     size_bytes_max: int
+    count: Callable[[EventOutcome], None]
 
     async def run(self, stop: asyncio.Event) -> None:
         """Apply events until `stop` is set; running ones are then finished or requeued."""
@@ -182,6 +187,7 @@ class _QueueConsumer:
             if (reason := await self._apply_with_retries(message.body)) is not None:
                 await self._dead_letter(message, reason)
             await message.ack()
+            self.consumer.count("applied" if reason is None else "dead_lettered")
         except _Stopped:
             pass
         except CONNECTION_EXCEPTIONS as lost:
@@ -216,7 +222,7 @@ class _QueueConsumer:
             await self.consumer.handler.handle(self.tenant, event)
         except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable):
             raise
-        except (DocumentTooLong, SourceReserved, TenantMissing) as refused:
+        except (DocumentTooLong, QuotaExceeded, SourceReserved, TenantMissing) as refused:
             return str(refused)
         except Exception as error:  # its message may quote the document
             log.exception("event", state="attempt_failed", **self._log_fields(event))

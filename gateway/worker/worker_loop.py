@@ -13,6 +13,7 @@ from gateway.auth.authenticator import utc_now
 from gateway.setting_groups.jobs import NEVER
 from gateway.settings import Settings
 from gateway.worker.job_handlers import handlers
+from gateway.worker.measured_handlers import measured
 from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
 from index.errors import IndexStoreError
@@ -36,7 +37,7 @@ def make_worker(services: WorkerServices) -> Worker:
     return Worker(
         services.stores.jobs,
         services.stores.database.listening,
-        handlers(services),
+        measured(handlers(services), services.metrics, services.tracing),
         worker_limits(services.settings),
     )
 

@@ -20,6 +20,8 @@ NO_LIMITS = {
     "price_chat_input",
     "price_chat_output",
     "price_embedding",
+    "trace_share",
+    "worker_metrics_port",
     "workers",
 }
 

@@ -29,6 +29,7 @@ def no_blocking_calls() -> Iterator[BlockBuster]:
             function.can_block_in(
                 "gateway/search/embedders.py", "make"
             )  # of commands, before they begin
+            function.can_block_in("gateway/console/console_files.py", "load")  # before it serves
             function.can_block_in("tests/conftest.py", "template")
             function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
         yield blockbuster

@@ -48,8 +48,8 @@ async def test_it_cuts_the_documents_that_ask_for_it_and_no_others(
 
     assert (by_structure["chunks"]["added"], by_the_model["chunks"]["added"]) == (1, 2)
     assert [asked.authorization for asked in stub.chats] == ["Bearer secret"]
-    assert b'nearhit_llm_chunkings_total{outcome="model"} 1.0' in counted.exposition()
-    assert b'nearhit_llm_tokens_total{kind="input"} 3.0' in counted.exposition()
+    assert b'nearhit_llm_chunkings_total{outcome="model"} 1.0' in counted.exposition()[0]
+    assert b'nearhit_llm_tokens_total{kind="input"} 3.0' in counted.exposition()[0]
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
         "extract": extract(LONG),
         "model": "A hundred lamps.",
     }
-    assert b'nearhit_llm_summaries_total{outcome="model"} 1.0' in counted.exposition()
+    assert b'nearhit_llm_summaries_total{outcome="model"} 1.0' in counted.exposition()[0]
     assert [each["cost"] for each in days if each["operation"] == "summary"] == [3.0]
     assert not [each for each in days if each["operation"] == "chunking"]
 

@@ -88,11 +88,13 @@ async def new_key(maker: Caller, **fields: object) -> RoleKey:
 # Who may make which call.
 
 OPERATORS_CALLS = {
-    *("create_tenant", "delete_tenant", "put_budget", "get_job"),
+    "get_caller",
+    *("create_tenant", "delete_tenant", "put_budget", "put_quotas", "get_job"),
     *("create_key", "list_keys", "rotate_key", "revoke_key"),
 }
 BODIES = {
     "search": {"query": "annual leave"},
+    "search_as": {"subject": "ana", "search": {"query": "annual leave"}},
     "search_batch": {"searches": [{"query": "annual leave"}]},
     "search_vector_store": {"query": "annual leave"},
     "mcp": {"jsonrpc": "2.0", "id": 1, "method": "ping"},
@@ -101,6 +103,7 @@ BODIES = {
     "create_tenant": {"id": "mine"},
     "create_key": {"subject": "eve"},
     "put_budget": {"budget_month": 1.0},
+    "put_quotas": {},
 }
 HARMLESS = {"{document_id:path}": "nobodys", "{key_id}": "key_none", "{group}": "g"}
 

@@ -17,10 +17,12 @@ from index.search.query_embedder import Embedder
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.leases import readings
 from tests.gateway.support.raw_http import RawAnswer, RawConnection, raw
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
+TOKENS_LAST_S = 1.1  # fetched ahead by a worker
 OF_EACH_REQUEST = {"date", "server-timing", "x-request-id", "ratelimit"}
 
 Start = Callable[..., AbstractAsyncContextManager[Gateway]]
@@ -221,6 +223,20 @@ async def test_repeats_count_against_the_rate(start: Start, outcomes: list[bool]
 
 
 @pytest.mark.slow
+async def test_a_repeat_whose_tokens_have_to_be_fetched_reads_the_revision_once(
+    gateway: Gateway, ana: Caller, connection: RawConnection, outcomes: list[bool]
+) -> None:
+    await ana.put("leave", "Everybody has 25 days of annual leave.")
+    await ask_repeat(connection, request(ana), outcomes)
+    await asyncio.sleep(TOKENS_LAST_S)
+    before, outcomes[:] = await readings(gateway), []
+
+    answer = await ask(connection, request(ana))
+
+    assert (answer.status, outcomes) == (200, [False])
+    assert await readings(gateway) == before + 1
+
+
 async def test_repeats_count_against_requests_at_once(start: Start, database_url: str) -> None:
     async with (
         database_proxy(database_url) as wire,
@@ -333,9 +349,10 @@ async def test_a_repeat_waits_as_long_as_other_requests_while_postgresql_hangs(
 ) -> None:
     """And those that follow take the usual way, as the next would wait in vain too."""
     monkeypatch.setattr("gateway.http.repeats._PAUSE_S", WAIT_S_MAX)
+    unlimited = {"key_requests_per_s": 0.0, "tenant_requests_per_s": 0.0}
     async with (
         database_proxy(database_url) as wire,
-        start(deadline_s=0.5, database_url=SecretStr(wire.url)) as gateway,
+        start(deadline_s=0.5, database_url=SecretStr(wire.url), **unlimited) as gateway,
     ):
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

@@ -181,6 +181,27 @@ async def test_an_answer_is_filed_as_the_admin_says(
     assert (usual["language"], usual["readers"]) == ("en", ["tenant"])
 
 
+async def test_an_answer_becomes_a_faq_of_the_category_that_the_admin_names(
+    ana: Caller, admin: Caller
+) -> None:
+    await set_to(admin, score_min=0.99)
+    await ana.search("who lights  the\nlamps")
+    (item,) = await kept(admin, 1)
+    path = f"/v1/curation/{item['item_id']}/resolve"
+    body = {"answer": "The keeper.", "faq_category": "harbour"}
+
+    for field, value in (("document_id", "x"), ("owner", "ana"), ("source", "x"), ("tags", ["x"])):
+        refused = problem(await admin.call("POST", path, json={**body, field: value}), 422)
+        assert refused["errors"][0]["field"] == field
+    problem(await admin.call("POST", path, json={**body, "readers": []}), 422)
+    settled = await admin.call("POST", path, json=body)
+
+    faq = (await admin.call("GET", f"/v1/faqs/{item['item_id']}")).json()
+    assert settled.json()["document_id"] == faq["document_id"]
+    assert (faq["question"], faq["answer"]) == ("who lights the lamps", "The keeper.")
+    assert (faq["category"], faq["active"], faq["readers"]) == ("harbour", True, ["tenant"])
+
+
 @pytest.mark.slow
 async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller) -> None:
     await set_to(admin, score_min=0.99)

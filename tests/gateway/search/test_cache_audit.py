@@ -14,6 +14,8 @@ from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.search.cache_audit import Verdict
 from gateway.settings import Settings
+from index.documents.document_store import DocumentStore
+from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -30,7 +32,9 @@ async def entry_names(settings: Settings, redis: Redis) -> list[str]:
     return [name.decode() for name in names if len(name) == len(start) + 32]
 
 
-async def make_wrong(settings: Settings) -> None:
+async def make_wrong(
+    settings: Settings, shown: bytes = b"25 days", wrongly: bytes = b"99 days"
+) -> None:
     """Give every cached answer another body, with a stamp that fits it."""
     assert settings.redis_url is not None
     async with Redis.from_url(settings.redis_url.get_secret_value()) as redis:
@@ -41,7 +45,7 @@ async def make_wrong(settings: Settings) -> None:
             assert isinstance(raw, bytes)
             entry = codec.decode_entry(raw)
             assert entry is not None
-            wrong = replace(entry, body=entry.body.replace(b"25 days", b"99 days"))
+            wrong = replace(entry, body=entry.body.replace(shown, wrongly))
             number = raw.partition(b" ")[0]
             await redis.set(name, number + b" " + codec.encode_entry(wrong), keepttl=True)
 
@@ -110,6 +114,51 @@ async def test_what_is_served_is_audited_behind_it(
                 await asyncio.sleep(0.01)
 
         assert "25 days" in (await auditing.as_(ana).search("annual leave")).text
+
+
+@pytest.mark.parametrize(("shown", "leaked"), [(b'"of-ben"', 1), (b'"of-everybody"', 0)])
+async def test_a_wrong_answer_that_shows_a_hidden_document_counts_as_leaked(
+    settings: Settings, gateway: Gateway, ana: Caller, embedder: Embedder, shown: bytes, leaked: int
+) -> None:
+    ben = await gateway.caller("ben")
+    await ben.put("of-ben", "# Travel\n\nOnly Ben reads this.")
+    await ben.put("of-everybody", "# Travel\n\nAll may read this.", readers=["tenant"])
+    await ana.put("leave", LEAVE)
+    await ana.search("annual leave", top_k=1)
+    await make_wrong(settings, b'"leave"', shown)
+
+    always = settings.model_copy(update={"cache_audit_per_mille": 1000})
+    async with running(always, embedder) as auditing:
+        await auditing.as_(ana).search("annual leave", top_k=1)
+        async with asyncio.timeout(10):
+            while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
+                await asyncio.sleep(0.01)
+
+        counted = await auditing.counted("nearhit_cache_events_total", event="audit_leaked")
+        assert counted == leaked
+
+
+async def test_a_wrong_answer_counts_if_nobody_can_tell_whether_it_is_leaked(
+    settings: Settings,
+    gateway: Gateway,
+    ana: Caller,
+    embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def unavailable(*_arguments: object) -> None:
+        raise DatabaseUnavailable("it went away")
+
+    await ana.put("leave", LEAVE)
+    await ana.search("annual leave")
+    await make_wrong(settings)
+    monkeypatch.setattr(DocumentStore, "read_own_or_public", unavailable)
+
+    always = settings.model_copy(update={"cache_audit_per_mille": 1000})
+    async with running(always, embedder) as auditing:
+        await auditing.as_(ana).search("annual leave")
+        async with asyncio.timeout(10):
+            while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
+                await asyncio.sleep(0.01)
 
 
 async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(

@@ -56,7 +56,7 @@ async def store_of(caller: Caller) -> str:
     return store
 
 
-@pytest.mark.parametrize("source", ["api", "events", "curation"])
+@pytest.mark.parametrize("source", ["api", "events", "curation", "managed-faqs"])
 async def test_the_sources_of_documents_that_name_none_are_not_read(
     admin: Caller, source: str
 ) -> None:

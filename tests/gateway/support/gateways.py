@@ -176,10 +176,10 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, embedder: Embedder, counted: Metrics | None = None
+    settings: Settings, embedder: Embedder, counted: Metrics | None = None, *, port: int = 0
 ) -> AsyncIterator[str]:
-    """The URL of a worker."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    """The URL of a worker; port 0: any free one."""
+    listener = socket.create_server(("127.0.0.1", port))
     app = create_app(settings, counted or Metrics(), embedder)
     server = _Server(
         uvicorn.Config(

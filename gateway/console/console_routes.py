@@ -1,0 +1,73 @@
+"""The routes of the console; they are no part of the API, and serve nothing but its files.
+
+The console calls the public API with the key of the person who uses it. So these routes need no
+credential, know no tenant, and set no cookie.
+"""
+
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.console.console_files import ConsoleFiles
+from gateway.http.request_context import RequestContext
+from gateway.http.route import ApiRoute
+
+_YEAR_S = 31_536_000
+# No script or style but the gateway's own files, no HTML made from text, no page around it, and no
+# connection to another host.
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+async def get_page(context: RequestContext[ConsoleFiles]) -> Response:
+    files = context.services
+    headers = {**_HEADERS, "Cache-Control": "no-cache", "ETag": files.page_etag}
+    if context.request.headers.get("if-none-match") == files.page_etag:
+        return Response(status_code=304, headers=headers)
+    return Response(files.page.body, media_type=files.page.media_type, headers=headers)
+
+
+async def get_asset(context: RequestContext[ConsoleFiles]) -> Response:
+    files, parameters = context.services, context.request.path_params
+    file = files.assets.get(parameters["name"])
+    if file is None or parameters["fingerprint"] != files.fingerprint:
+        raise problems.not_found("path", "The console has no such file. Reload /console.")
+    headers = {**_HEADERS, "Cache-Control": f"public, max-age={_YEAR_S}, immutable"}
+    return Response(file.body, media_type=file.media_type, headers=headers)
+
+
+async def redirect_to_page(_: RequestContext[ConsoleFiles]) -> Response:
+    """`/console/` is no other page: relative addresses would differ."""
+    return Response(status_code=308, headers={"Location": "/console"})
+
+
+ROUTES: tuple[ApiRoute[ConsoleFiles], ...] = (
+    ApiRoute("GET", "/console", get_page, needs="anyone", summary="The console's page"),
+    ApiRoute("GET", "/console/", redirect_to_page, needs="anyone", summary="The console's page"),
+    ApiRoute(
+        "GET",
+        "/console/assets/{fingerprint}/{name}",
+        get_asset,
+        needs="anyone",
+        summary="A file of the console",
+    ),
+)

@@ -1,0 +1,183 @@
+/* One document: its text and fields, who may read it and why, and how to remove it. */
+
+import { call, segment } from "./api.js";
+import { fill, h } from "./dom.js";
+import { isAdmin, isWriter } from "./session.js";
+import { announce, badge, confirmDialog, field, formatNumber, listOf, load, note, submit, table } from "./ui.js";
+
+const SHOWN_CHARACTERS = 100_000;
+
+/** edit(stored, etag) opens the editor; reload() shows the document anew. */
+export function documentView(stored, etag, { reload, edit }) {
+  return [
+    h(
+      "section",
+      { class: "card", "aria-label": "Document" },
+      h(
+        "div",
+        { class: "row spread" },
+        h("h2", {}, stored.title || stored.document_id),
+        isWriter() &&
+          h(
+            "div",
+            { class: "row" },
+            h("button", { type: "button", onclick: () => edit(stored, etag) }, "Edit"),
+            h("button", { type: "button", class: "danger", onclick: () => remove(stored) }, "Delete"),
+          ),
+      ),
+      facts(stored),
+      textView(stored.text),
+    ),
+    h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && explanation(stored.document_id)),
+  ];
+}
+
+function facts(stored) {
+  const row = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
+  const none = h("span", { class: "muted" }, "none");
+  return h(
+    "dl",
+    { class: "facts" },
+    row("Identifier", h("code", {}, stored.document_id)),
+    row("Source", stored.source),
+    row("Language", stored.language),
+    stored.uri && row("Address", address(stored.uri)),
+    row("Tags", stored.tags.length ? stored.tags.map((tag) => badge(tag)) : none),
+    Object.keys(stored.metadata).length > 0 && row("Metadata", h("code", {}, JSON.stringify(stored.metadata))),
+    row("Chunks by", stored.chunker),
+    row("Length", `${formatNumber(stored.text.length)} characters`),
+  );
+}
+
+/** A link only for the web: an address such as `javascript:…` stays text. */
+function address(uri) {
+  if (!/^https?:\/\//i.test(uri)) return h("code", {}, uri);
+  return h("a", { href: uri, rel: "noopener noreferrer", target: "_blank" }, uri);
+}
+
+function textView(text) {
+  const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": "Text" }, text.slice(0, SHOWN_CHARACTERS));
+  if (text.length <= SHOWN_CHARACTERS) return body;
+  const more = h(
+    "button",
+    { type: "button", onclick: () => (fill(body, text), more.remove()) },
+    `Show all ${formatNumber(text.length)} characters`,
+  );
+  return [body, h("div", {}, more)];
+}
+
+function remove(stored) {
+  confirmDialog({
+    title: "Delete the document?",
+    text: `${stored.title || stored.document_id} is removed with its vectors and cached answers. This can't be undone.`,
+    action: "Delete",
+    run: async () => {
+      await call("DELETE", `/v1/documents/${segment(stored.document_id)}`);
+      location.hash = "#/documents";
+      announce("The document is deleted");
+    },
+  });
+}
+
+function sharing(stored, reload) {
+  const owner = h("input", { autocomplete: "off", value: stored.owner ?? "" });
+  const readers = h("textarea", { rows: "4", spellcheck: "false", value: stored.readers.join("\n") });
+  const place = h("div");
+  const send = async (body) => {
+    await call("PATCH", `/v1/documents/${segment(stored.document_id)}/access`, { body });
+    announce("The readers are changed, from the next request on");
+    await reload();
+  };
+  const changes = () => {
+    const body = { readers: listOf(readers.value) };
+    if (owner.value.trim() !== (stored.owner ?? "")) body.owner = owner.value.trim() || null;
+    return body;
+  };
+  const list = h(
+    "ul",
+    { class: "chips" },
+    stored.readers.map((reader) =>
+      h(
+        "li",
+        { class: "row" },
+        badge(reader, reader === "public" ? "warn" : "accent"),
+        isWriter() &&
+          h(
+            "button",
+            {
+              type: "button",
+              class: "plain",
+              "aria-label": `Revoke ${reader}`,
+              onclick: () => submit(form, place, () => send({ readers: stored.readers.filter((each) => each !== reader) })),
+            },
+            "Revoke",
+          ),
+      ),
+    ),
+  );
+  const form = h(
+    "form",
+    { onsubmit: (event) => (event.preventDefault(), submit(form, place, () => send(changes()))) },
+    field("Owner", owner, { name: "owner", hint: "always reads and changes it" }),
+    field("Readers", readers, { name: "readers", hint: "one a line: user:ID, group:ID, tenant or public" }),
+    place,
+    h("div", {}, h("button", { type: "submit", class: "primary" }, "Save readers")),
+  );
+  return h(
+    "section",
+    { class: "card", "aria-label": "Sharing" },
+    h("h2", {}, "Who may read it"),
+    h("p", {}, "Owner: ", stored.owner ?? "nobody"),
+    stored.readers.length ? list : h("p", { class: "muted" }, "Shared with nobody."),
+    isWriter() && h("details", {}, h("summary", {}, "Share or change the owner"), form),
+  );
+}
+
+function explanation(id) {
+  const subject = h("input", { autocomplete: "off", required: true, placeholder: "ben" });
+  const place = h("div");
+  const result = h("div", { "aria-live": "polite" });
+  const form = h(
+    "form",
+    {
+      onsubmit: (event) => {
+        event.preventDefault();
+        load(result, async () => explained((await call("GET", `/v1/documents/${segment(id)}/access/explain`, { query: { subject: subject.value.trim() } })).data));
+      },
+    },
+    h("div", { class: "row end" }, h("div", { class: "grow" }, field("Subject", subject, { name: "subject" })), h("button", { type: "submit" }, "Explain")),
+    place,
+  );
+  return h("section", { class: "card", "aria-label": "Visibility" }, h("h2", {}, "Why is it visible, or not?"), form, result);
+}
+
+function explained(data) {
+  return h(
+    "div",
+    { class: "stack" },
+    note(
+      data.can_read ? "good" : "bad",
+      h("strong", {}, data.can_read ? `${data.subject} can read it` : `${data.subject} cannot read it`),
+      data.can_read && h("span", {}, `in the scopes ${data.scopes.join(", ")}`),
+    ),
+    table(
+      "Its owner and readers",
+      [
+        { label: "Reader", cell: (row) => h("code", {}, row.reader) },
+        { label: "Matches", cell: (row) => (row.matches ? badge("yes", "good") : badge("no")) },
+        { label: "Why", cell: (row) => row.reason },
+      ],
+      data.readers,
+    ),
+    data.keys.length > 0 &&
+      table(
+        `Keys and tokens of ${data.subject}`,
+        [
+          { label: "Key", cell: (row) => [row.name || row.id, h("div", { class: "muted small" }, row.id)] },
+          { label: "Reads it", cell: (row) => (row.can_read ? badge("yes", "good") : badge("no", "bad")) },
+          { label: "Why", cell: (row) => row.reason },
+        ],
+        data.keys,
+      ),
+  );
+}

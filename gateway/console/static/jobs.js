@@ -1,0 +1,113 @@
+/* Jobs: what the worker does, how far it is, and what has failed and can be queued again. */
+
+import { call, segment } from "./api.js";
+import { h } from "./dom.js";
+import { follow } from "./live.js";
+import { isAdmin } from "./session.js";
+import { announce, badge, confirmDialog, empty, field, formatInstant, openDialog, select, table } from "./ui.js";
+
+const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
+const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
+const PAGE = 50;
+
+export function render(content, { argument, signal }) {
+  const state = select(STATES, STATES.some(([name]) => name === argument) ? argument : "");
+  const list = h("div", { class: "card" });
+  let cursors = [""]; // of the pages up to the one that is shown
+  const query = () => ({ state: state.value, limit: PAGE, cursor: cursors.at(-1) });
+  const ask = follow(
+    list,
+    async () => (await call("GET", "/v1/jobs", { query: query(), signal })).data,
+    (page) => [jobTable(page, cursors.length, ask), pageButtons(page.cursor)],
+    signal,
+  );
+  const turn = (changed) => {
+    cursors = changed;
+    ask();
+  };
+  const pageButtons = (next) =>
+    (next || cursors.length > 1) &&
+    h(
+      "nav",
+      { class: "row", "aria-label": "Pages of jobs" },
+      cursors.length > 1 && h("button", { type: "button", "aria-label": "Newer jobs", onclick: () => turn(cursors.slice(0, -1)) }, "Newer jobs"),
+      next && h("button", { type: "button", "aria-label": "Older jobs", onclick: () => turn([...cursors, next]) }, "Older jobs"),
+      h("span", { class: "muted small" }, `Page ${cursors.length}`),
+    );
+  state.addEventListener("change", () => turn([""]));
+  content.append(
+    h("p", { class: "lead" }, isAdmin() ? "The jobs of the tenant, newest first. The page follows them." : "Your jobs, newest first. The page follows them."),
+    h("div", { class: "row" }, field("State", state)),
+    list,
+  );
+}
+
+function jobTable({ jobs }, page, ask) {
+  if (!jobs.length) return empty(page > 1 ? "No older jobs" : "No jobs", "Long documents, sources and deletions make jobs.");
+  return table(
+    `${jobs.length} jobs on this page`,
+    [
+      { label: "Job", cell: (job) => [job.kind, h("div", { class: "muted small" }, job.target)] },
+      { label: "State", cell: (job) => badge(job.state, KINDS[job.state]) },
+      { label: "Progress", cell: progress },
+      { label: "Attempts", cell: (job) => `${job.attempts} of ${job.attempts_max}`, isNumber: true },
+      { label: "Created", cell: (job) => formatInstant(job.created_at) },
+      { label: "", cell: (job) => actions(job, ask) },
+    ],
+    jobs,
+  );
+}
+
+/** The numbers of what is done so far, or of the result, or the error. */
+function progress(job) {
+  if (job.error) return h("span", { class: "small" }, job.error);
+  const counts = job.state === "done" ? job.result : job.progress;
+  const parts = Object.entries(counts ?? {}).filter(([, value]) => ["number", "string"].includes(typeof value));
+  return h("span", { class: "small" }, parts.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", "));
+}
+
+function actions(job, ask) {
+  return h(
+    "span",
+    { class: "row" },
+    h("button", { type: "button", "aria-label": `Show ${job.job_id}`, onclick: () => showJob(job) }, "Show"),
+    isAdmin() && job.state === "failed" && h("button", { type: "button", class: "primary", "aria-label": `Replay ${job.job_id}`, onclick: (event) => replay(event.target, job, ask) }, "Replay"),
+    isAdmin() && job.state !== "running" && h("button", { type: "button", class: "danger", "aria-label": `Delete ${job.job_id}`, onclick: () => drop(job, ask) }, "Delete"),
+  );
+}
+
+function showJob(job) {
+  openDialog(
+    `Job ${job.job_id}`,
+    (close) => [
+      h("pre", { class: "snippet", tabindex: "0", "aria-label": "The job" }, JSON.stringify(job, null, 2)),
+      h("div", {}, h("button", { type: "button", onclick: close }, "Close")),
+    ],
+    { isWide: true },
+  );
+}
+
+async function replay(button, job, ask) {
+  button.disabled = true;
+  try {
+    await call("POST", `/v1/jobs/${segment(job.job_id)}/replay`);
+    announce("The job is queued again");
+  } catch (problem) {
+    announce(problem.message, "bad");
+    button.disabled = false;
+  }
+  ask();
+}
+
+function drop(job, ask) {
+  confirmDialog({
+    title: "Delete the job?",
+    text: `The record of ${job.kind} of ${job.target} is removed. If the job waits, it is not done.`,
+    action: "Delete",
+    run: async () => {
+      await call("DELETE", `/v1/jobs/${segment(job.job_id)}`);
+      announce("The job is deleted");
+      ask();
+    },
+  });
+}

@@ -1,0 +1,273 @@
+/* Keys and tokens: create (shown once), rotate, revoke, and when each was last used. The operator
+ * names the tenant whose keys it works with. */
+
+import { call, segment } from "./api.js";
+import { h } from "./dom.js";
+import { currentCaller, isAdmin, isOperator } from "./session.js";
+import {
+  announce,
+  badge,
+  checkbox,
+  confirmDialog,
+  empty,
+  field,
+  formatInstant,
+  listOf,
+  openDialog,
+  pager,
+  select,
+  showSecret,
+  submit,
+  table,
+} from "./ui.js";
+
+const ROLES = ["reader", "writer", "admin"];
+const SCOPES = ["private", "shared", "tenant", "public"];
+
+export function render(content, { signal }) {
+  const tenant = h("input", { autocomplete: "off", required: true });
+  const named = () => (isOperator() ? tenant.value.trim() : undefined);
+  if (isOperator()) content.append(tenantForm(tenant, () => keys.reset()));
+  const keys = isAdmin() || isOperator() ? keyList(content, named, signal) : null;
+  const tokens = isOperator() ? null : tokenList(content, signal);
+  if (!isOperator()) keys?.reset();
+  tokens?.reset();
+}
+
+function tenantForm(tenant, onChosen) {
+  const place = h("div");
+  const form = h(
+    "form",
+    { class: "card", onsubmit: (event) => (event.preventDefault(), onChosen()) },
+    h("div", { class: "row end" }, h("div", { class: "grow" }, field("Tenant", tenant, { name: "id", hint: "whose keys you work with" })),
+      h("button", { type: "submit", class: "primary" }, "Show keys"),
+      h("button", { type: "button", onclick: () => form.reportValidity() && submit(form, place, create) }, "Create this tenant")),
+    place,
+  );
+  const create = async () => {
+    await call("POST", "/v1/tenants", { body: { id: tenant.value.trim() } });
+    announce("The tenant is created");
+    onChosen();
+  };
+  return form;
+}
+
+function keyList(content, named, signal) {
+  const list = h("div", { class: "stack" });
+  const pages = pager(
+    "keys",
+    list,
+    async (cursor) => (await call("GET", "/v1/keys", { query: { cursor, tenant: named() }, signal })).data,
+    (page) => keyTable(page.keys, pages),
+  );
+  content.append(
+    h(
+      "section",
+      { class: "card", "aria-label": "Keys" },
+      h("div", { class: "row spread" }, h("h2", {}, "Keys"),
+        h("button", { type: "button", class: "primary", onclick: () => createKey(named, pages) }, "Create a key")),
+      h("p", { class: "lead small" }, "A key stands for a person or a service until it is revoked or expires."),
+      list,
+    ),
+  );
+  return pages;
+}
+
+function keyTable(keys, pages) {
+  if (!keys.length) return empty("No keys", "Create one for a person or a service.");
+  return table(
+    "Keys, revoked ones included",
+    [
+      { label: "Key", cell: (key) => [key.name || h("span", { class: "muted" }, "without a name"), h("div", { class: "muted small" }, key.id)] },
+      { label: "Subject", cell: (key) => key.subject },
+      { label: "Groups", cell: (key) => key.groups.join(", ") || h("span", { class: "muted" }, "none") },
+      { label: "Roles", cell: (key) => key.roles.join(", ") },
+      { label: "Last used", cell: (key) => formatInstant(key.last_used_at) },
+      { label: "State", cell: keyState },
+      { label: "", cell: (key) => (isLive(key) ? keyActions(key, pages) : "") },
+    ],
+    keys,
+  );
+}
+
+const isExpired = (key) => key.expires_at && new Date(key.expires_at) <= new Date();
+const isLive = (key) => !key.revoked_at && !isExpired(key);
+
+function keyState(key) {
+  if (key.revoked_at) return badge("revoked", "bad");
+  if (isExpired(key)) return badge("expired", "warn");
+  if (key.expires_at) return ["until ", formatInstant(key.expires_at)];
+  return badge("valid", "good");
+}
+
+function keyActions(key, pages) {
+  const isOwn = key.id === currentCaller().key_id;
+  return h(
+    "span",
+    { class: "row" },
+    h("button", { type: "button", "aria-label": `Rotate ${key.id}`, onclick: () => rotate(key, pages) }, "Rotate"),
+    h("button", { type: "button", class: "danger", "aria-label": `Revoke ${key.id}`, onclick: () => revoke(key, pages, isOwn) }, "Revoke"),
+  );
+}
+
+function rotate(key, pages) {
+  const overlap = select([["0", "at once"], ["3600", "in an hour"], ["86400", "in a day"], ["604800", "in a week"]], "86400");
+  openDialog(`Rotate the key of ${key.subject}`, (close) => {
+    const place = h("div");
+    return h(
+      "form",
+      {
+        onsubmit: (event) => {
+          event.preventDefault();
+          submit(event.target, place, async () => {
+            const body = { overlap_s: Number(overlap.value) };
+            const { data } = await call("POST", `/v1/keys/${segment(key.id)}/rotate`, { body });
+            close();
+            pages.reset();
+            showSecret("The new key", data.key, "It is shown this once. Store it before you close this.");
+          });
+        },
+      },
+      field("The old key ends", overlap),
+      place,
+      h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Make the new key"), h("button", { type: "button", onclick: close }, "Cancel")),
+    );
+  });
+}
+
+function revoke(key, pages, isOwn) {
+  confirmDialog({
+    title: `Revoke the key of ${key.subject}?`,
+    text: `${isOwn ? "You are logged in with this key. " : ""}It and its tokens are refused from the next request on.`,
+    action: "Revoke",
+    run: async () => {
+      await call("DELETE", `/v1/keys/${segment(key.id)}`);
+      announce("The key is revoked");
+      pages.reset();
+    },
+  });
+}
+
+const boxes = (names, checked) => names.map((name) => [name, checkbox(name, { checked: checked.includes(name) })]);
+const chosen = (list) => list.filter(([, box]) => box.input.checked).map(([name]) => name);
+const choice = (label, list) => h("fieldset", {}, h("legend", {}, label), h("div", { class: "row" }, list.map(([, box]) => box.node)));
+
+function createKey(named, pages) {
+  const subject = h("input", { autocomplete: "off", required: true });
+  const name = h("input", { autocomplete: "off" });
+  const groups = h("input", { autocomplete: "off" });
+  const expires = h("input", { type: "date" });
+  const roles = boxes(ROLES, ["reader", "writer"]);
+  const scopes = boxes(SCOPES, SCOPES);
+  openDialog("Create a key", (close) => {
+    const place = h("div");
+    const create = async () => {
+      const body = { subject: subject.value.trim(), name: name.value, groups: listOf(groups.value), roles: chosen(roles), scopes: chosen(scopes) };
+      if (named()) body.tenant = named();
+      if (expires.value) body.expires_at = `${expires.value}T23:59:59Z`;
+      const { data } = await call("POST", "/v1/keys", { body });
+      close();
+      pages.reset();
+      showSecret("The key", data.key, `It is shown this once. Give it to ${body.subject} in private.`);
+    };
+    return h(
+      "form",
+      { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, create)) },
+      field("Subject", subject, { name: "subject", hint: "whom it stands for, such as ana" }),
+      field("Name", name, { name: "name", hint: "a label for you" }),
+      field("Groups", groups, { name: "groups", hint: "besides memberships; with commas" }),
+      choice("Roles", roles),
+      choice("Scopes", scopes),
+      field("Expires at the end of", expires, { name: "expires_at", hint: "in UTC; empty: never" }),
+      place,
+      h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Create"), h("button", { type: "button", onclick: close }, "Cancel")),
+    );
+  });
+}
+
+function tokenList(content, signal) {
+  const list = h("div", { class: "stack" });
+  const pages = pager(
+    "tokens",
+    list,
+    async (cursor) => (await call("GET", "/v1/tokens", { query: { cursor }, signal })).data,
+    (page) => tokenTable(page.tokens, pages),
+  );
+  content.append(
+    h(
+      "section",
+      { class: "card", "aria-label": "Tokens" },
+      h("div", { class: "row spread" }, h("h2", {}, "Tokens"),
+        h("button", { type: "button", class: "primary", onclick: () => createToken(pages) }, "Create a token")),
+      h("p", { class: "lead small" }, "A token is for an agent: it does less than the credential that makes it, and expires."),
+      list,
+    ),
+  );
+  return pages;
+}
+
+function tokenTable(tokens, pages) {
+  if (!tokens.length) return empty("No tokens", "Create one for an agent, with only the rights that it needs.");
+  return table(
+    "Tokens that work",
+    [
+      { label: "Token", cell: (token) => [token.name || h("span", { class: "muted" }, "without a name"), h("div", { class: "muted small" }, token.id)] },
+      { label: "Subject", cell: (token) => token.subject },
+      { label: "Roles", cell: (token) => token.roles.join(", ") },
+      { label: "Scopes", cell: (token) => token.scopes.join(", ") },
+      { label: "Last used", cell: (token) => formatInstant(token.last_used_at) },
+      { label: "Expires", cell: (token) => formatInstant(token.expires_at) },
+      { label: "", cell: (token) => h("button", { type: "button", class: "danger", "aria-label": `Revoke ${token.id}`, onclick: () => revokeToken(token, pages) }, "Revoke") },
+    ],
+    tokens,
+  );
+}
+
+function revokeToken(token, pages) {
+  const isOwn = token.subject === currentCaller().subject;
+  confirmDialog({
+    title: "Revoke the token?",
+    text: "It and the tokens made with it are refused from the next request on.",
+    action: "Revoke",
+    run: async () => {
+      await call("DELETE", `/v1/${isOwn ? "tokens" : "keys"}/${segment(token.id)}`);
+      announce("The token is revoked");
+      pages.reset();
+    },
+  });
+}
+
+function createToken(pages) {
+  const caller = currentCaller();
+  const name = h("input", { autocomplete: "off" });
+  const readOnly = checkbox("read only", { checked: true });
+  const scopes = boxes(caller.scopes, caller.scopes);
+  const groups = boxes(caller.groups, caller.groups);
+  const sources = h("input", { autocomplete: "off" });
+  const lifetime = select([["3600", "in an hour"], ["86400", "in a day"], ["604800", "in a week"], ["2592000", "in 30 days"]], "3600");
+  openDialog("Create a token", (close) => {
+    const place = h("div");
+    const create = async () => {
+      const body = { name: name.value, scopes: chosen(scopes), expires_in_s: Number(lifetime.value) };
+      if (readOnly.input.checked) body.read_only = true;
+      if (chosen(groups).length < groups.length) body.groups = chosen(groups);
+      if (listOf(sources.value).length) body.filter = { sources: listOf(sources.value) };
+      const { data } = await call("POST", "/v1/tokens", { body });
+      close();
+      pages.reset();
+      showSecret("The token", data.token, "It is shown this once. Put it into the agent's settings.");
+    };
+    return h(
+      "form",
+      { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, create)) },
+      field("Name", name, { name: "name", hint: "a label for you" }),
+      readOnly.node,
+      choice("Scopes", scopes),
+      groups.length > 0 && choice("Groups", groups),
+      field("Only these sources", sources, { name: "filter", hint: "with commas; empty: all" }),
+      field("Expires", lifetime, { name: "expires_in_s" }),
+      place,
+      h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Create"), h("button", { type: "button", onclick: close }, "Cancel")),
+    );
+  });
+}

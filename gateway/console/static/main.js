@@ -1,0 +1,175 @@
+/* The frame: log-in, navigation, and the page that the address names. */
+
+import * as documents from "./documents.js";
+import { fill, h } from "./dom.js";
+import * as faqs from "./faqs.js";
+import * as groups from "./groups.js";
+import * as insight from "./insight.js";
+import * as jobs from "./jobs.js";
+import * as keys from "./keys.js";
+import * as questions from "./questions.js";
+import * as search from "./search.js";
+import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
+import * as sources from "./sources.js";
+import { note, problemNote } from "./ui.js";
+
+const THEME = "nearhit-theme"; // the only thing that the console stores
+const RETRY_MS = 2000;
+
+const PAGES = [
+  { name: "search", title: "Search", page: search, isFor: () => !isOperator() },
+  { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
+  { name: "faqs", title: "FAQs", page: faqs, isFor: isAdmin },
+  { name: "questions", title: "Questions", page: questions, isFor: isAdmin },
+  { name: "sources", title: "Sources", page: sources, isFor: isAdmin },
+  { name: "jobs", title: "Jobs", page: jobs, isFor: isWriter },
+  { name: "insight", title: "Insight", page: insight, isFor: isAdmin },
+  { name: "keys", title: "Keys and tokens", page: keys, isFor: () => true },
+  { name: "groups", title: "Groups", page: groups, isFor: isAdmin },
+];
+
+let isDown = false;
+let ending = new AbortController();
+
+function start() {
+  applyTheme(storedTheme());
+  watch((problem) => showExpired(problem, enter), noteReachable);
+  showLogin(document.body, enter);
+  addEventListener("hashchange", show);
+}
+
+function enter() {
+  const caller = currentCaller();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
+  fill(
+    document.body,
+    h("a", { class: "skip", href: "#content", onclick: skip }, "Skip to the content"),
+    h(
+      "div",
+      { class: "frame" },
+      h(
+        "header",
+        { class: "side" },
+        h("div", { class: "brand" }, h("img", { src: icon(), alt: "" }), "Nearhit"),
+        h("nav", { "aria-label": "Console" }, h("ul", {}, visiblePages().map(navigationItem))),
+        h(
+          "div",
+          { class: "who" },
+          h("dl", {}, callerFacts(caller)),
+          h(
+            "div",
+            { class: "row" },
+            h("button", { type: "button", onclick: switchTheme }, "Light or dark"),
+            h("button", { type: "button", onclick: logOut }, "Log out"),
+          ),
+        ),
+      ),
+      h("main", { id: "content", tabindex: "-1" }),
+    ),
+    h("div", { class: "status", role: "status" }),
+  );
+  show();
+}
+
+const visiblePages = () => PAGES.filter((entry) => entry.isFor());
+
+function navigationItem(entry) {
+  return h("li", {}, h("a", { href: `#/${entry.name}`, "data-page": entry.name }, entry.title));
+}
+
+function callerFacts(caller) {
+  if (caller.is_operator) return [h("dt", {}, "You are"), h("dd", {}, "the operator")];
+  const role = isAdmin() ? "admin" : caller.roles.join(", ");
+  return [
+    [h("dt", {}, "Tenant"), h("dd", {}, caller.tenant)],
+    [h("dt", {}, "You are"), h("dd", {}, caller.subject)],
+    [h("dt", {}, "Role"), h("dd", {}, role)],
+  ];
+}
+
+/** Show the page that the address names: `#/NAME/ARGUMENT`. */
+function show() {
+  const content = document.querySelector("#content");
+  if (!content || !currentCaller()) return;
+  ending.abort();
+  ending = new AbortController();
+  const [, name, argument] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? [];
+  const entry = visiblePages().find((each) => each.name === name) ?? visiblePages()[0];
+  for (const link of document.querySelectorAll("nav a[data-page]")) {
+    if (link.dataset.page === entry.name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${entry.title} · Nearhit console`;
+  const heading = h("h1", { tabindex: "-1" }, entry.title);
+  fill(content, heading);
+  try {
+    entry.page.render(content, { argument: decode(argument), signal: ending.signal });
+  } catch (error) {
+    content.append(problemNote({ title: "The page failed", message: String(error) }, show));
+  }
+  heading.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+function decode(argument = "") {
+  try {
+    return decodeURIComponent(argument);
+  } catch {
+    return "";
+  }
+}
+
+function skip(event) {
+  event.preventDefault();
+  document.querySelector("#content").focus();
+}
+
+/** While the gateway is away, ask it until it is back; the page stays as it is. */
+async function noteReachable(isReachable) {
+  if (isReachable || isDown) return;
+  isDown = true;
+  const message = note("bad", h("strong", {}, "The gateway does not answer"), "Trying again …");
+  document.querySelector(".status")?.append(message);
+  while (isDown) {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    try {
+      await fetch("/healthz", { cache: "no-store", credentials: "omit" });
+      isDown = false;
+    } catch {
+      // still away
+    }
+  }
+  message.remove();
+  const back = note("good", "The gateway is back. Repeat your last action.");
+  document.querySelector(".status")?.append(back);
+  setTimeout(() => back.remove(), 6000);
+}
+
+function storedTheme() {
+  try {
+    return localStorage.getItem(THEME) ?? "";
+  } catch {
+    return ""; // the browser allows no storage
+  }
+}
+
+function applyTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+}
+
+function switchTheme() {
+  const shown =
+    document.documentElement.dataset.theme ||
+    (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  const other = shown === "dark" ? "light" : "dark";
+  applyTheme(other);
+  try {
+    localStorage.setItem(THEME, other);
+  } catch {
+    // the choice holds for this page alone
+  }
+}
+
+const icon = () => new URL("./icon.svg", import.meta.url).pathname;
+
+start();

@@ -1,0 +1,133 @@
+/* Questions whose answers had low confidence: answer one with a new document or FAQ, or dismiss it. */
+
+import { call, segment } from "./api.js";
+import { documentLink } from "./documents.js";
+import { h } from "./dom.js";
+import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, openDialog, pager, select, submit } from "./ui.js";
+
+const STATES = [
+  ["open", "Open"],
+  ["resolved", "Answered"],
+  ["dismissed", "Dismissed"],
+];
+
+export function render(content, { signal }) {
+  let state = "open";
+  const list = h("div", { class: "stack" });
+  const pages = pager(
+    "questions",
+    list,
+    async (cursor) => (await call("GET", "/v1/curation", { query: { cursor, state }, signal })).data,
+    (page) => itemList(page.items, state, pages),
+  );
+  const buttons = STATES.map(([name, label]) =>
+    h("button", { type: "button", "aria-pressed": String(name === state), onclick: () => choose(name) }, label),
+  );
+  const choose = (name) => {
+    state = name;
+    buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(STATES[index][0] === name)));
+    pages.reset();
+  };
+  content.append(
+    h("p", { class: "lead" }, "What was asked and found no sure answer, the most frequent first. An answer becomes a document or a FAQ that the next search finds."),
+    h("div", { class: "row", role: "group", "aria-label": "State" }, buttons),
+    list,
+  );
+  pages.show();
+}
+
+const NONE = {
+  open: ["No open questions", "Every question found an answer that is sure enough, or no minimum score is set: see PUT /v1/confidence."],
+  resolved: ["None was answered yet", "An answer that you write appears here."],
+  dismissed: ["None was dismissed", "A question that needs no answer can be dismissed."],
+};
+
+function itemList(items, state, pages) {
+  if (!items.length) return empty(...NONE[state]);
+  return items.map((item) =>
+    h(
+      "article",
+      { class: "card", "aria-label": item.question },
+      h("div", { class: "row spread" }, h("h2", {}, item.question), badge(`asked ${formatNumber(item.count)} ${item.count === 1 ? "time" : "times"}`, "accent")),
+      h("p", { class: "muted small" }, "First ", formatInstant(item.first_at), ", last ", formatInstant(item.last_at)),
+      bestHits(item),
+      item.document_id && h("p", {}, "Answered by ", documentLink(item.document_id)),
+      state === "open" &&
+        h(
+          "div",
+          { class: "row" },
+          h("button", { type: "button", class: "primary", onclick: () => answer(item, pages) }, "Answer"),
+          h("button", { type: "button", onclick: () => dismiss(item, pages) }, "Dismiss"),
+        ),
+    ),
+  );
+}
+
+function bestHits(item) {
+  if (!item.hits.length) return h("p", { class: "small" }, "No document was found.");
+  return h(
+    "details",
+    {},
+    h("summary", {}, `The best of ${item.hits.length} hits was not sure enough`),
+    h("ul", {}, item.hits.map((hit) => h("li", {}, documentLink(hit.document_id), ` with ${hit.score.toFixed(3)}`))),
+  );
+}
+
+const path = (item) => `/v1/curation/${segment(item.item_id)}/resolve`;
+
+function answer(item, pages) {
+  const question = h("input", { autocomplete: "off", required: true, value: item.question });
+  const text = h("textarea", { rows: "8", required: true });
+  const readers = h("input", { autocomplete: "off", value: "tenant" });
+  const tags = h("input", { autocomplete: "off" });
+  const category = h("input", { autocomplete: "off", required: true });
+  const kind = select([["document", "a document"], ["faq", "a FAQ"]]);
+  const tagsField = field("Tags", tags, { name: "tags", hint: "with commas" });
+  const categoryField = field("Category", category, { name: "faq_category" });
+  const choose = () => {
+    tagsField.hidden = kind.value === "faq";
+    categoryField.hidden = !tagsField.hidden;
+    category.disabled = categoryField.hidden; // a hidden field must not stop the form
+  };
+  kind.addEventListener("change", choose);
+  choose();
+  openDialog(
+    "Answer the question",
+    (close) => {
+      const place = h("div");
+      const save = async () => {
+        const body = { answer: text.value, question: question.value, readers: listOf(readers.value) };
+        if (kind.value === "faq") body.faq_category = category.value.trim();
+        else body.tags = listOf(tags.value);
+        await call("POST", path(item), { body });
+        close();
+        announce("Answered: the next search finds it");
+        pages.reset();
+      };
+      return h(
+        "form",
+        { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, save)) },
+        field("Question", question, { name: "question", hint: "reword it if that helps others to find it" }),
+        field("Answer", text, { name: "answer" }),
+        h("div", { class: "grid" }, field("Readers", readers, { name: "readers", hint: "user:ID, group:ID, tenant or public" }), field("Save it as", kind), tagsField, categoryField),
+        place,
+        h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save the answer"), h("button", { type: "button", onclick: close }, "Cancel")),
+      );
+    },
+    { isWide: true },
+  );
+}
+
+function dismiss(item, pages) {
+  confirmDialog({
+    title: "Dismiss the question?",
+    text: `“${item.question}” stays dismissed if it is asked again.`,
+    action: "Dismiss",
+    isDanger: false,
+    run: async () => {
+      await call("POST", path(item), { body: { dismiss: true } });
+      announce("Dismissed");
+      pages.reset();
+    },
+  });
+}

@@ -1,0 +1,105 @@
+/* The person who uses the console: logged in with a key that this page alone keeps. */
+
+import { call, observe, setKey } from "./api.js";
+import { fill, h } from "./dom.js";
+import { field, note, openDialog, submit } from "./ui.js";
+
+let caller = null;
+
+export const currentCaller = () => caller;
+export const isAdmin = () => caller?.roles.includes("admin") ?? false;
+export const isWriter = () => isAdmin() || (caller?.roles.includes("writer") ?? false);
+export const isOperator = () => caller?.is_operator ?? false;
+
+/** Ask for a key until one is right; then call `onEntered`. */
+export function showLogin(place, onEntered) {
+  fill(
+    place,
+    h(
+      "main",
+      { class: "login" },
+      h(
+        "div",
+        { class: "card" },
+        h("h1", { tabindex: "-1" }, "Nearhit console"),
+        h("p", { class: "lead" }, "Log in with a key or a token of your tenant, or the operator's key."),
+        keyForm("Log in", onEntered),
+        h(
+          "p",
+          { class: "muted small" },
+          "The key stays in the memory of this page: nothing stores it, and it is gone when the page is closed or loaded again.",
+        ),
+      ),
+    ),
+  );
+  place.querySelector("input").focus();
+}
+
+/**
+ * Ask for a key again, over the page: what was typed stays. onOther: called if another caller
+ * logs in, to whom the page must not be shown.
+ */
+export function showExpired(problem, onOther) {
+  if (document.querySelector("dialog[data-expired]")) return;
+  const before = caller;
+  const dialog = openDialog("Log in again", (close) => [
+    note("warn", problem.message),
+    h("p", {}, "What you have typed is still there. Repeat your last action afterwards."),
+    keyForm("Log in", () => {
+      close();
+      if (!isSame(before, caller)) onOther();
+    }),
+    h("button", { type: "button", onclick: logOut }, "Leave the console"),
+  ]);
+  dialog.dataset.expired = "";
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+}
+
+/** Forget the key and everything that was shown. */
+export function logOut() {
+  setKey("");
+  location.reload();
+}
+
+export function watch(onEnded, onReachable) {
+  observe({ ended: onEnded, reachable: onReachable });
+}
+
+function keyForm(label, onEntered) {
+  const input = h("input", {
+    type: "password",
+    name: "key",
+    autocomplete: "current-password",
+    required: true,
+    spellcheck: "false",
+  });
+  const place = h("div");
+  return h(
+    "form",
+    {
+      onsubmit: async (event) => {
+        event.preventDefault();
+        const isRight = await submit(event.target, place, async () => {
+          const typed = input.value.trim();
+          if (!/^[\x21-\x7e]+$/.test(typed)) {
+            throw Object.assign(new Error("A key has no spaces and no letters with accents."), { title: "This is no key" });
+          }
+          caller = (await call("GET", "/v1/caller", { as: typed })).data;
+          setKey(typed);
+        });
+        if (isRight) onEntered();
+      },
+    },
+    // Password managers want a name beside a password.
+    h("input", { type: "text", name: "username", value: location.host, autocomplete: "username", hidden: true, readonly: true }),
+    field("Key", input),
+    place,
+    h("button", { type: "submit", class: "primary" }, label),
+  );
+}
+
+const isSame = (one, other) =>
+  one?.tenant === other?.tenant &&
+  one?.subject === other?.subject &&
+  one?.is_operator === other?.is_operator &&
+  String(one?.roles) === String(other?.roles);

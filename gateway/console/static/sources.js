@@ -1,0 +1,166 @@
+/* Sources: what the worker reads and when, how far it is behind, and how to add one. */
+
+import { call, segment } from "./api.js";
+import { h } from "./dom.js";
+import { follow } from "./live.js";
+import { announce, badge, checkbox, confirmDialog, empty, field, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
+
+const KINDS = [["folder"], ["git"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
+const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn" };
+
+export function render(content, { signal }) {
+  const list = h("div", { class: "stack" });
+  const ask = follow(
+    list,
+    async () => {
+      const [sources, status] = await Promise.all([
+        call("GET", "/v1/sources", { signal }),
+        call("GET", "/v1/ingest/status", { signal }),
+      ]);
+      return { sources: sources.data.sources, status: rounded(status.data) };
+    },
+    (data) => view(data, ask),
+    signal,
+  );
+  content.append(
+    h("div", { class: "row spread" },
+      h("p", { class: "lead" }, "Folders, tables and repositories that the worker reads. The page follows them."),
+      h("button", { type: "button", class: "primary", onclick: () => configure(null, ask) }, "Add a source")),
+    list,
+  );
+}
+
+/** Ages in whole seconds, so that the page is not made anew for their fractions. */
+function rounded(status) {
+  const whole = (value) => (value === null ? null : Math.round(value));
+  return { ...status, lag_s: whole(status.lag_s), oldest_waiting_s: whole(status.oldest_waiting_s) };
+}
+
+function view({ sources, status }, ask) {
+  const problems = Object.entries(status.problems).filter(([, number]) => number > 0);
+  return [
+    h(
+      "section",
+      { class: "card", "aria-label": "Ingestion" },
+      h(
+        "div",
+        { class: "stats" },
+        stat("jobs waiting", formatNumber(status.waiting)),
+        stat("jobs running", formatNumber(status.running)),
+        h("div", { class: "stat" }, h("strong", {}, formatNumber(status.failed)), status.failed ? h("a", { href: "#/jobs/failed" }, "jobs failed") : "jobs failed"),
+        stat("behind", `${formatNumber(status.lag_s)} s`),
+        stat("texts embedded", formatNumber(status.texts_embedded)),
+        stat("embeddings reused", formatNumber(status.embeddings_reused)),
+      ),
+      h("p", { class: "small" }, "Last audit of the index: ", formatInstant(status.audited_at), ". ",
+        status.audited_at && (problems.length ? badge(problems.map(([kind, number]) => `${kind}: ${number}`).join(", "), "bad") : badge("no problems", "good"))),
+    ),
+    h("section", { class: "card", "aria-label": "Sources" }, sources.length ? sourceTable(sources, ask) : empty("No sources", "Add a folder or a repository, or write documents over the API.")),
+  ];
+}
+
+const stat = (label, value) => h("div", { class: "stat" }, h("strong", {}, value), h("span", { class: "muted" }, label));
+
+function sourceTable(sources, ask) {
+  return table(
+    "Sources",
+    [
+      { label: "Source", cell: (row) => [h("strong", {}, row.source), h("div", { class: "muted small" }, place(row))] },
+      { label: "State", cell: (row) => [row.kind ? badge(row.state, STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error)] },
+      { label: "Schedule", cell: (row) => (row.schedule ? h("code", {}, row.schedule) : h("span", { class: "muted" }, "on request")) },
+      { label: "Last read", cell: (row) => formatInstant(row.last_run_at) },
+      { label: "Result", cell: (row) => h("span", { class: "small" }, Object.entries(row.counts).map(([name, number]) => `${name.replaceAll("_", " ")} ${number}`).join(", ")) },
+      { label: "", cell: (row) => actions(row, ask) },
+    ],
+    sources,
+  );
+}
+
+const place = (row) => (row.kind ? `${row.kind}: ${row.settings.url ?? row.settings.path}` : "documents of the API");
+
+function actions(row, ask) {
+  const act = (label, run, kind = "") =>
+    h("button", { type: "button", class: kind, "aria-label": `${label} ${row.source}`, onclick: run }, label);
+  const path = `/v1/sources/${segment(row.source)}`;
+  const quick = async (text, run) => {
+    try {
+      await run();
+      announce(text);
+    } catch (problem) {
+      announce(problem.message, "bad");
+    }
+    ask();
+  };
+  return h(
+    "span",
+    { class: "row" },
+    row.kind && act("Read now", () => quick("The worker reads it", () => call("POST", `${path}/reindex`))),
+    row.kind && act(row.state === "paused" ? "Resume" : "Pause", () => quick("Saved", () => call("PUT", path, { body: bodyOf(row, { paused: row.state !== "paused" }) }))),
+    row.kind && act("Change", () => configure(row, ask)),
+    act("Delete", () => remove(row, ask), "danger"),
+  );
+}
+
+/** What `PUT /v1/sources/{source}` takes, of what the list shows. */
+const bodyOf = (row, changes) => ({
+  kind: row.kind,
+  settings: row.settings,
+  schedule: row.schedule,
+  paused: row.state === "paused",
+  ...changes,
+});
+
+function remove(row, ask) {
+  confirmDialog({
+    title: `Delete the source ${row.source}?`,
+    text: "All of its documents are deleted, whoever owns them. This can't be undone.",
+    action: "Delete",
+    run: async () => {
+      await call("DELETE", `/v1/sources/${segment(row.source)}`);
+      announce("A worker deletes it");
+      ask();
+    },
+  });
+}
+
+function configure(row, ask) {
+  const known = row?.settings ?? {};
+  const name = h("input", { autocomplete: "off", required: true, value: row?.source ?? "", readonly: row !== null });
+  const kind = select(KINDS, row?.kind ?? "folder");
+  const url = h("input", { autocomplete: "off", value: known.url ?? "", placeholder: "https://git.example/team/handbook" });
+  const path = h("input", { autocomplete: "off", value: known.path ?? "", placeholder: "handbook" });
+  const schedule = h("input", { autocomplete: "off", value: row?.schedule ?? "", placeholder: "0 3 * * *" });
+  const readers = h("input", { autocomplete: "off", value: (known.readers ?? ["tenant"]).join(", ") });
+  const paused = checkbox("paused", { checked: row?.state === "paused" });
+  openDialog(row ? `Change ${row.source}` : "Add a source", (close) => {
+    const place = h("div");
+    const save = async () => {
+      const settings = { ...known, readers: listOf(readers.value) };
+      if (kind.value === "git") settings.url = url.value.trim();
+      else delete settings.url;
+      if (path.value.trim()) settings.path = path.value.trim();
+      const body = { kind: kind.value, settings, schedule: schedule.value.trim() || null, paused: paused.input.checked };
+      await call("PUT", `/v1/sources/${segment(name.value.trim())}`, { body });
+      close();
+      announce("Saved");
+      ask();
+    };
+    const urlField = field("URL", url, { name: "git.settings.url", hint: "of the repository" });
+    const showUrl = () => (urlField.hidden = kind.value !== "git");
+    kind.addEventListener("change", showUrl);
+    showUrl();
+    return h(
+      "form",
+      { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, save)) },
+      field("Name", name, { name: "source" }),
+      field("Kind", kind, { name: "kind" }),
+      urlField,
+      field("Path", path, { name: "path", hint: "in the tenant's folder of sources, or in the repository" }),
+      field("Schedule", schedule, { name: "schedule", hint: "cron in UTC; empty: on request" }),
+      field("Readers", readers, { name: "readers", hint: "of documents that name none" }),
+      paused.node,
+      place,
+      h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save"), h("button", { type: "button", onclick: close }, "Cancel")),
+    );
+  });
+}

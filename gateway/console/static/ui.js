@@ -1,0 +1,282 @@
+/* The building blocks of all pages: fields, notes, tables, dialogs, and the states of a part that
+ * loads: loading, empty, failed, ready. */
+
+import { fill, h, uniqueId } from "./dom.js";
+
+const numbers = new Intl.NumberFormat("en");
+const instants = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+export const formatNumber = (value, digits = 0) =>
+  digits ? value.toFixed(digits) : numbers.format(value);
+
+export const formatInstant = (text) =>
+  text ? h("time", { datetime: text, title: text }, instants.format(new Date(text))) : "never";
+
+/** A labelled control; name: the field of the API's body, by which problems name it. */
+export function field(label, control, { hint, name } = {}) {
+  const id = uniqueId("field");
+  control.id = id;
+  if (name) control.dataset.field = name;
+  const hintNode = hint && h("span", { class: "hint", id: `${id}-hint` }, hint);
+  if (hint) control.setAttribute("aria-describedby", `${id}-hint`);
+  return h("div", { class: "field" }, h("label", { for: id }, label), control, hintNode);
+}
+
+export function checkbox(label, { checked = false, ...properties } = {}) {
+  const input = h("input", { type: "checkbox", ...properties });
+  input.checked = checked;
+  return { input, node: h("label", { class: "check" }, input, label) };
+}
+
+export function select(options, value) {
+  const control = h(
+    "select",
+    {},
+    options.map(([name, label]) => h("option", { value: name }, label ?? name)),
+  );
+  control.value = value ?? options[0][0];
+  return control;
+}
+
+/** The items of a text with one item a line, or separated by commas. */
+export const listOf = (text) =>
+  text
+    .split(/[\n,]/)
+    .map((item) => item.trim())
+    .filter(Boolean);
+
+export const badge = (text, kind = "") => h("span", { class: `badge ${kind}` }, text);
+
+export function note(kind, ...children) {
+  return h("div", { class: `note ${kind}` }, ...children);
+}
+
+/** What went wrong and what to do; retry: called by its button. */
+export function problemNote(problem, retry) {
+  return h(
+    "div",
+    { class: "note bad", role: "alert" },
+    h("strong", {}, problem.title || "Error"),
+    h("span", {}, problem.message),
+    problem.errors?.length > 0 &&
+      h(
+        "ul",
+        {},
+        problem.errors.map((error) => h("li", {}, h("code", {}, error.field), ` ${error.detail}`)),
+      ),
+    problem.retryAfter && h("span", {}, `Retry in ${problem.retryAfter} s.`),
+    problem.requestId && h("span", { class: "small" }, `Request ${problem.requestId}`),
+    retry && h("div", { class: "row" }, h("button", { type: "button", onclick: retry }, "Try again")),
+  );
+}
+
+export function empty(title, text, ...actions) {
+  return h("div", { class: "empty" }, h("strong", {}, title), h("span", {}, text), ...actions);
+}
+
+export function loading(label = "Loading") {
+  return h(
+    "div",
+    { class: "loading", role: "status" },
+    h("span", { class: "visually-hidden" }, label),
+    h("i"),
+    h("i"),
+    h("i"),
+  );
+}
+
+const loads = new WeakMap(); // by element, the last call of `load`, which alone may fill it
+
+/** Fill the element with what `make` answers; meanwhile with a placeholder, or with its problem. */
+export async function load(element, make) {
+  const own = {};
+  const isLast = () => loads.get(element) === own;
+  loads.set(element, own);
+  fill(element, loading());
+  element.setAttribute("aria-busy", "true");
+  try {
+    const made = await make();
+    if (isLast()) fill(element, made);
+  } catch (problem) {
+    if (problem.name === "AbortError" || !isLast()) return;
+    fill(element, problemNote(problem, () => load(element, make)));
+  } finally {
+    if (isLast()) element.removeAttribute("aria-busy");
+  }
+}
+
+/**
+ * Run an action of a form: its button is off meanwhile, a problem is shown in `place`, and the
+ * fields that the problem names are marked. Answers whether it succeeded.
+ */
+export async function submit(form, place, action) {
+  const buttons = [...form.querySelectorAll("button[type=submit]")];
+  for (const button of buttons) button.disabled = true;
+  for (const marked of form.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
+  fill(place);
+  try {
+    await action();
+    return true;
+  } catch (problem) {
+    if (problem.name === "AbortError") return false;
+    fill(place, problemNote(problem));
+    markFields(form, problem);
+    return false;
+  } finally {
+    for (const button of buttons) button.disabled = false;
+  }
+}
+
+function markFields(form, problem) {
+  for (const { field: path } of problem.errors ?? []) {
+    const name = path.split(".")[0];
+    const control = form.querySelector(`[data-field="${CSS.escape(path)}"], [data-field="${CSS.escape(name)}"]`);
+    control?.setAttribute("aria-invalid", "true");
+  }
+}
+
+/** columns: {label, cell(row), isNumber}; the first is the row's header. */
+export function table(caption, columns, rows) {
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "cards" },
+      h("caption", {}, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          columns.map((column) =>
+            column.label
+              ? h("th", { scope: "col", class: column.isNumber && "number" }, column.label)
+              : h("td", {}, h("span", { class: "visually-hidden" }, "Actions")),
+          ),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) => h("tr", {}, columns.map((column, index) => cell(column, row, index)))),
+      ),
+    ),
+  );
+}
+
+function cell(column, row, index) {
+  const content = column.cell(row);
+  if (index === 0) return h("th", { scope: "row" }, content);
+  return h("td", { class: column.isNumber && "number", "data-label": column.label }, content);
+}
+
+/**
+ * Open a dialog; `build(close)` answers its content. The element with the focus gets it back.
+ */
+export function openDialog(title, build, { isWide = false } = {}) {
+  const titleId = uniqueId("dialog");
+  const dialog = h("dialog", { class: isWide && "wide", "aria-labelledby": titleId });
+  const close = () => dialog.close();
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.append(
+    h("div", { class: "stack" }, h("h2", { id: titleId }, title), build(close, dialog)),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Ask before an action that can't be undone; the dialog stays open if the action fails. */
+export function confirmDialog({ title, text, action, run, isDanger = true }) {
+  return openDialog(title, (close) => {
+    const place = h("div");
+    return h(
+      "form",
+      {
+        onsubmit: async (event) => {
+          event.preventDefault();
+          if (await submit(event.target, place, run)) close();
+        },
+      },
+      h("p", {}, text),
+      place,
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "submit", class: isDanger ? "danger" : "primary" }, action),
+        h("button", { type: "button", onclick: close }, "Cancel"),
+      ),
+    );
+  });
+}
+
+/** A secret that is shown once, with a button that copies it. */
+export function showSecret(title, secret, text) {
+  return openDialog(title, (close) => [
+    h("p", {}, text),
+    h("pre", { class: "snippet", tabindex: "0", "aria-label": "the secret" }, secret),
+    h(
+      "div",
+      { class: "row" },
+      copyButton(() => secret),
+      h("button", { type: "button", onclick: close }, "I have stored it"),
+    ),
+  ]);
+}
+
+export function copyButton(text, label = "Copy") {
+  const button = h("button", {
+    type: "button",
+    onclick: async () => {
+      try {
+        await navigator.clipboard.writeText(text());
+        announce("Copied");
+        button.textContent = "Copied";
+      } catch {
+        announce("The browser refused to copy. Select the text instead.");
+      }
+    },
+  }, label);
+  return button;
+}
+
+/** Show a message for some seconds; screen readers read it. */
+export function announce(text, kind = "good") {
+  const place = document.querySelector(".status");
+  const message = note(kind, text);
+  place?.append(message);
+  setTimeout(() => message.remove(), 6000);
+}
+
+/** A bar whose value is told in text beside it. share: 0 to 1. */
+export function bar(share, kind = "") {
+  const inner = h("i", { class: kind });
+  inner.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return h("span", { class: "bar", "aria-hidden": "true" }, inner);
+}
+
+/**
+ * The pages of a list with a cursor: at most one page is in the document at a time.
+ * name: what is listed, by which screen readers tell two lists apart.
+ */
+export function pager(name, element, fetchPage, render) {
+  const cursors = [""];
+  const show = () =>
+    load(element, async () => {
+      const page = await fetchPage(cursors.at(-1));
+      if (cursors.length === 1 && !page.cursor) return render(page, 1);
+      const buttons = h(
+        "nav",
+        { class: "row", "aria-label": `Pages of ${name}` },
+        cursors.length > 1 && h("button", { type: "button", onclick: back }, "Previous page"),
+        page.cursor && h("button", { type: "button", onclick: () => forward(page.cursor) }, "Next page"),
+        h("span", { class: "muted small" }, `Page ${cursors.length}`),
+      );
+      return [render(page, cursors.length), buttons];
+    });
+  const back = () => (cursors.pop(), show());
+  const forward = (cursor) => (cursors.push(cursor), show());
+  return { show, reset: () => (cursors.splice(1), show()) };
+}

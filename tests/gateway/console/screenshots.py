@@ -1,0 +1,194 @@
+"""`make screenshots`: pictures of the console on the example handbook, to be looked at.
+
+Each page in light, in dark and on a phone. Those that the documentation shows are copied into it.
+Usage: python -m tests.gateway.console.screenshots [FOLDER]; default: .cache/screenshots.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from gateway import logs
+from gateway.embedded import embedded_servers
+from gateway.operator import quickstart
+from gateway.settings import Settings
+from index.embedders.static_embedder import StaticEmbedder
+from tests.conftest import ADMIN_KEY, data_dir, run_sql
+from tests.gateway.console.browser import DESKTOP, PHONE, Console, chromium, tab
+from tests.gateway.support.gateways import Caller, Gateway, connected, serving
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / ".cache" / "screenshots"
+DOCS = ROOT / "docs" / "assets" / "console"
+IN_DOCS = ("search", "faqs", "insight-dark", "search-phone")
+DOCS_BYTES_MAX = 150_000
+
+
+async def prepare(gateway: Gateway) -> Caller:
+    """A tenant with the example handbook, some people, and an admin; answers the admin."""
+    gateway.tenant_name = "ostrelume"
+    await gateway.tenant(gateway.tenant_name)
+    admin = await gateway.caller("ada", roles=["admin"], name="Ada's laptop")
+    await gateway.caller("ines", groups=["engineering"], name="Ines")
+    handbook = quickstart.example_handbook()
+    for path in sorted(handbook.rglob("*.md")):
+        name = path.relative_to(handbook).as_posix()
+        readers = ["group:leaders"] if name.startswith("finance/") else ["tenant"]
+        text = path.read_text(encoding="utf-8")
+        text = text.split("---\n", 2)[2] if text.startswith("---\n") else text
+        title = next(line.lstrip("# ") for line in text.splitlines() if line.strip())
+        await admin.put(
+            f"handbook/{name}", text, title=title, readers=readers, source="handbook", owner="ada"
+        )
+    await admin.call("PUT", "/v1/groups/leaders/members/sofia")
+    await admin.call("PUT", "/v1/groups/engineering/members/ines")
+    return admin
+
+
+FAQS = (
+    ("days-off", "How many days of leave do I get?", "25 days a year.", "people", 10, True),
+    ("lost-key", "Whom do I tell about a lost key?", "The concierge, at once.", "office", 5, True),
+    ("parking", "Where can I park a bicycle?", "In the court, at door B.", "office", 0, True),
+    ("old-plan", "Which pension plan of 2019 holds?", "None: see the new one.", "people", 0, False),
+)
+QUESTIONS = ("who waters the plants in August?", "can I bring my dog?", "can I bring my dog?")
+# What the page Insight shows: a month of searches, as a gateway counts them, and of models.
+HISTORY = """
+    INSERT INTO search_statistics
+    SELECT 'ostrelume', hour, tier, outcome, latency_ms_max,
+        1 + (answers * (1.2 + sin(extract(epoch FROM hour) / 14000)))::bigint
+    FROM generate_series(
+        date_trunc('hour', now()) - interval '29 days', now(), interval '3 hours'
+    ) AS hour, (VALUES
+        ('memory', 'confident', 1, 60), ('redis', 'confident', 2, 24),
+        ('miss', 'confident', 15, 9), ('miss', 'confident', 30, 2),
+        ('miss', 'low_confidence', 15, 1), ('miss', 'empty', 10, 0.2),
+        ('redis', 'audit_equal', 0, 5)
+    ) AS counts (tier, outcome, latency_ms_max, answers);
+    INSERT INTO usage (tenant, day, operation, tokens, cost)
+    SELECT 'ostrelume', now()::date - days, operation, tokens * share, cost * share
+    FROM generate_series(0, 29) AS days, LATERAL (SELECT 3 + days % 5) AS of_day (share), (VALUES
+        ('search', 9000, 0.01), ('answer', 21000, 0.21), ('rewrite', 6000, 0.05)
+    ) AS used (operation, tokens, cost);
+    UPDATE tenants SET budget_month = 60, documents_max = 500 WHERE tenant = 'ostrelume';
+"""
+PAGES = ("documents", "faqs", "questions", "sources", "jobs", "insight", "keys", "groups")
+
+
+async def prepare_work(admin: Caller, url: str) -> None:
+    """FAQs, open questions, sources, jobs and a month's history."""
+    for faq_id, question, answer, category, priority, is_active in FAQS:
+        faq = {"question": question, "answer": answer, "category": category}
+        ranked = {"priority": priority, "active": is_active}
+        await admin.call("PUT", f"/v1/faqs/{faq_id}", json={**faq, **ranked})
+    for question in QUESTIONS:
+        await admin.search(question)
+    for source in ("policies", "manuals"):
+        body = {"kind": "folder", "settings": {"path": source}, "schedule": "0 3 * * *"}
+        await admin.call("PUT", f"/v1/sources/{source}", json=body)
+    await admin.call("POST", "/v1/sources/manuals/reindex")
+    for number in range(3):
+        await admin.call(
+            "PUT",
+            f"/v1/documents/notes/{number}",
+            json={"text": f"Note {number}", "readers": ["tenant"]},
+            headers={"Prefer": "respond-async"},
+        )
+    async with asyncio.timeout(30):
+        while not (await admin.call("GET", "/v1/curation")).json()["items"]:
+            await asyncio.sleep(0.1)
+        while (await admin.call("GET", "/v1/jobs?state=waiting")).json()["jobs"]:
+            await asyncio.sleep(0.1)
+    await run_sql(url, HISTORY)
+
+
+async def shoot(console: Console, file: Path, *, scheme: Any = "light") -> None:
+    await console.page.emulate_media(color_scheme=scheme)
+    await console.settle()
+    await console.page.screenshot(path=file, full_page=False, animations="disabled")
+    print(file)
+
+
+async def search(console: Console, question: str, *, as_subject: str = "") -> None:
+    page = console.page
+    if as_subject:
+        await page.get_by_text("See as somebody else").click()
+        await page.get_by_label("Subject").fill(as_subject)
+    await page.get_by_label("Question", exact=True).fill(question)
+    await page.get_by_role("button", name="Search", exact=True).click()
+    await page.locator("section .badge").first.wait_for()
+
+
+async def run(folder: Path) -> None:
+    logs.configure("error")
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    with data_dir() as data, embedded_servers.own_servers(data) as servers:
+        for source in ("policies", "manuals"):
+            made = Path(data) / "sources" / "ostrelume" / source
+            await asyncio.to_thread(made.mkdir, parents=True)
+        settings = Settings(
+            database_url=SecretStr(servers.database_url),
+            redis_url=SecretStr(servers.redis_url),
+            admin_key=SecretStr(ADMIN_KEY),
+            log_level="error",
+            serve_jobs=True,
+            sources_dir=Path(data) / "sources",
+            confidence_min=0.3,
+        )
+        async with serving(settings, StaticEmbedder()) as url, connected(url) as client:
+            admin = await prepare(Gateway(client))
+            await prepare_work(admin, servers.database_url)
+            async with chromium() as browser:
+                context = await browser.new_context(viewport=DESKTOP)
+                console = await tab(context, url)
+                await take(console, admin, folder)
+                assert console.errors == []
+    await asyncio.to_thread(copy_to_docs, folder)
+
+
+def copy_to_docs(folder: Path) -> None:
+    DOCS.mkdir(parents=True, exist_ok=True)
+    for name in IN_DOCS:
+        picture = (folder / f"{name}.png").read_bytes()
+        assert len(picture) <= DOCS_BYTES_MAX, f"{name} has {len(picture):,} bytes"
+        (DOCS / f"{name}.png").write_bytes(picture)
+
+
+async def take(console: Console, admin: Caller, folder: Path) -> None:
+    """Each page in light and in dark, and on a phone."""
+    page = console.page
+    await page.goto(f"{console.url}/console")
+    await page.wait_for_selector("form")
+    await shoot_all(console, folder, "login")
+    await console.open(admin.key)
+    await search(console, "how many days of annual leave do I get?")
+    await shoot_all(console, folder, "search")
+    await search(console, "how many days of annual leave do I get?", as_subject="ines")
+    await page.get_by_text("This look is in the audit log").wait_for()
+    await shoot_all(console, folder, "see-as")
+    for name in PAGES:
+        await page.evaluate("name => { location.hash = `#/${name}`; }", name)
+        await page.locator(f'nav a[data-page="{name}"][aria-current]').wait_for()
+        if name == "insight":
+            await page.get_by_label("Time").select_option("30 days")
+        await shoot_all(console, folder, name)
+    await page.evaluate("() => { location.hash = '#/documents'; }")
+    await page.locator("tbody a").first.click()
+    await page.locator(".facts").wait_for()
+    await shoot_all(console, folder, "document")
+
+
+async def shoot_all(console: Console, folder: Path, name: str) -> None:
+    await shoot(console, folder / f"{name}.png")
+    await shoot(console, folder / f"{name}-dark.png", scheme="dark")
+    await console.page.set_viewport_size(PHONE)
+    await shoot(console, folder / f"{name}-phone.png")
+    await console.page.set_viewport_size(DESKTOP)
+    await console.page.emulate_media(color_scheme="light")
+
+
+if __name__ == "__main__":
+    asyncio.run(run(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER))

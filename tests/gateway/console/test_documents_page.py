@@ -1,0 +1,384 @@
+"""The documents page: listing, reading, sharing, editing by two, deleting, uploading."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, FilePayload, expect
+
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.console.browser import PHONE, Console, tab
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.ingest.sources.files import docx, pdf
+
+pytestmark = pytest.mark.anyio
+
+SCRIPT = "<script>document.title = 'stolen'</script><img src=x onerror=\"document.title='stolen'\">"
+
+
+async def ids(caller: Caller) -> list[str]:
+    answer = await caller.call("GET", "/v1/documents")
+    return [document["document_id"] for document in answer.json()["documents"]]
+
+
+async def stored(caller: Caller, document_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = (await caller.call("GET", f"/v1/documents/{document_id}")).json()
+    return found
+
+
+async def test_many_documents_are_shown_a_page_at_a_time(console: Console, ana: Caller) -> None:
+    for number in range(120):
+        await ana.put(f"d{number:03}", f"Text {number}.")
+    await console.open(ana.key, "#/documents")
+    rows = console.page.locator("tbody tr")
+
+    await expect(rows).to_have_count(50)
+    await console.page.get_by_role("button", name="Next page").click()
+    await expect(rows.first).to_contain_text("d050")
+    await console.page.get_by_role("button", name="Next page").click()
+    await expect(rows).to_have_count(20)
+    await expect(console.page.get_by_role("button", name="Next page")).to_have_count(0)
+    await console.page.get_by_role("button", name="Previous page").click()
+
+    await expect(rows.first).to_contain_text("d050")
+
+
+async def test_a_source_filters_the_list(console: Console, ana: Caller) -> None:
+    await ana.put("a", "Text.", source="wiki")
+    await ana.put("b", "Text.")
+    await console.open(ana.key, "#/documents")
+
+    await console.page.get_by_label("Source", exact=True).fill("wiki")
+    await console.page.get_by_role("button", name="Filter").click()
+
+    await expect(console.page.locator("tbody tr")).to_have_count(1)
+    await expect(console.page.locator("tbody tr")).to_contain_text("wiki")
+
+
+async def test_no_documents_is_said(console: Console, ana: Caller) -> None:
+    await console.open(ana.key, "#/documents")
+
+    await expect(console.page.locator(".empty")).to_contain_text("No documents")
+
+
+@pytest.mark.parametrize("document_id", ["folder/a b.md", "100%", "é/ü?x=1&y#z", '"quoted"', ".x"])
+async def test_any_identifier_has_an_address(
+    console: Console, ana: Caller, admin: Caller, document_id: str
+) -> None:
+    written = await admin.call(
+        "POST",
+        "/v1/documents/batch",
+        json={"document_id": document_id, "text": "Annual leave.", "readers": ["tenant"]},
+        headers={"Content-Type": "application/x-ndjson"},
+    )
+    assert written.status_code == 200, written.text
+    await console.open(ana.key, "#/documents")
+
+    await console.page.locator("tbody a").click()
+
+    await expect(console.page.locator(".facts")).to_contain_text(document_id)
+    await expect(console.page.locator(".document-text")).to_contain_text("Annual leave.")
+
+
+async def test_a_document_that_one_may_not_read_is_not_there(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("secret", "Annual leave.")
+    eve = await gateway.caller("eve")
+
+    await console.open(eve.key, "#/documents/secret")
+
+    await expect(console.page.get_by_role("alert")).to_contain_text("does not exist")
+
+
+async def test_a_script_in_a_document_is_text_and_its_address_is_no_link(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("evil", SCRIPT, title=SCRIPT, uri="javascript:alert(1)", tags=[SCRIPT[:60]])
+
+    await console.open(ana.key, "#/documents/evil")
+
+    await expect(console.page.locator(".document-text")).to_contain_text("<script>")
+    await expect(console.page.locator(".facts a")).to_have_count(0)
+    assert await console.page.title() == "Documents · Nearhit console"
+
+
+async def test_sharing_and_revoking_count_from_the_next_request_on(
+    console: Console, ana: Caller, ben: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    await console.open(ana.key, "#/documents/leave")
+    page = console.page
+
+    await page.get_by_text("Share or change the owner").click()
+    await page.get_by_label("Readers").fill("user:ben\ngroup:board")
+    await page.get_by_role("button", name="Save readers").click()
+    await expect(page.locator(".chips")).to_contain_text("user:ben")
+    assert await ben.found("annual leave") == ["leave"]
+    await page.get_by_role("button", name="Revoke user:ben").click()
+    await expect(page.locator(".chips")).not_to_contain_text("user:ben")
+
+    assert await ben.found("annual leave") == []
+    assert (await stored(ana, "leave"))["readers"] == ["group:board"]
+
+
+async def test_a_reader_of_no_form_is_told_at_its_field(console: Console, ana: Caller) -> None:
+    await ana.put("leave", "Annual leave.")
+    await console.open(ana.key, "#/documents/leave")
+
+    await console.page.get_by_text("Share or change the owner").click()
+    await console.page.get_by_label("Readers").fill("everyone")
+    await console.page.get_by_role("button", name="Save readers").click()
+
+    await expect(console.page.get_by_role("alert")).to_contain_text("must be user:ID")
+    await expect(console.page.get_by_label("Readers")).to_have_attribute("aria-invalid", "true")
+
+
+async def test_an_admin_learns_why_somebody_sees_it_or_not(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.", readers=["group:sales", "user:ada"])
+    await admin.call("PUT", "/v1/groups/sales/members/ben")
+    await console.open(admin.key, "#/documents/leave")
+    subject = console.page.get_by_label("Subject")
+    region = console.page.get_by_role("region", name="Visibility")
+
+    await subject.fill("ben")
+    await subject.press("Enter")
+    await expect(region).to_contain_text("ben can read it")
+    await expect(region).to_contain_text("the subject is a member of sales")
+    await subject.fill("eve")
+    await subject.press("Enter")
+
+    await expect(region).to_contain_text("eve cannot read it")
+
+
+async def test_two_tabs_edit_one_document_and_nothing_is_lost(
+    console: Console, browser: Browser, ana: Caller
+) -> None:
+    await ana.put("leave", "20 days", title="Leave")
+    context = await browser.new_context()
+    other = await tab(context, console.url)
+    for each in (console, other):
+        await each.open(ana.key, "#/documents/leave")
+        await each.page.get_by_role("button", name="Edit").click()
+
+    async def save(each: Console, text: str) -> None:
+        await each.page.get_by_label("Text", exact=True).fill(text)
+        await each.page.get_by_role("button", name="Save", exact=True).click()
+
+    await save(console, "25 days")
+    await expect(console.page.locator(".document-text")).to_have_text("25 days")
+    await save(other, "30 days")
+    conflict = other.page.get_by_role("alert")
+    await expect(conflict).to_contain_text("Somebody else has changed this document")
+    await expect(conflict).to_contain_text("25 days")
+    await expect(other.page.get_by_label("Text", exact=True)).to_have_value("30 days")
+    assert (await stored(ana, "leave"))["text"] == "25 days"
+
+    await other.page.get_by_role("button", name="Save mine over it").click()
+    await expect(other.page.locator(".document-text")).to_have_text("30 days")
+
+    assert (await stored(ana, "leave"))["text"] == "30 days"
+    await context.close()
+
+
+async def test_editing_keeps_the_readers(console: Console, ana: Caller) -> None:
+    await ana.put("leave", "20 days", readers=["group:board"], tags=["hr"], metadata={"a": 1})
+    await console.open(ana.key, "#/documents/leave")
+
+    await console.page.get_by_role("button", name="Edit").click()
+    await console.page.get_by_label("Text", exact=True).fill("25 days")
+    await console.page.get_by_role("button", name="Save", exact=True).click()
+    await expect(console.page.locator(".document-text")).to_have_text("25 days")
+
+    after = await stored(ana, "leave")
+    assert (after["readers"], after["tags"], after["metadata"]) == (
+        ["group:board"],
+        ["hr"],
+        {"a": 1},
+    )
+
+
+async def test_a_new_document_replaces_none(console: Console, ana: Caller) -> None:
+    await ana.put("leave", "20 days")
+    await console.open(ana.key, "#/documents")
+    page = console.page
+    await page.get_by_role("button", name="New document").click()
+    editor = page.get_by_role("region", name="Editor")
+
+    await editor.get_by_label("Identifier").fill("leave")
+    await editor.get_by_label("Text", exact=True).fill("25 days")
+    await editor.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("alert")).to_contain_text("exists already")
+    assert (await stored(ana, "leave"))["text"] == "20 days"
+    await editor.get_by_label("Identifier").fill("leave-2")
+    await editor.get_by_role("button", name="Save").click()
+
+    await expect(page.locator(".facts")).to_contain_text("leave-2")
+    assert (await stored(ana, "leave-2"))["readers"] == ["tenant"]
+
+
+async def test_deleting_asks_first(console: Console, ana: Caller) -> None:
+    await ana.put("leave", "20 days")
+    await console.open(ana.key, "#/documents/leave")
+    page = console.page
+
+    await page.get_by_role("button", name="Delete").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert await ids(ana) == ["leave"]
+    await page.get_by_role("button", name="Delete").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(page.locator(".empty")).to_contain_text("No documents")
+
+    problem(await ana.call("GET", "/v1/documents/leave"), 404)
+
+
+async def test_uploaded_files_are_documents_and_replace_none(console: Console, ana: Caller) -> None:
+    await ana.put("uploads/old.md", "Old text.")
+    await console.open(ana.key, "#/documents")
+    page = console.page
+
+    await page.get_by_role("button", name="Upload files").click()
+    files: list[FilePayload] = [
+        {"name": "leave.md", "mimeType": "text/markdown", "buffer": b"# Leave\n\n25 days."},
+        {"name": "old.md", "mimeType": "text/markdown", "buffer": b"New text."},
+        {"name": "photo.txt", "mimeType": "text/plain", "buffer": b"\xff\xd8\xff\xe0"},
+    ]
+    await page.get_by_label("Files").set_input_files(files)
+    await page.get_by_role("button", name="Upload", exact=True).click()
+    table = page.get_by_role("region", name="Upload").locator("tbody tr")
+
+    await expect(table.nth(0)).to_contain_text("written")
+    await expect(table.nth(1)).to_contain_text("kept")
+    await expect(table.nth(2)).to_contain_text("failed")
+    assert (await stored(ana, "uploads/leave.md"))["title"] == "Leave"
+    assert (await stored(ana, "uploads/old.md"))["text"] == "Old text."
+
+
+async def test_texts_of_pdf_docx_and_html_are_extracted_for_the_readers(
+    console: Console, ana: Caller, ben: Caller, gateway: Gateway
+) -> None:
+    await console.open(ana.key, "#/documents")
+    page = console.page
+    await page.get_by_role("button", name="Upload files").click()
+    contents = {
+        "leave.pdf": pdf(["Annual leave is 25 days."]),
+        "lamps.docx": docx(["The keeper lights the lamps."]),
+        "tides.html": b"<h1>Tides</h1><p>High water is at noon.</p><script>alert(1)</script>",
+        "broken.pdf": b"no PDF",
+    }
+    files: list[FilePayload] = [
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        for name, content in contents.items()
+    ]
+
+    await page.get_by_label("Files").set_input_files(files)
+    await page.get_by_role("region", name="Upload").get_by_label("Readers").fill("user:ben")
+    await page.get_by_role("button", name="Upload", exact=True).click()
+    table = page.get_by_role("region", name="Upload").locator("tbody tr")
+
+    for row in range(3):
+        await expect(table.nth(row)).to_contain_text("written", timeout=30_000)
+    await expect(table.nth(3)).to_contain_text("failed")
+    for query in ("annual leave", "who lights the lamps", "high water at noon"):
+        assert (await ben.search(query)).json()["hits"][0]["text"]
+    assert len(await ids(ben)) == 3
+    assert len((await ana.call("GET", "/v1/vector_stores")).json()["data"]) == 1
+    eve = await gateway.caller("eve")
+    assert await ids(eve) == []
+
+
+async def test_too_many_files_and_a_file_that_is_too_long_are_refused_before_they_are_sent(
+    console: Console, ana: Caller
+) -> None:
+    await console.open(ana.key, "#/documents")
+    page = console.page
+    await page.get_by_role("button", name="Upload files").click()
+    section = page.get_by_role("region", name="Upload")
+    files: list[FilePayload] = [
+        {"name": f"{number}.md", "mimeType": "text/markdown", "buffer": b"x"}
+        for number in range(201)
+    ]
+
+    await page.get_by_label("Files").set_input_files(files)
+    await section.get_by_role("button", name="Upload", exact=True).click()
+    await expect(section).to_contain_text("At most 200 files at once")
+    for name in ("long.md", "long.pdf"):
+        long: FilePayload = {"name": name, "mimeType": "", "buffer": b"x" * (4_194_304 + 1)}
+        await page.get_by_label("Files").set_input_files([long])
+        await section.get_by_role("button", name="Upload", exact=True).click()
+        await expect(section.locator("tbody tr")).to_contain_text(name)
+        await expect(section.locator("tbody tr")).to_contain_text("longer than 4 MiB")
+
+    assert await ids(ana) == []
+
+
+async def test_a_reader_is_offered_nothing_that_it_may_not_do(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("leave", "20 days", readers=["tenant"])
+    eve = await gateway.caller("eve", roles=["reader"])
+    await console.open(eve.key, "#/documents/leave")
+    await expect(console.page.locator(".document-text")).to_have_text("20 days")
+
+    for name in ("Edit", "Delete", "Save readers", "Explain"):
+        await expect(console.page.get_by_role("button", name=name)).to_have_count(0)
+
+
+@pytest.mark.isolated
+@pytest.mark.slow
+async def test_a_text_of_the_greatest_length_is_shown_in_parts(
+    settings: Settings, embedder: Embedder, browser: Browser
+) -> None:
+    context = await browser.new_context()
+    large = settings.model_copy(update={"document_inline_bytes_max": 4_194_304})
+    async with running(large, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        line = "Everybody gets 25 days of annual leave.\n"
+        await ana.put("large", line * (1_990_000 // len(line)))
+        console = await tab(context, str(gateway.client.base_url).rstrip("/"))
+        await console.open(ana.key, "#/documents/large")
+        text = console.page.locator(".document-text")
+
+        await expect(text).to_contain_text("annual leave")
+        assert len(await text.inner_text()) <= 100_000
+        await console.page.get_by_role("button", name="Show all").click()
+
+        await expect(console.page.get_by_role("button", name="Show all")).to_have_count(0)
+        assert await text.evaluate("element => element.textContent.length") > 1_900_000
+        assert console.errors == []
+        await context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, scheme: str) -> None:
+    await ana.put("leave", "20 days", readers=["tenant", "group:hr"], uri="https://example.com/a")
+    await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await console.open(admin.key, "#/documents")
+    await console.page.get_by_role("button", name="New document").click()
+    assert await console.violations() == []
+
+    await console.page.locator("tbody a").click()
+    await console.page.get_by_label("Subject").fill("ben")
+    await console.page.get_by_label("Subject").press("Enter")
+    await console.page.get_by_text("Share or change the owner").click()
+    assert await console.violations() == []
+
+    await console.page.get_by_role("button", name="Delete").click()
+    assert await console.violations() == []
+
+
+async def test_on_a_phone_nothing_is_cut_off(console: Console, admin: Caller, ana: Caller) -> None:
+    await ana.put("a-rather-long-identifier/" + "x" * 80, "20 days", readers=["tenant"])
+    await console.page.set_viewport_size(PHONE)
+    await console.open(admin.key, "#/documents")
+    await console.settle()
+    width = "() => document.documentElement.scrollWidth"
+
+    assert await console.page.evaluate(width) <= PHONE["width"]
+    await console.page.locator("tbody a").click()
+    await console.page.locator(".facts").wait_for()
+
+    assert await console.page.evaluate(width) <= PHONE["width"]

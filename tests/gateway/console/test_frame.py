@@ -1,0 +1,206 @@
+"""The console's frame: how it is served, how one logs in, and what it does in bad times."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.console.browser import PHONE, Console, tab
+from tests.gateway.support.gateways import Caller, Gateway, connected, problem, running, serving
+
+pytestmark = pytest.mark.anyio
+
+
+async def assets_of(gateway: Gateway) -> list[str]:
+    page = await gateway.client.get("/console")
+    return re.findall(r'"(/console/assets/[^"]+)"', page.text)
+
+
+class TestServing:
+    async def test_the_page_is_checked_each_time_and_sent_once(self, gateway: Gateway) -> None:
+        first = await gateway.client.get("/console")
+        again = await gateway.client.get(
+            "/console", headers={"If-None-Match": first.headers["etag"]}
+        )
+
+        assert first.status_code == 200
+        assert first.headers["cache-control"] == "no-cache"
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == first.headers["etag"]
+
+    async def test_its_files_have_addresses_that_never_change_their_content(
+        self, gateway: Gateway
+    ) -> None:
+        addresses = await assets_of(gateway)
+
+        assert {address.rpartition(".")[2] for address in addresses} == {"css", "js", "svg"}
+        for address in addresses:
+            answer = await gateway.client.get(address)
+            assert answer.status_code == 200
+            assert "immutable" in answer.headers["cache-control"]
+            assert answer.headers["x-content-type-options"] == "nosniff"
+
+    @pytest.mark.parametrize("name", ["none.js", "index.html", "..%2Fconsole_files.py"])
+    async def test_there_is_no_other_file(self, gateway: Gateway, name: str) -> None:
+        folder = (await assets_of(gateway))[0].rpartition("/")[0]
+
+        problem(await gateway.client.get(f"{folder}/{name}"), 404)
+
+    async def test_files_of_another_version_are_not_mixed_in(self, gateway: Gateway) -> None:
+        problem(await gateway.client.get("/console/assets/0123456789abcdef/main.js"), 404)
+
+    async def test_every_answer_forbids_foreign_content(self, gateway: Gateway) -> None:
+        for address in ("/console", *await assets_of(gateway)):
+            headers = (await gateway.client.get(address)).headers
+            policy = dict(
+                part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+            )
+            assert policy["default-src"] == "'none'"
+            assert policy["script-src"] == policy["connect-src"] == "'self'"
+            assert policy["frame-ancestors"] == policy["trusted-types"] == "'none'"
+            assert headers["referrer-policy"] == "no-referrer"
+            assert "set-cookie" not in headers
+
+    @pytest.mark.isolated
+    async def test_one_setting_turns_it_off(self, settings: Settings, embedder: Embedder) -> None:
+        off = settings.model_copy(update={"console": "off"})
+
+        async with running(off, embedder) as without:
+            for address in ("/console", "/console/"):
+                problem(await without.client.get(address), 404)
+
+    async def test_a_slash_at_the_end_leads_to_the_page(self, gateway: Gateway) -> None:
+        answer = await gateway.client.get("/console/")
+
+        assert (answer.status_code, answer.headers["location"]) == (308, "/console")
+
+
+class TestLoggingIn:
+    async def test_a_wrong_key_is_told_and_a_right_one_enters(
+        self, console: Console, ana: Caller, gateway: Gateway
+    ) -> None:
+        page = console.page
+        await page.goto(f"{console.url}/console")
+
+        await console.log_in("nh_no-such-key")
+        await expect(page.get_by_role("alert")).to_contain_text("revoked or expired")
+        await console.log_in(ana.key)
+
+        await expect(page.locator("header")).to_contain_text("ana")
+        await expect(page.locator("header")).to_contain_text(gateway.tenant_name)
+
+    async def test_what_is_no_key_is_told_without_a_request(self, console: Console) -> None:
+        await console.page.goto(f"{console.url}/console")
+
+        await console.log_in("chave única")
+
+        await expect(console.page.get_by_role("alert")).to_contain_text("This is no key")
+
+    async def test_the_key_is_stored_nowhere(self, console: Console, ana: Caller) -> None:
+        await console.open(ana.key)
+
+        stored = await console.page.evaluate(
+            "() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, "
+            "location.href, document.body.outerHTML])"
+        )
+        assert ana.key is not None
+        assert ana.key not in stored
+        await console.page.reload()
+        await expect(console.page.get_by_label("Key")).to_have_value("")
+
+    async def test_a_revoked_key_is_asked_for_again_and_the_page_stays(
+        self, console: Console, gateway: Gateway, admin: Caller
+    ) -> None:
+        answer = await admin.call("POST", "/v1/keys", json={"subject": "eve"})
+        second = await gateway.caller("eve")
+        await console.open(answer.json()["key"])
+        question = console.page.get_by_label("Question", exact=True)
+        await question.fill("annual leave")
+
+        await admin.call("DELETE", f"/v1/keys/{answer.json()['id']}")
+        await console.page.get_by_role("button", name="Search", exact=True).click()
+        dialog = console.page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("revoked or expired")
+        await console.log_in(second.key)
+
+        await expect(dialog).to_have_count(0)
+        await expect(question).to_have_value("annual leave")
+
+    async def test_another_caller_does_not_see_the_page_of_the_first(
+        self, console: Console, admin: Caller, ana: Caller
+    ) -> None:
+        answer = await admin.call("POST", "/v1/keys", json={"subject": "eve"})
+        await console.open(answer.json()["key"])
+        question = console.page.get_by_label("Question", exact=True)
+        await question.fill("my secret question")
+        await admin.call("DELETE", f"/v1/keys/{answer.json()['id']}")
+        await console.page.get_by_role("button", name="Search", exact=True).click()
+
+        await console.log_in(ana.key)
+
+        await expect(console.page.locator("header")).to_contain_text("ana")
+        await expect(question).to_have_value("")
+
+
+async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(
+    settings: Settings, embedder: Embedder, browser: Browser
+) -> None:
+    context = await browser.new_context()
+    async with serving(settings, embedder) as url, connected(url) as client:
+        gateway = Gateway(client)
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", "Everybody gets 25 days of annual leave.")
+        console = await tab(context, url)
+        await console.open(ana.key)
+        await console.page.get_by_label("Question", exact=True).fill("annual leave")
+    search = console.page.get_by_role("button", name="Search", exact=True)
+
+    await search.click()
+    await expect(console.page.get_by_role("alert")).to_contain_text("does not answer")
+    async with serving(settings, embedder, port=urlsplit(url).port or 0):
+        await expect(console.page.locator(".status")).to_contain_text("is back")
+        await search.click()
+
+        await expect(console.page.locator(".hit")).to_have_count(1)
+        await context.close()
+
+
+class TestForEveryone:
+    async def test_axe_finds_nothing_before_the_log_in(self, console: Console) -> None:
+        await console.page.goto(f"{console.url}/console")
+        await console.page.wait_for_selector("form")
+
+        assert await console.violations() == []
+
+    async def test_the_first_link_of_the_page_skips_to_the_content(
+        self, console: Console, ana: Caller
+    ) -> None:
+        await console.open(ana.key)
+        first = console.page.locator("a, button, input").first
+
+        await first.focus()
+        await expect(first).to_have_text("Skip to the content")
+        await console.page.keyboard.press("Enter")
+
+        await expect(console.page.locator("#content")).to_be_focused()
+
+    async def test_light_and_dark_follow_the_system_until_one_chooses(
+        self, browser: Browser, gateway: Gateway, ana: Caller
+    ) -> None:
+        context = await browser.new_context(color_scheme="dark", viewport=PHONE)
+        opened = await tab(context, str(gateway.client.base_url).rstrip("/"))
+        await opened.open(ana.key)
+        background = "() => getComputedStyle(document.body).backgroundColor"
+
+        dark = await opened.page.evaluate(background)
+        await opened.page.get_by_role("button", name="Light or dark").click()
+        light = await opened.page.evaluate(background)
+        await opened.open(ana.key)
+
+        assert dark != light
+        assert await opened.page.evaluate(background) == light
+        await context.close()

@@ -1,0 +1,192 @@
+"""The pages of keys, tokens and groups."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.gateway.console.browser import Console
+from tests.gateway.support.gateways import Caller, Gateway, problem
+
+pytestmark = pytest.mark.anyio
+
+
+async def created(console: Console) -> str:
+    """The secret that the dialog shows; closes it."""
+    secret = await console.page.locator("dialog pre").inner_text()
+    await console.page.get_by_role("button", name="I have stored it").click()
+    return secret
+
+
+async def test_a_key_is_shown_once_and_works(
+    console: Console, gateway: Gateway, admin: Caller
+) -> None:
+    await console.open(admin.key, "#/keys")
+    page = console.page
+
+    await page.get_by_role("button", name="Create a key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Subject").fill("eve")
+    await dialog.get_by_label("Name").fill("Eve's laptop")
+    await dialog.get_by_label("Groups").fill("sales, board")
+    await dialog.get_by_role("button", name="Create").click()
+    eve = Caller(gateway.client, await created(console))
+    await console.settle()
+
+    told = (await eve.call("GET", "/v1/caller")).json()
+    assert (told["subject"], told["groups"]) == ("eve", ["board", "sales"])
+    assert eve.key is not None
+    assert eve.key not in await page.content()
+    await expect(page.get_by_role("region", name="Keys")).to_contain_text("Eve's laptop")
+
+
+async def test_a_field_that_is_wrong_is_told_in_the_dialog(console: Console, admin: Caller) -> None:
+    await console.open(admin.key, "#/keys")
+    await console.page.get_by_role("button", name="Create a key").click()
+    dialog = console.page.get_by_role("dialog")
+
+    await dialog.get_by_label("Subject").fill("eve and adam")
+    await dialog.get_by_role("button", name="Create").click()
+
+    await expect(dialog.get_by_role("alert")).to_contain_text("without whitespace")
+    await expect(dialog.get_by_label("Subject")).to_have_attribute("aria-invalid", "true")
+
+
+async def test_a_rotated_key_ends_when_that_is_said(
+    console: Console, gateway: Gateway, admin: Caller
+) -> None:
+    eve = await gateway.caller("eve")
+    key_id = (await eve.call("GET", "/v1/caller")).json()["key_id"]
+    await console.open(admin.key, "#/keys")
+
+    await console.page.get_by_role("button", name=f"Rotate {key_id}").click()
+    await console.page.get_by_label("The old key ends").select_option("0")
+    await console.page.get_by_role("button", name="Make the new key").click()
+    successor = Caller(gateway.client, await created(console))
+
+    assert (await successor.call("GET", "/v1/caller")).json()["subject"] == "eve"
+    problem(await eve.call("GET", "/v1/caller"), 401)
+
+
+async def test_a_key_is_revoked_after_a_question(
+    console: Console, gateway: Gateway, admin: Caller
+) -> None:
+    eve = await gateway.caller("eve")
+    key_id = (await eve.call("GET", "/v1/caller")).json()["key_id"]
+    await console.open(admin.key, "#/keys")
+
+    await console.page.get_by_role("button", name=f"Revoke {key_id}").click()
+    await console.page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    await expect(console.page.get_by_role("dialog")).to_have_count(0)
+    await console.settle()
+
+    problem(await eve.call("GET", "/v1/caller"), 401)
+    row = console.page.get_by_role("row").filter(has_text=key_id)
+    await expect(row).to_contain_text("revoked")
+    await expect(row.get_by_role("button")).to_have_count(0)
+
+
+async def test_a_token_does_less_and_can_be_revoked(
+    console: Console, gateway: Gateway, ben: Caller
+) -> None:
+    await console.open(ben.key, "#/keys")
+    page = console.page
+    await expect(page.get_by_role("region", name="Keys")).to_have_count(0)
+
+    await page.get_by_role("button", name="Create a token").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("sales").uncheck()
+    await dialog.get_by_label("private").uncheck()
+    await dialog.get_by_role("button", name="Create").click()
+    agent = Caller(gateway.client, await created(console))
+    told = (await agent.call("GET", "/v1/caller")).json()
+    assert (told["groups"], told["roles"]) == ([], ["reader"])
+    assert told["scopes"] == ["shared", "tenant", "public"]
+    await page.get_by_role("button", name=f"Revoke {told['key_id']}").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    await expect(page.get_by_role("region", name="Tokens")).to_contain_text("No tokens")
+
+    problem(await agent.call("GET", "/v1/caller"), 401)
+
+
+async def test_an_admin_revokes_another_subjects_token(
+    console: Console, ben: Caller, admin: Caller
+) -> None:
+    made = (await ben.call("POST", "/v1/tokens", json={})).json()
+    await console.open(admin.key, "#/keys")
+
+    await console.page.get_by_role("button", name=f"Revoke {made['id']}").click()
+    await console.page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    await expect(console.page.get_by_role("region", name="Tokens")).to_contain_text("No tokens")
+
+    problem(await Caller(ben.client, made["token"]).call("GET", "/v1/caller"), 401)
+
+
+async def test_the_operator_creates_a_tenant_and_its_first_key(
+    console: Console, gateway: Gateway
+) -> None:
+    await console.open(gateway.operator.key)
+    page = console.page
+    await expect(page.locator("header nav a")).to_have_count(1)
+    name = f"{gateway.tenant_name}-2"
+
+    await page.get_by_label("Tenant").fill(name)
+    await page.get_by_role("button", name="Create this tenant").click()
+    await expect(page.get_by_role("region", name="Keys")).to_contain_text("No keys")
+    await page.get_by_role("button", name="Create a key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Subject").fill("ada")
+    await dialog.get_by_label("admin").check()
+    await dialog.get_by_role("button", name="Create").click()
+    ada = Caller(gateway.client, await created(console))
+
+    told = (await ada.call("GET", "/v1/caller")).json()
+    assert (told["tenant"], "admin" in told["roles"]) == (name, True)
+
+
+async def test_members_are_added_and_removed(
+    console: Console, gateway: Gateway, admin: Caller
+) -> None:
+    eve = await gateway.caller("eve")
+    await console.open(admin.key, "#/groups")
+    page = console.page
+    await expect(page.locator(".empty")).to_contain_text("No groups")
+
+    await page.get_by_label("Group").fill("team/a")
+    await page.get_by_label("Subject").fill("eve")
+    await page.get_by_role("button", name="Add member").click()
+    await page.get_by_role("link", name="team/a").click()
+    await expect(page.locator("tbody")).to_contain_text("eve")
+    assert (await eve.call("GET", "/v1/caller")).json()["groups"] == ["team/a"]
+    await page.get_by_role("button", name="Remove eve").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    await expect(page.locator(".empty")).to_contain_text("No members")
+
+    assert (await eve.call("GET", "/v1/caller")).json()["groups"] == []
+
+
+async def test_a_member_whose_key_names_the_group_is_not_removed_unseen(
+    console: Console, ben: Caller, admin: Caller
+) -> None:
+    assert ben.key is not None
+    await admin.call("PUT", "/v1/groups/sales/members/ben")
+    await console.open(admin.key, "#/groups/sales")
+
+    await console.page.get_by_role("button", name="Remove ben").click()
+    dialog = console.page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Remove").click()
+
+    await expect(dialog.get_by_role("alert")).to_contain_text("sales")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing(console: Console, ben: Caller, admin: Caller, scheme: str) -> None:
+    await ben.call("POST", "/v1/tokens", json={"name": "agent"})
+    await admin.call("PUT", "/v1/groups/sales/members/ben")
+    await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await console.open(admin.key, "#/keys")
+    assert await console.violations() == []
+    await console.page.get_by_role("button", name="Create a key").click()
+    assert await console.violations() == []
+    await console.page.keyboard.press("Escape")
+    await console.go("Groups")
+
+    assert await console.violations() == []

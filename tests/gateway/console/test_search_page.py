@@ -1,0 +1,153 @@
+"""The search playground: what it sends, and how it shows what comes back."""
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.support.gateways import Caller, Gateway
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "# Annual leave\n\nEverybody gets 25 days of annual leave a year."
+SCRIPT = "<script>document.title = 'stolen'</script><img src=x onerror=\"document.title='stolen'\">"
+
+
+async def ask(console: Console, question: str) -> None:
+    await console.page.get_by_label("Question", exact=True).fill(question)
+    await console.page.get_by_role("button", name="Search", exact=True).click()
+    await console.page.locator("section .row .badge").first.wait_for()
+    await console.settle()
+
+
+async def test_a_hit_shows_its_text_and_the_scores_of_both_legs(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE, title="Leave")
+    await console.open(ana.key)
+
+    await ask(console, "annual leave")
+
+    hit = console.page.locator(".hit")
+    await expect(hit).to_contain_text("25 days of annual leave")
+    await expect(hit).to_contain_text("meaning (dense)")
+    await expect(hit.locator(".bars")).to_contain_text("rank 1")
+    score = (await ana.search("annual leave", explain=True)).json()["hits"][0]["score"]
+    await expect(hit.locator(".bars")).to_contain_text(f"{score:.4f}")
+
+
+async def test_it_tells_which_cache_answered_and_how_long_each_phase_took(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    await console.open(ana.key)
+
+    await ask(console, "annual leave")
+    await expect(console.page.locator("section")).to_contain_text("computed")
+    await ask(console, "annual leave")
+
+    await expect(console.page.locator("section")).to_contain_text("answered by cache: memory")
+    await expect(console.page.locator("section")).to_contain_text("total")
+
+
+async def test_the_request_as_curl_is_the_one_that_was_sent(console: Console, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await console.open(ana.key)
+    sent: list[Any] = []
+    console.page.on(
+        "request", lambda each: sent.append(each.post_data_json) if each.post_data else None
+    )
+
+    await console.page.get_by_text("Scopes, filter and ranking").click()
+    await console.page.get_by_label("Tags").fill("it's, $HOME")
+    await console.page.get_by_label("Fusion").select_option("rrf")
+    await ask(console, "what's `annual` leave?")
+    await console.page.get_by_text("The request as code").click()
+    words = shlex.split(await console.page.locator("pre.snippet").inner_text())
+
+    body = json.loads(words[words.index("-d") + 1])
+    assert body == sent[-1]
+    assert body["filter"] == {"tags_any": ["it's", "$HOME"]}
+    assert body["fusion"] == "rrf"
+
+
+async def test_the_snippets_are_reached_by_the_arrow_keys(console: Console, ana: Caller) -> None:
+    await console.open(ana.key)
+    await ask(console, "leave")
+    await console.page.get_by_text("The request as code").click()
+
+    await console.page.get_by_role("tab", name="curl").focus()
+    await console.page.keyboard.press("ArrowRight")
+    await expect(console.page.locator("pre.snippet")).to_contain_text("httpx2.post")
+    await console.page.keyboard.press("ArrowRight")
+
+    await expect(console.page.locator("pre.snippet")).to_contain_text("tools/call")
+
+
+async def test_a_text_with_script_tags_is_text(console: Console, ana: Caller) -> None:
+    await ana.put("evil", f"# {SCRIPT}\n\nA page about leave. {SCRIPT}", title=SCRIPT)
+    await console.open(ana.key)
+
+    await ask(console, "leave")
+
+    await expect(console.page.locator(".hit .text")).to_contain_text("<script>")
+    assert await console.page.title() == "Search · Nearhit console"
+
+
+async def test_a_mistake_is_told_at_its_field(console: Console, ana: Caller) -> None:
+    await console.open(ana.key)
+    await console.page.get_by_text("Scopes, filter and ranking").click()
+    await console.page.get_by_label("Metadata").fill("{")
+    await console.page.get_by_label("Question", exact=True).fill("leave")
+    await console.page.get_by_role("button", name="Search", exact=True).click()
+
+    await expect(console.page.get_by_role("alert")).to_contain_text("must be JSON")
+    await expect(console.page.get_by_label("Metadata")).to_have_attribute("aria-invalid", "true")
+
+
+async def test_a_query_that_the_gateway_refuses_shows_its_problem(
+    console: Console, ana: Caller
+) -> None:
+    await console.open(ana.key)
+    await console.page.get_by_label("Question", exact=True).fill("a" * 60_000)
+    await console.page.get_by_role("button", name="Search", exact=True).click()
+
+    await expect(console.page.get_by_role("alert")).to_contain_text("must have at most")
+
+
+async def test_no_hit_is_an_answer(console: Console, gateway: Gateway, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    ben = await gateway.caller("ben")
+    await console.open(ben.key)
+
+    await ask(console, "annual leave")
+
+    await expect(console.page.locator("section .empty")).to_contain_text("No hit")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_with_hits_and_options_open(
+    console: Console, ana: Caller, scheme: str
+) -> None:
+    await ana.put("leave", LEAVE)
+    await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await console.open(ana.key)
+    await console.page.get_by_text("Scopes, filter and ranking").click()
+    await ask(console, "annual leave")
+    await console.page.get_by_text("The request as code").click()
+
+    assert await console.violations() == []
+
+
+async def test_on_a_phone_nothing_is_cut_off(console: Console, ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await console.page.set_viewport_size(PHONE)
+    await console.open(ana.key)
+
+    await ask(console, "annual leave")
+
+    width = await console.page.evaluate("() => document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]

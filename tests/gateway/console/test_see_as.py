@@ -1,0 +1,66 @@
+"""Seeing as somebody else in the playground: side by side, for admins, and in the audit log."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.gateway.console.browser import Console
+from tests.gateway.support.gateways import Caller
+
+pytestmark = pytest.mark.anyio
+
+
+async def see_as(console: Console, subject: str, groups: str = "") -> None:
+    await console.page.get_by_text("See as somebody else").click()
+    await console.page.get_by_label("Subject").fill(subject)
+    await console.page.get_by_label("Groups").fill(groups)
+    await console.page.get_by_label("Question", exact=True).fill("annual leave")
+    await console.page.get_by_role("button", name="Search", exact=True).click()
+
+
+async def test_both_answers_stand_side_by_side(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    await ana.put("own", "Annual leave of Ana.")
+    await ana.put("all", "Annual leave of all.", readers=["tenant"])
+    await console.open(admin.key)
+
+    await see_as(console, "ana")
+
+    mine = console.page.get_by_role("region", name="As you, ada", exact=True)
+    hers = console.page.get_by_role("region", name="As ana", exact=True)
+    await expect(mine.locator(".hit")).to_have_count(1)
+    await expect(hers.locator(".hit")).to_have_count(2)
+    await expect(hers).to_contain_text("This look is in the audit log")
+    rows = (await admin.call("GET", "/v1/audit/log")).json()["rows"]
+    looks = [row for row in rows if row["action"] == "search.as"]
+    assert [(row["subject"], row["target"]) for row in looks] == [("ada", "ana")]
+    assert await console.violations() == []
+
+
+async def test_a_group_alone_can_be_looked_as(console: Console, ana: Caller, admin: Caller) -> None:
+    await ana.put("sales", "Annual leave in sales.", readers=["group:sales"])
+    await console.open(admin.key)
+
+    await see_as(console, "", "sales")
+
+    theirs = console.page.get_by_role("region", name="As group sales", exact=True)
+    await expect(theirs.locator(".hit")).to_have_count(1)
+
+
+async def test_a_subject_that_cannot_be_is_told_beside_ones_own_answer(
+    console: Console, admin: Caller
+) -> None:
+    await console.open(admin.key)
+
+    await see_as(console, "a b")
+
+    await expect(
+        console.page.get_by_role("region", name="As you, ada", exact=True)
+    ).to_contain_text("No hit")
+    await expect(console.page.get_by_role("alert")).to_contain_text("without whitespace")
+
+
+async def test_nobody_but_an_admin_is_offered_it(console: Console, ana: Caller) -> None:
+    await console.open(ana.key)
+
+    await expect(console.page.get_by_text("See as somebody else")).to_have_count(0)

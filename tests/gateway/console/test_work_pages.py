@@ -1,0 +1,294 @@
+"""The pages of sources, jobs and open questions, with a worker that works when it is told to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from gateway.metrics import Metrics
+from gateway.services import Services, open_services
+from gateway.settings import Settings
+from gateway.worker import worker_loop
+from index.search.query_embedder import Embedder
+from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.support.gateways import Caller, problem
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What the source reads."""
+    folder = tmp_path / "sources" / "acme" / "handbook"
+    folder.mkdir(parents=True)
+    (folder / "leave.md").write_text("# Leave\n\nEverybody gets 25 days of annual leave a year.\n")
+    return folder
+
+
+@pytest.fixture
+def settings(settings: Settings, folder: Path) -> Settings:
+    changes = {
+        "sources_dir": folder.parents[1],
+        "job_retry_delay_s": 0.01,
+        "job_attempts_max": 1,
+        "confidence_min": 0.99,
+    }
+    return settings.model_copy(update=changes)
+
+
+@pytest.fixture
+async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    async with open_services(settings, Metrics(), embedder) as made:
+        yield made
+
+
+async def work(services: Services) -> None:
+    await worker_loop.make_worker(services.worker).drain()
+
+
+async def add_source(console: Console) -> None:
+    page = console.page
+    await page.get_by_role("button", name="Add a source").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("handbook")
+    await dialog.get_by_label("Path").fill("handbook")
+    await dialog.get_by_label("Schedule").fill("0 3 * * *")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.locator("tbody")).to_contain_text("folder: handbook")
+
+
+async def wait_for_question(admin: Caller) -> None:
+    """A low-confidence question is stored some time after its answer."""
+    async with asyncio.timeout(10):
+        while not (await admin.call("GET", "/v1/curation")).json()["items"]:
+            await asyncio.sleep(0.05)
+
+
+class TestSources:
+    async def test_a_source_is_added_and_read_and_the_page_follows(
+        self, console: Console, services: Services, admin: Caller, ana: Caller
+    ) -> None:
+        await console.open(admin.key, "#/sources")
+        await expect(console.page.locator("main")).to_contain_text("No sources")
+
+        await add_source(console)
+        await console.page.get_by_role("button", name="Read now handbook").click()
+        await expect(console.page.locator(".status")).to_contain_text("The worker reads it")
+        await work(services)
+        await expect(console.page.locator("tbody")).to_contain_text("added 1")
+
+        assert await ana.found("annual leave") == ["handbook/leave.md"]
+
+    async def test_a_source_is_paused_and_resumed_with_its_settings(
+        self, console: Console, admin: Caller
+    ) -> None:
+        await console.open(admin.key, "#/sources")
+        await add_source(console)
+        before = (await admin.call("GET", "/v1/sources")).json()["sources"][0]
+
+        await console.page.get_by_role("button", name="Pause handbook").click()
+        await expect(console.page.locator("tbody")).to_contain_text("paused")
+        paused = (await admin.call("GET", "/v1/sources")).json()["sources"][0]
+        await console.page.get_by_role("button", name="Resume handbook").click()
+        await expect(console.page.locator("tbody")).not_to_contain_text("paused")
+        after = (await admin.call("GET", "/v1/sources")).json()["sources"][0]
+
+        assert (paused["state"], paused["settings"]) == ("paused", before["settings"])
+        assert after == before
+
+    async def test_a_schedule_of_no_form_is_told_in_the_dialog(
+        self, console: Console, admin: Caller
+    ) -> None:
+        await console.open(admin.key, "#/sources")
+        await console.page.get_by_role("button", name="Add a source").click()
+        dialog = console.page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("handbook")
+        await dialog.get_by_label("Path").fill("../other")
+        await dialog.get_by_role("button", name="Save").click()
+
+        await expect(dialog.get_by_role("alert")).to_contain_text("within the tenant's folder")
+
+    async def test_deleting_a_source_deletes_its_documents(
+        self, console: Console, services: Services, admin: Caller, ana: Caller
+    ) -> None:
+        await console.open(admin.key, "#/sources")
+        await add_source(console)
+        await admin.call("POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        assert await ana.found("annual leave") == ["handbook/leave.md"]
+
+        await console.page.get_by_role("button", name="Delete handbook").click()
+        await console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(console.page.get_by_role("dialog")).to_have_count(0)
+        await work(services)
+        await expect(console.page.locator("main")).to_contain_text("No sources")
+
+        assert await ana.found("annual leave") == []
+
+
+class TestJobs:
+    async def test_a_failed_job_is_replayed(
+        self, console: Console, services: Services, folder: Path, admin: Caller, ana: Caller
+    ) -> None:
+        source = {"kind": "folder", "settings": {"path": "handbook"}}
+        await admin.call("PUT", "/v1/sources/handbook", json=source)
+        moved = await asyncio.to_thread(folder.rename, folder.parent / "moved")
+        await admin.call("POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        await console.open(admin.key, "#/jobs/failed")
+        rows = console.page.locator("tbody tr")
+        await expect(rows).to_have_count(1)
+
+        await asyncio.to_thread(moved.rename, folder)
+        await console.page.get_by_role("button", name="Replay").click()
+        await expect(console.page.locator("main")).to_contain_text("No jobs")
+        await work(services)
+        await console.page.get_by_label("State").select_option("done")
+
+        await expect(rows.first).to_contain_text("done")
+        assert await ana.found("annual leave") == ["handbook/leave.md"]
+
+    async def test_a_writer_follows_its_own_jobs_and_changes_none(
+        self, console: Console, services: Services, ana: Caller, ben: Caller
+    ) -> None:
+        for caller, name in ((ana, "a"), (ben, "b")):
+            queued = await caller.call(
+                "PUT",
+                f"/v1/documents/{name}",
+                json={"text": "Annual leave."},
+                headers={"Prefer": "respond-async"},
+            )
+            assert queued.status_code == 202
+        await console.open(ana.key, "#/jobs")
+        rows = console.page.locator("tbody tr")
+
+        await expect(rows).to_have_count(1)
+        await expect(rows).to_contain_text("waiting")
+        await expect(console.page.get_by_role("button", name="Delete")).to_have_count(0)
+        await work(services)
+
+        await expect(rows).to_contain_text("done")
+
+    async def test_older_jobs_are_on_further_pages_and_followed_there(
+        self, console: Console, services: Services, ana: Caller
+    ) -> None:
+        for number in range(60):
+            await ana.call(
+                "PUT",
+                f"/v1/documents/d{number}",
+                json={"text": "Annual leave."},
+                headers={"Prefer": "respond-async"},
+            )
+        await console.open(ana.key, "#/jobs")
+        rows = console.page.locator("tbody tr")
+        await expect(rows).to_have_count(50)
+        await expect(rows.first).to_contain_text("document:d59")
+
+        await console.page.get_by_role("button", name="Older jobs").click()
+        await expect(rows).to_have_count(10)
+        await expect(rows.last).to_contain_text("document:d0")
+        await work(services)
+        await expect(rows.last).to_contain_text("done")
+        await console.page.get_by_role("button", name="Newer jobs").click()
+
+        await expect(rows).to_have_count(50)
+        await expect(console.page.get_by_role("button", name="Newer jobs")).to_have_count(0)
+        assert await console.violations() == []
+
+    async def test_a_job_is_deleted_after_a_question(
+        self, console: Console, ana: Caller, admin: Caller
+    ) -> None:
+        queued = await ana.call(
+            "PUT",
+            "/v1/documents/a",
+            json={"text": "Annual leave."},
+            headers={"Prefer": "respond-async"},
+        )
+        job_id = queued.json()["job_id"]
+        await console.open(admin.key, "#/jobs")
+
+        await console.page.get_by_role("button", name=f"Delete {job_id}").click()
+        await console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(console.page.locator("main")).to_contain_text("No jobs")
+
+        problem(await admin.call("GET", f"/v1/jobs/{job_id}"), 404)
+
+
+class TestQuestions:
+    async def test_a_question_is_answered_and_the_next_search_finds_the_answer(
+        self, console: Console, ana: Caller, admin: Caller
+    ) -> None:
+        await ana.put("leave", "Annual leave.", readers=["tenant"])
+        await ana.search("who keeps the keys?")
+        await wait_for_question(admin)
+        await console.open(admin.key, "#/questions")
+        page = console.page
+
+        await page.get_by_role("button", name="Answer", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Answer", exact=True).fill("The concierge keeps the keys.")
+        await dialog.get_by_role("button", name="Save the answer").click()
+        await expect(page.locator(".empty")).to_contain_text("No open questions")
+        await page.get_by_role("button", name="Answered").click()
+        await expect(page.get_by_role("article")).to_contain_text("Answered by curation/")
+
+        hits = (await ana.search("who keeps the keys?")).json()["hits"]
+        assert "The concierge keeps the keys." in hits[0]["text"]
+
+    async def test_an_answer_can_become_a_faq(
+        self, console: Console, ana: Caller, admin: Caller
+    ) -> None:
+        await ana.search("who keeps the keys?")
+        await wait_for_question(admin)
+        await console.open(admin.key, "#/questions")
+        await console.page.get_by_role("button", name="Answer", exact=True).click()
+        dialog = console.page.get_by_role("dialog")
+
+        await dialog.get_by_label("Answer", exact=True).fill("The concierge.")
+        await dialog.get_by_label("Save it as").select_option("faq")
+        await dialog.get_by_label("Category").fill("keys")
+        await dialog.get_by_role("button", name="Save the answer").click()
+        await expect(dialog).to_have_count(0)
+        await console.go("FAQs")
+
+        await expect(console.page.locator("tbody tr")).to_contain_text("who keeps the keys?")
+        await expect(console.page.locator("tbody tr")).to_contain_text("The concierge.")
+        await expect(console.page.locator("tbody tr")).to_contain_text("keys")
+
+    async def test_of_two_who_answer_one_question_the_second_is_told(
+        self, console: Console, ana: Caller, admin: Caller
+    ) -> None:
+        await ana.search("who keeps the <b>keys</b>?")
+        await wait_for_question(admin)
+        await console.open(admin.key, "#/questions")
+        page = console.page
+        await expect(page.get_by_role("article")).to_contain_text("<b>keys</b>")
+        (item,) = (await admin.call("GET", "/v1/curation")).json()["items"]
+        await page.get_by_role("button", name="Answer", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Answer", exact=True).fill("The concierge.")
+
+        path = f"/v1/curation/{item['item_id']}/resolve"
+        await admin.call("POST", path, json={"dismiss": True})
+        await dialog.get_by_role("button", name="Save the answer").click()
+
+        await expect(dialog.get_by_role("alert")).to_contain_text("dismissed already")
+        await expect(dialog.get_by_label("Answer", exact=True)).to_have_value("The concierge.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, scheme: str) -> None:
+    source = {"kind": "folder", "settings": {"path": "handbook"}}
+    await admin.call("PUT", "/v1/sources/handbook", json=source)
+    await admin.call("POST", "/v1/sources/handbook/reindex")
+    await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await console.page.set_viewport_size(PHONE)
+    await console.open(admin.key)
+
+    for name in ("Sources", "Jobs", "Questions"):
+        await console.go(name)
+        assert await console.violations() == []
+        width = await console.page.evaluate("() => document.documentElement.scrollWidth")
+        assert width <= PHONE["width"]
