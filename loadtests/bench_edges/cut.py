@@ -140,9 +140,7 @@ class _Trial:
         await asyncio.sleep(_AWAY_S)
         await asyncio.to_thread(self._heal, self._region.link)
         self._clock.ended_s = time.monotonic()
-        await callers.until_leased(
-            callers.at(self._url, self._quiet_key), _REPEATED, self._one_way_ms
-        )
+        await callers.until_one_is_fast(self._url, self._quiet_key, _REPEATED, self._one_way_ms)
         self._result.leased_again_s = time.monotonic() - self._clock.ended_s
         await asyncio.sleep(_AFTER_S)
         for work in works:
@@ -248,7 +246,8 @@ def _section(results: list[CutResult]) -> Section:
         "than what was acknowledged before it was asked. *Delays* are those of writes at home "
         "while the region is away, beyond their usual time; *writes delayed* is how long after "
         "the end of the cut the last of them is delayed. *Lease again* counts from the end of the "
-        "cut until the gateway answers without a round trip.\n\n"
+        "cut until the gateway answers a request without a round trip; those that were sent before "
+        "it had a lease wait for the primary.\n\n"
         f"{table(head, rows)}"
     )
     delays_s = [delay_s for result in results for delay_s in result.delays_s]

@@ -85,8 +85,6 @@ def measure(run: EdgesRun) -> Section:
             judged(servers, past(run.data_folder, chosen.seed), options, run.console)
         )
         answers = metrics.sums_by_label(servers.ways, "nearhit_cache_lookups_total")
-    for violation in soak.context.audit.shown:
-        run.console.print(json.dumps(violation, default=str), markup=False, soft_wrap=True)
     return _section(soak, dict(answers))
 
 
@@ -121,9 +119,15 @@ def past(data: Path | None, seed: int) -> HistorySource:
 
 
 async def _show(soak: Soak, console: Console) -> None:
+    """A line of progress every few seconds, and each violation as it is found."""
+    shown = 0
     while True:
         await asyncio.sleep(_LINE_EVERY_S)
         console.print(verdict.progress(soak), markup=False, highlight=False)
+        violations = soak.context.audit.shown[shown:]
+        shown += len(violations)
+        for violation in violations:
+            console.print(json.dumps(violation, default=str), markup=False, soft_wrap=True)
 
 
 def _section(soak: Soak, answers: dict[str, int]) -> Section:

@@ -90,7 +90,7 @@ def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies])
             rows.append((f"{name}, {kind}", *cells))
     head = ("ms", "exact hit P50", "P99", "new question P50", "P99")
     reads = (
-        "Far gateways read from their standbys."
+        "Far gateways with a lease read from their standbys, those without from the primary."
         if run.options.standbys
         else "Far gateways read from the primary, so that the limit for a new question is not "
         "judged."

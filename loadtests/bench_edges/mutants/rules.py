@@ -10,6 +10,7 @@ from typing import Any
 from cache import read_lease
 from cache.read_lease import HeldLease
 from loadtests.bench_edges.regions import READ_LEASE_S
+from loadtests.soak.mutants.replacement import replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +26,6 @@ class LeaseMutant:
     faults: tuple[str, ...] = ()
     read_lease_s: float = READ_LEASE_S
     is_control: bool = False
-
-
-def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
-    assert hasattr(owner, name), f"{owner} has no {name}"
-
-    def break_rule() -> None:
-        setattr(owner, name, rule)
-
-    return break_rule
 
 
 def _nothing() -> None:
@@ -62,20 +54,20 @@ MUTANTS: Mapping[str, LeaseMutant] = {
     ),
     "lease-for-good": LeaseMutant(
         "a lease that was stored once counts for good",
-        _replaced(HeldLease, "is_held", _is_held_for_good),
+        replaced(HeldLease, "is_held", _is_held_for_good),
         faults=("region cut off", "region silent"),
     ),
     "writer-waits-for-nobody": LeaseMutant(
         "a write is acknowledged before the holders have heard of it",
-        _replaced(read_lease, "may_acknowledge", _acknowledges_at_once),
+        replaced(read_lease, "may_acknowledge", _acknowledges_at_once),
     ),
     "holder-hears-nothing": LeaseMutant(
         "a holder acknowledges what is announced, and answers without it",
-        _replaced(HeldLease, "heard", _hears_nothing),
+        replaced(HeldLease, "heard", _hears_nothing),
     ),
     "new-history-is-settled": LeaseMutant(
         "after a failover a write is acknowledged before the lost leases have run out",
-        _replaced(read_lease, "may_acknowledge", _acknowledges_in_a_new_history),
+        replaced(read_lease, "may_acknowledge", _acknowledges_in_a_new_history),
         faults=("primary failed over",),
         read_lease_s=6.0,  # a standby needs some seconds to take over
     ),

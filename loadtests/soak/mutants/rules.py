@@ -19,6 +19,7 @@ from gateway.auth.freshness import STRONG, Freshness
 from gateway.search import search_request
 from index.model.scope import PUBLIC
 from index.tenants.principals import Principal
+from loadtests.soak.mutants.replacement import replaced
 
 _LATE_S = 0.1
 
@@ -31,15 +32,6 @@ class Mutant:
     replace: Callable[[], None]
     faults: tuple[str, ...] = ()
     is_control: bool = False
-
-
-def _replaced(owner: Any, name: str, rule: Any) -> Callable[[], None]:
-    assert hasattr(owner, name), f"{owner} has no {name}"
-
-    def replace() -> None:
-        setattr(owner, name, rule)
-
-    return replace
 
 
 def _drops_nothing(_self: registry_replica.RegistryReplica[Any], _news: Any) -> dict[str, int]:
@@ -105,39 +97,39 @@ MUTANTS: Mapping[str, Mutant] = {
     "none": Mutant("no rule is broken", _all(), is_control=True),
     "late-fills": Mutant(
         "fills come late, which breaks no rule",
-        _replaced(store.RedisStore, "fill", _fills_late),
+        replaced(store.RedisStore, "fill", _fills_late),
         is_control=True,
     ),
     "drain-drops-nothing": Mutant(
         "a drain sets applied without dropping what the changes doom",
-        _replaced(registry_replica.RegistryReplica, "invalidated", _drops_nothing),
+        replaced(registry_replica.RegistryReplica, "invalidated", _drops_nothing),
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
         _all(
-            _replaced(protocol, "may_fill", _fills_whatever_the_fence),
-            _replaced(store.RedisStore, "fill", _fills_late),
+            replaced(protocol, "may_fill", _fills_whatever_the_fence),
+            replaced(store.RedisStore, "fill", _fills_late),
         ),
     ),
     "serve-ignores-applied": Mutant(
         "an entry is served though changes have not been applied to it",
-        _replaced(protocol, "may_serve", _serves_whatever_is_applied),
+        replaced(protocol, "may_serve", _serves_whatever_is_applied),
     ),
     "key-without-scope": Mutant(
         "the key of an answer leaves out whom it was computed for",
-        _replaced(search_request, "answer_key", _key_without_scope),
+        replaced(search_request, "answer_key", _key_without_scope),
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",
-        _replaced(local_cache.LocalCache, "get", _get_at_any_revision),
+        replaced(local_cache.LocalCache, "get", _get_at_any_revision),
     ),
     "gate-remembers": Mutant(
         "who was let in once keeps its groups, and its key works for good",
-        _replaced(authenticator.Authenticator, "confirm", _RememberingGate.confirm),
+        replaced(authenticator.Authenticator, "confirm", _RememberingGate.confirm),
     ),
     "state-of-any-server": Mutant(
         "a state that another Redis process made is believed",
-        _replaced(store, "valid_state", _believes_any_server),
+        replaced(store, "valid_state", _believes_any_server),
         faults=("redis started with an older memory",),
     ),
 }

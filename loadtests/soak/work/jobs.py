@@ -53,7 +53,9 @@ class Jobs:
             await self._context.send(self._connection, call, key, "budget")
 
     async def _look(self) -> None:
-        context, epoch = self._context, self._context.state.epoch
+        context = self._context
+        # Between two histories a server may answer that lacks the jobs of the one before.
+        epoch = await context.in_epoch()
         for job in list(islice(context.state.jobs.values(), _LOOKED_AT_MAX)):
             call = Call("GET", f"/v1/jobs/{job.job_id}")
             key = context.admins[job.tenant]
