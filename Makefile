@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real clean
+.PHONY: all docs setup demo run test quick thorough examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -148,6 +148,11 @@ soak: setup
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup
 	$(BIN)/python -m loadtests.real_input $(DATA)
+
+# Each page of the console on the example handbook, in Debian's chromium: writes pictures to
+# .cache/screenshots, and those of the documentation to docs/assets/console.
+screenshots: setup
+	$(BIN)/python -m tests.gateway.console.screenshots
 
 clean:
 	rm -rf .venv .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

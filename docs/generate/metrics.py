@@ -9,7 +9,7 @@ from gateway.metrics import Metrics
 
 def page() -> str:
     # The package offers no public way to the labels of a metric that has counted nothing yet.
-    collectors: Iterable[Any] = Metrics()._registry._collector_to_names  # noqa: SLF001
+    collectors: Iterable[Any] = Metrics().registry.collectors
     rows = []
     for collector in collectors:
         (family,) = collector.describe()
@@ -18,9 +18,13 @@ def page() -> str:
         rows.append((code(family.name + suffix), family.type, labels, family.documentation))
     return join(
         "# Metrics",
-        "`GET /metrics` answers in Prometheus's text format and needs no key.\n"
-        "With several worker processes it answers for all of them together.",
-        "Every time is in seconds. A histogram has the series `_bucket`, `_sum` and `_count`.",
-        NOTE.format(source="`gateway/metrics.py`"),
+        "`GET /metrics` answers in Prometheus's text format, or in OpenMetrics if the header\n"
+        "`Accept` asks for it, and needs no key.\n"
+        "With several worker processes it answers for all of them together.\n"
+        "`nearhit worker` serves its metrics on `NEARHIT_WORKER_METRICS_PORT`, if that is set.",
+        "Every time is in seconds. A histogram has the series `_bucket`, `_sum` and `_count`.\n"
+        "The label `tenant` is `other` for all tenants but the first\n"
+        "`NEARHIT_METRICS_TENANTS_MAX` of each process: [monitoring](../operations/monitoring.md).",
+        NOTE.format(source="`gateway/metrics.py` and `gateway/monitoring`"),
         table(("metric", "type", "labels", "what"), sorted(rows)),
     )

@@ -17,9 +17,11 @@ from index.errors import (
     EmbeddingUnavailable,
     PayloadTooLarge,
     QueueFull,
+    QuotaExceeded,
     TenantFull,
     TenantMissing,
 )
+from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong
 
 _EXCEPTIONS = (
@@ -32,6 +34,7 @@ _EXCEPTIONS = (
     HTTPException(405),
     PayloadTooLarge(1),
     QueueFull("…", 1),
+    QuotaExceeded(Excess("documents", 1, 1, 1)),
     RuntimeError(),
     TenantFull("…", 1, "…"),
     TenantMissing("…"),
@@ -82,7 +85,7 @@ def _all() -> Iterator[Problem]:
 
 def _examples(name: str, make: Any) -> Iterator[Problem]:
     parameters = inspect.signature(make).parameters
-    if name.startswith("_") or "error" in parameters:
+    if name.startswith("_") or not parameters.keys().isdisjoint(("error", "excess")):
         return
     for status in _MODEL_STATUSES if "status" in parameters else (None,):
         examples = {"status": status, "errors": ()}
