@@ -37,7 +37,7 @@ quick: setup
 
 # With the full number of examples and the largest models of the protocol: an hour or two.
 thorough: setup
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile thorough
+	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile thorough --override-ini faulthandler_timeout=0
 
 # Other people's clients, as examples/clients has them, with the frameworks that they are for.
 examples: setup

