@@ -12,6 +12,7 @@ _MEDIA_TYPES_MAX = 64  # remembered, as parsing one takes a twentieth of a cache
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # `curl -d` sends JSON with this media type by default.
 _CURL_DEFAULT = "application/x-www-form-urlencoded"
+_NOT_JSON = frozenset({"multipart/form-data", "text/csv"})
 _LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 
 
@@ -49,7 +50,7 @@ def _check_media_type(expected: str, sent: str) -> None:
 
 
 def _is_accepted(expected: str, sent: str) -> bool:
-    if expected == "multipart/form-data":
+    if expected in _NOT_JSON:
         return sent == expected
     is_json = sent in ("application/json", _CURL_DEFAULT) or sent.endswith("+json")
     return is_json or (expected in _LINES and sent in _LINES)

@@ -7,6 +7,7 @@ from gateway.faqs import faq_endpoints, faq_schemas, faq_transfer
 from gateway.http.route import ApiRoute, body_limit
 
 _NDJSON = "application/x-ndjson"
+_CSV = "text/csv"
 
 ROUTES: tuple[ApiRoute[DocumentServices], ...] = (
     ApiRoute(
@@ -47,6 +48,27 @@ ROUTES: tuple[ApiRoute[DocumentServices], ...] = (
         needs="admin",
         summary="Write many FAQs, one per line; the response has one result per line",
         body=faq_schemas.FaqLine,
+        body_bytes_max=lambda settings: settings.batch_bytes_max,
+        answer=faq_schemas.FaqImported,
+        media_type=_NDJSON,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/faq-export/csv",
+        faq_transfer.export_csv,
+        needs="admin",
+        summary="Get all FAQs as CSV, one per row, as an import of CSV takes them",
+        answer=faq_schemas.FaqLine,
+        media_type=_CSV,
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/faq-import/csv",
+        faq_transfer.import_csv,
+        needs="admin",
+        summary="Write many FAQs from CSV, one per row; the response has one result per row",
+        body=faq_schemas.FaqLine,
+        body_type=_CSV,
         body_bytes_max=lambda settings: settings.batch_bytes_max,
         answer=faq_schemas.FaqImported,
         media_type=_NDJSON,

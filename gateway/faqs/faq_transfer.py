@@ -1,6 +1,8 @@
-"""Import and export of FAQs: one FAQ a line, in the same form."""
+"""Import and export of FAQs: one FAQ a line or a row, in the same form."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import orjson
 from starlette.responses import Response, StreamingResponse
@@ -9,7 +11,7 @@ from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents.batch_endpoint import lines_of
 from gateway.documents.document_services import DocumentServices
-from gateway.faqs import faq_document
+from gateway.faqs import faq_csv, faq_document
 from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.faqs.faq_schemas import FaqImported, FaqLine
 from gateway.http.request_context import RequestContext
@@ -19,24 +21,47 @@ from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 
 _NDJSON = "application/x-ndjson"
+_CSV = "text/csv"
 _EXPORT_PAGE = 500
 
 
 async def export_faqs(context: RequestContext[DocumentServices]) -> Response:
     """Every FAQ in the order of the list; a write meanwhile may be in it or not."""
     caller = await authenticated_admin(context)
-    return StreamingResponse(_exported(context, caller), media_type=_NDJSON)
+    return StreamingResponse(_exported_lines(context, caller), media_type=_NDJSON)
 
 
-async def _exported(
+async def export_csv(context: RequestContext[DocumentServices]) -> Response:
+    """Every FAQ as `export_faqs` has it, a row each below a header."""
+    caller = await authenticated_admin(context)
+    return StreamingResponse(_exported_rows(context, caller), media_type=_CSV)
+
+
+async def _exported_lines(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest
 ) -> AsyncIterator[bytes]:
+    async for page in _pages(context, caller):
+        for fields in page:
+            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+async def _exported_rows(
+    context: RequestContext[DocumentServices], caller: AuthenticatedRequest
+) -> AsyncIterator[bytes]:
+    yield faq_csv.encode_header()
+    async for page in _pages(context, caller):
+        yield faq_csv.encode_rows(page)
+
+
+async def _pages(
+    context: RequestContext[DocumentServices], caller: AuthenticatedRequest
+) -> AsyncIterator[list[dict[str, Any]]]:
     faqs, tenant, after = context.services.faqs, caller.principal.tenant, None
     while page := await faqs.page(tenant, after=after, limit=_EXPORT_PAGE):
         log_reads(context, caller, page)
-        for row in page:
-            fields = faq_document.to_faq(row.document).model_dump(exclude={"document_id"})
-            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+        yield [
+            faq_document.to_faq(row.document).model_dump(exclude={"document_id"}) for row in page
+        ]
         if len(page) < _EXPORT_PAGE:
             return
         after = page[-1].position
@@ -45,19 +70,30 @@ async def _exported(
 async def import_faqs(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     await authenticated_admin(context)
-    return StreamingResponse(_imported(context, lines_of(context)), media_type=_NDJSON)
+    lines = list(enumerate(lines_of(context), 1))
+    return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
+
+
+async def import_csv(context: RequestContext[DocumentServices]) -> Response:
+    """One result line for each row, by its first line in the file; a bad row stops no other."""
+    await authenticated_admin(context)
+    rows_max = context.services.settings.batch_documents_max
+    lines = await asyncio.to_thread(faq_csv.to_lines, context.body, rows_max=rows_max)
+    return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
 
 
 async def _imported(
-    context: RequestContext[DocumentServices], lines: list[bytes]
+    context: RequestContext[DocumentServices], lines: list[tuple[int, bytes]]
 ) -> AsyncIterator[bytes]:
     """Yield a result per line; after a 401 or a lost database all later lines fail the same way."""
     final: Outcome | None = None
-    number = 0
-    for batch in batches(lines, len):
-        outcomes = [final] * len(batch) if final else await _write_lines(context, batch)
-        for outcome in outcomes:
-            number += 1
+    for batch in batches(lines, lambda line: len(line[1])):
+        outcomes = (
+            [final] * len(batch)
+            if final
+            else await _write_lines(context, [line for _, line in batch])
+        )
+        for (number, _), outcome in zip(batch, outcomes, strict=True):
             yield _encode_result(context, number, outcome)
         final = next(filter(_is_final, outcomes), None)
 

@@ -1,5 +1,7 @@
 """What schemathesis has to know of bodies; loaded by it, by SCHEMATHESIS_HOOKS."""
 
+import csv
+import io
 import json
 from typing import Any
 
@@ -12,6 +14,21 @@ _LINES = "application/x-ndjson"
 def lines(_context: object, value: Any) -> bytes:
     """A batch of the one line that the description describes."""
     return json.dumps(value).encode() + b"\n"
+
+
+@schemathesis.serializer("text/csv")
+def rows(_context: object, value: Any) -> bytes:
+    """A header and one row of the FAQ that the description describes."""
+    fields = value if isinstance(value, dict) else {"": value}
+    target = io.StringIO(newline="")
+    csv.writer(target).writerows([fields.keys(), map(_to_cell, fields.values())])
+    return target.getvalue().encode("utf-8", "replace")
+
+
+def _to_cell(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 @schemathesis.deserializer(_LINES)

@@ -1,22 +1,25 @@
-/* Import and export of FAQs: one FAQ a line, or a list in JSON for the import. */
+/* Import and export of FAQs: one FAQ a line or a row of CSV, or a list in JSON for the import. */
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { announce, field, note, submit, table } from "./ui.js";
 
 const NDJSON = "application/x-ndjson";
+const CSV = "text/csv";
 const SHOWN_PROBLEMS = 50;
 
-export async function exportFaqs(button) {
+/** format: "jsonl" or "csv". */
+export async function exportFaqs(button, format) {
   button.disabled = true;
   try {
-    const { data } = await call("GET", "/v1/faq-export");
-    if (!data) {
+    const isCsv = format === "csv";
+    const { data } = await call("GET", isCsv ? "/v1/faq-export/csv" : "/v1/faq-export");
+    if (isCsv ? data.trimEnd().split("\n").length < 2 : !data) {
       announce("There are no FAQs to export", "warn");
       return;
     }
-    const address = URL.createObjectURL(new Blob([data], { type: NDJSON }));
-    const link = h("a", { href: address, download: "faqs.jsonl" });
+    const address = URL.createObjectURL(new Blob([isCsv ? withByteOrderMark(data) : data], { type: isCsv ? CSV : NDJSON }));
+    const link = h("a", { href: address, download: `faqs.${format}` });
     link.click();
     URL.revokeObjectURL(address);
     announce("The file is being saved");
@@ -28,13 +31,15 @@ export async function exportFaqs(button) {
 }
 
 export function importForm({ onDone, onClose }) {
-  const file = h("input", { type: "file", required: true, accept: ".jsonl,.ndjson,.json,application/json" });
+  const file = h("input", { type: "file", required: true, accept: ".csv,.jsonl,.ndjson,.json,application/json,text/csv" });
   const place = h("div");
   const result = h("div", { "aria-live": "polite" });
   const send = async () => {
     fill(result);
-    const raw = { type: NDJSON, text: toLines(await readText(file.files[0])) };
-    const { data } = await call("POST", "/v1/faq-import", { raw });
+    const text = await readText(file.files[0]);
+    const { data } = file.files[0].name.toLowerCase().endsWith(".csv")
+      ? await call("POST", "/v1/faq-import/csv", { raw: { type: CSV, text } })
+      : await call("POST", "/v1/faq-import", { raw: { type: NDJSON, text: toLines(text) } });
     const results = data.split("\n").filter(Boolean).map((line) => JSON.parse(line));
     fill(result, outcome(results));
     await onDone();
@@ -47,7 +52,7 @@ export function importForm({ onDone, onClose }) {
       { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, send)) },
       h("h2", {}, "Import FAQs"),
       h("p", {}, "A line with the id of a FAQ replaces that FAQ. A line that is refused stops no other."),
-      field("File", file, { hint: "an export, or a list of FAQs in JSON" }),
+      field("File", file, { hint: "an export, a list of FAQs in JSON, or CSV (in UTF-8) with the columns question and answer" }),
       place,
       h(
         "div",
@@ -58,6 +63,11 @@ export function importForm({ onDone, onClose }) {
     ),
     result,
   );
+}
+
+/** Decoding a response drops the mark, by which spreadsheets know UTF-8. */
+function withByteOrderMark(text) {
+  return text.startsWith("\ufeff") ? text : `\ufeff${text}`;
 }
 
 async function readText(file) {

@@ -152,13 +152,37 @@ async def test_an_export_is_imported_and_refused_lines_are_named(
     await put(admin)
     await console.open(admin.key, "#/faqs")
     async with console.page.expect_download() as started:
-        await console.page.get_by_role("button", name="Export").click()
+        await console.page.get_by_role("button", name="Export", exact=True).click()
     file = tmp_path / "faqs.jsonl"
     await (await started.value).save_as(file)
     exported = file.read_bytes()
     assert orjson.loads(exported)["question"] == FAQ["question"]
 
     file.write_bytes(exported.replace(b"25 days", b"30 days") + b'{"question": "Only this"}\n')
+    await console.page.get_by_role("button", name="Import", exact=True).click()
+    await console.page.get_by_label("File").set_input_files(file)
+    await console.page.get_by_role("button", name="Import the file").click()
+
+    section = console.page.get_by_role("region", name="Import")
+    await expect(section).to_contain_text("1 FAQs are written, 1 lines are refused")
+    await expect(section.locator("tbody tr")).to_contain_text("answer: Field required")
+    assert (await get(admin))["answer"] == "30 days a year."
+    assert await console.violations() == []
+
+
+async def test_an_export_as_csv_is_imported_and_refused_rows_are_named(
+    console: Console, admin: Caller, tmp_path: Path
+) -> None:
+    await put(admin)
+    await console.open(admin.key, "#/faqs")
+    async with console.page.expect_download() as started:
+        await console.page.get_by_role("button", name="Export as CSV").click()
+    file = tmp_path / "faqs.csv"
+    await (await started.value).save_as(file)
+    exported = file.read_bytes()
+    assert exported.startswith(b'\xef\xbb\xbf"id","question"')
+
+    file.write_bytes(exported.replace(b"25 days", b"30 days") + b"x,Only this?\r\n")
     await console.page.get_by_role("button", name="Import", exact=True).click()
     await console.page.get_by_label("File").set_input_files(file)
     await console.page.get_by_role("button", name="Import the file").click()
