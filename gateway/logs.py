@@ -3,21 +3,33 @@
 import asyncio
 import logging
 import sys
+from typing import BinaryIO, cast
 
 import orjson
 import structlog
+from structlog.typing import Processor
 
 FLUSH_S = 0.1
 KEY_START = "nh_"  # prefix of every key; a text that contains it is never logged or returned
 
 
-def configure(level: str, *further: structlog.typing.Processor) -> None:
+class _Output:
+    """Standard output as it is at each line: a logger may outlive the one of its first line."""
+
+    def write(self, line: bytes) -> None:
+        sys.stdout.buffer.write(line)
+
+    def flush(self) -> None:
+        sys.stdout.buffer.flush()
+
+
+def configure(level: str, *further: Processor) -> None:
     """Log Nearhit's own lines and those of libraries as JSON on standard output.
 
     further: processors that add fields to each line.
     """
     minimum = logging.getLevelNamesMapping()[level.upper()]
-    shared: list[structlog.typing.Processor] = [
+    shared: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
@@ -26,7 +38,7 @@ def configure(level: str, *further: structlog.typing.Processor) -> None:
     structlog.configure(
         processors=[*shared, structlog.processors.JSONRenderer(orjson.dumps)],
         wrapper_class=structlog.make_filtering_bound_logger(minimum),
-        logger_factory=structlog.BytesLoggerFactory(),
+        logger_factory=structlog.BytesLoggerFactory(cast("BinaryIO", _Output())),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stdout)

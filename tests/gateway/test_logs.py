@@ -1,10 +1,13 @@
 """Log lines of libraries."""
 
+import contextlib
+import io
 import logging
 from collections.abc import Iterator
 
 import orjson
 import pytest
+import structlog
 
 from gateway import logs
 
@@ -39,3 +42,17 @@ def test_a_traceback_of_our_own_is_logged(capsys: pytest.CaptureFixture[str]) ->
         logging.getLogger("gateway.somewhere").exception("it failed")
 
     assert "Traceback" in capsys.readouterr().out
+
+
+def test_a_logger_outlives_the_output_of_its_first_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    logger = structlog.get_logger()
+    first = io.TextIOWrapper(io.BytesIO())
+    with contextlib.redirect_stdout(first):
+        logger.error("first")
+    first.close()
+
+    logger.error("second")
+
+    assert orjson.loads(capsys.readouterr().out)["event"] == "second"

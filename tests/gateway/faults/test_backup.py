@@ -131,6 +131,7 @@ async def test_point_in_time_recovery_gives_every_answer_of_that_time(
             file.write("recovery_target_action = promote\n")
         (postgres.folder / "recovery.signal").touch()
         await postgres.start()
+        await is_promoted(postgres.url)  # before that, gateways may read it too
         await staff.is_back()
 
         assert "26 days" in before["ana", QUESTIONS[0]].decode()
@@ -143,6 +144,15 @@ async def now(url: str) -> str:
     instant = await connection.fetchval("SELECT clock_timestamp()::text")
     await connection.close()
     return str(instant)
+
+
+async def is_promoted(url: str) -> None:
+    """Wait until the recovery has ended."""
+    connection = await asyncpg.connect(url)
+    async with asyncio.timeout(30):
+        while await connection.fetchval("SELECT pg_is_in_recovery()"):
+            await asyncio.sleep(0.02)
+    await connection.close()
 
 
 async def switch_log(url: str, archive: Path) -> None:

@@ -52,11 +52,12 @@ def pdf_bomb(size_bytes: int) -> bytes:
 
 
 def slow_pdf() -> bytes:
-    """A small file with a page of so many texts that reading them takes about a minute."""
-    return _packed(b"BT /F1 12 Tf " + b"(x) Tj 1 0 Td " * 1_000_000 + b"ET")
+    """A small file of so many texts that reading them takes about a minute, in little memory."""
+    return _packed(b"BT /F1 12 Tf " + b"(x) Tj 1 0 Td " * 20_000 + b"ET", pages=200)
 
 
-def _packed(content: bytes) -> bytes:
+def _packed(content: bytes, pages: int = 1) -> bytes:
+    """With the same content on each page."""
     page = (
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 6 0 R "
         b"/Resources << /Font << /F1 3 0 R >> >> >>"
@@ -64,7 +65,7 @@ def _packed(content: bytes) -> bytes:
     return _numbered(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
+            b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b"5 0 R " * pages, pages),
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
             b"<< >>",
             page,
