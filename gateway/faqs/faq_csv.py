@@ -113,9 +113,13 @@ def _check_header(header: Sequence[str]) -> list[str]:
 
 
 def _to_fields(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
-    """The row's fields without empty cells; a cell beyond the header is a field that is refused."""
+    """The row's fields without empty cells; a cell beyond the header is a field that is refused.
+
+    Empty readers are kept, and refused: left out, they would be the whole tenant.
+    """
     pairs = zip(columns, cells, strict=False)
-    fields = {column: _from_cell(column, cell) for column, cell in pairs if cell.strip()}
+    fields: dict[str, Any] = {"readers": []} if "readers" in columns else {}
+    fields |= {column: _from_cell(column, cell) for column, cell in pairs if cell.strip()}
     beyond = [n for n, cell in enumerate(cells, 1) if n > len(columns) and cell.strip()]
     return fields | {f"column {n}": None for n in beyond[:1]}
 

@@ -96,6 +96,15 @@ async def test_a_bad_row_is_named_by_its_line_and_stops_no_other(admin: Caller) 
     assert sorted(faq["id"] for faq in await faqs(admin)) == ["a", "e"]
 
 
+async def test_a_row_whose_readers_were_cleared_is_not_shared_with_everybody(admin: Caller) -> None:
+    results = await send(
+        admin, b"id,question,answer,readers\na,Q a?,x,\nb,Q b?,x\nc,Q c?,x,tenant\n"
+    )
+
+    assert [result.get("status") for result in results] == [422, 422, None]
+    assert [faq["id"] for faq in await faqs(admin)] == ["c"]
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
