@@ -3,14 +3,12 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated
 
 import typer
 
-from gateway.cli import common, postgres_programs
+from gateway.cli import atomic_file, common, postgres_programs
 from gateway.cli.common import console
 from gateway.errors import CommandError
 from gateway.settings import Settings
@@ -34,36 +32,10 @@ def backup(
             raise CommandError(f"{file} exists: choose another name, or use --replace")
         if not file.absolute().parent.is_dir():
             raise CommandError(f"{file.absolute().parent} is not a folder")
-        with _appearing(file, replace=replace) as (part, written):
+        with atomic_file.writing(file, replace=replace) as (part, written):
             _dump(settings.database_url.get_secret_value(), part, written)
             size_bytes = part.stat().st_size
     console.print(f"backed up {size_bytes / 1e6:,.1f} MB to {file}", markup=False)
-
-
-@contextmanager
-def _appearing(file: Path, *, replace: bool) -> Iterator[tuple[Path, IO[bytes]]]:
-    """A new file beside `file`, which takes its name at the end; it is removed after an error."""
-    folder = file.absolute().parent
-    try:
-        number, name = tempfile.mkstemp(".part", f".{file.name}.", folder)  # mode 600
-    except OSError as error:
-        raise CommandError(f"{folder} is not writable: {error.strerror}") from None
-    part = Path(name)
-    try:
-        with open(number, "wb") as written:  # noqa: PTH123  its number is all there is
-            yield part, written
-            os.fsync(written.fileno())
-        if replace:
-            part.replace(file)
-        else:
-            file.hardlink_to(part)  # unlike a renaming, it fails if the file has appeared meanwhile
-        _sync_folder(folder)
-    except FileExistsError:
-        raise CommandError(f"{file} was created meanwhile: choose another name") from None
-    except OSError as error:
-        raise CommandError(f"nothing was backed up: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _dump(url: str, part: Path, written: IO[bytes]) -> None:
@@ -85,12 +57,3 @@ def _dump(url: str, part: Path, written: IO[bytes]) -> None:
             if ended.returncode:
                 reason = postgres_programs.output(errors) or f"it ended with {ended.returncode}"
                 raise CommandError(f"nothing was backed up: {command[0]}: {reason}")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Return once the file's name is on disk too."""
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

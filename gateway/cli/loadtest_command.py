@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from gateway.cli import atomic_file, common
 from gateway.cli.common import console
 
 if TYPE_CHECKING:
@@ -155,8 +156,9 @@ def loadtest(
         _fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    report.write_text(page.html(result))
-    report.with_suffix(".json").write_text(result.as_json())
+    with common.errors():
+        atomic_file.write(report, page.html(result))
+        atomic_file.write(report.with_suffix(".json"), result.as_json())
     _print_result(result, report)
     raise typer.Exit(0 if result.held else _MISSED)
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from gateway.cli import (
+    atomic_file,
     audit_log_command,
     backup_command,
     common,
@@ -338,13 +339,17 @@ def export(
     """Write a tenant's groups, sources and documents with their readers, as NDJSON.
 
     The export is a snapshot of one instant; searches and writers keep running. Keys are left out.
+    The file is readable by its owner alone and appears once it is whole and on disk; a run that
+    fails leaves an existing file as it is.
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import export_import, ingest_progress
 
         status_console = Console(stderr=True, highlight=False)
         with (
-            contextlib.nullcontext(sys.stdout.buffer) if to is None else to.open("wb") as file,
+            contextlib.nullcontext((None, sys.stdout.buffer))
+            if to is None
+            else atomic_file.writing(to) as (_, file),
             ingest_progress.exporting(status_console, tenant) as on_page,
         ):
             documents = asyncio.run(export_import.export_tenant(settings, tenant, file, on_page))

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator, Coroutine
 from io import BytesIO
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import orjson
 import pytest
 
+from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator import export_import, operations
 from gateway.services import Services, open_services
@@ -57,6 +58,14 @@ async def imported(settings: Settings, file: Path, tenant: str) -> Report:
 async def as_command(work: Coroutine[None, None, T]) -> T:
     """In a task of its own: who acts in it acts in nothing else."""
     return await asyncio.create_task(work)
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def is_device(path: Path) -> bool:
+    return path.is_char_device()
 
 
 class Stopped(Exception):
@@ -246,6 +255,48 @@ async def test_the_commands_write_and_read_a_file(
     assert "incomplete" in short.stdout
     ben = await gateway.caller("ben", tenant="copy")
     assert await ben.found("how many days") == ["leave"]
+
+
+@pytest.mark.parametrize("written", [b"", b"half of"])
+async def test_an_export_that_fails_leaves_the_file_of_before(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: bytes
+) -> None:
+    file = tmp_path / "keep.ndjson"
+    file.write_bytes(b"precious")
+
+    async def fail(_settings: object, _tenant: str, target: BinaryIO, _on_page: object) -> int:
+        target.write(written)
+        raise CommandError("it failed")
+
+    monkeypatch.setattr(export_import, "export_tenant", fail)
+    failed = await command(environment_of(settings), "export", "acme", "--to", str(file))
+
+    assert failed.exit_code == 1
+    assert "it failed" in failed.stderr
+    assert file.read_bytes() == b"precious"
+    assert files(tmp_path) == [file]
+
+
+async def test_an_export_replaces_the_file_that_a_link_leads_to(
+    settings: Settings, ana: Caller, tmp_path: Path
+) -> None:
+    file, link = tmp_path / "keep.ndjson", tmp_path / "latest"
+    file.write_bytes(b"old")
+    link.symlink_to(file.name)
+
+    done = await command(environment_of(settings), "export", "acme", "--to", str(link))
+
+    assert done.exit_code == 0, done.output
+    assert link.is_symlink()
+    assert file.read_bytes().startswith(b"{")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_an_export_into_a_device_is_written_there(settings: Settings, ana: Caller) -> None:
+    done = await command(environment_of(settings), "export", "acme", "--to", "/dev/null")
+
+    assert done.exit_code == 0, done.output
+    assert is_device(Path("/dev/null"))
 
 
 @pytest.mark.slow
