@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cache.singleflight import Singleflight
 from gateway.metrics import Metrics
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
@@ -19,6 +20,8 @@ from index.tenants.usage import UsageStore
 
 @dataclass(frozen=True, slots=True)
 class AdminServices:
+    """readiness: the probe of PostgreSQL that is under way."""
+
     settings: Settings
     metrics: Metrics
     tenants: TenantStore
@@ -31,6 +34,7 @@ class AdminServices:
     quotas: QuotaStore
     audits: AuditSchedule
     audit_log: AuditLog
+    readiness: Singleflight[bool]
 
 
 def build(
@@ -53,4 +57,5 @@ def build(
         quotas=stores.quotas,
         audits=stores.audits,
         audit_log=stores.audit_log,
+        readiness=Singleflight(),
     )

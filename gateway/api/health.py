@@ -1,9 +1,14 @@
 """Liveness, readiness and metrics, for the operator."""
 
+import asyncio
+
 from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
+from index.errors import DatabaseUnavailable
+
+READY_S_MAX = 2.0  # a starting value, not measured: balancers wait as long for an answer
 
 
 async def healthz(_: RequestContext[object]) -> Response:
@@ -12,8 +17,16 @@ async def healthz(_: RequestContext[object]) -> Response:
 
 
 async def readyz(context: RequestContext[AdminServices]) -> Response:
-    """200 if PostgreSQL is available too; Redis need not be, because searches work without it."""
-    await context.services.tenants.exists("public")
+    """200 if PostgreSQL answers in time too; Redis need not, because searches work without it.
+
+    Concurrent probes share one statement. Raises `DatabaseUnavailable`.
+    """
+    services = context.services
+    try:
+        async with asyncio.timeout(READY_S_MAX):
+            await services.readiness.do("ready", lambda: services.tenants.exists("public"))
+    except TimeoutError:
+        raise DatabaseUnavailable(f"PostgreSQL is silent for {READY_S_MAX:g} s") from None
     return Response(b'{"status":"ready"}', media_type="application/json")
 
 

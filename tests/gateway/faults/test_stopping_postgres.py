@@ -1,18 +1,26 @@
 """PostgreSQL that stops, is killed or hangs under requests: an answer or a 503, nothing else."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from gateway.api import health
 from gateway.settings import Settings
 from index.errors import DatabaseUnavailable, Saturated
 from index.postgres import database
 from index.search.query_embedder import Embedder
 from tests.gateway.faults.test_restored_database import settings_of
-from tests.gateway.servers.own_postgres import OwnPostgres, Stop, own_postgres, place
+from tests.gateway.servers.own_postgres import (
+    WAIT_S_MAX,
+    OwnPostgres,
+    Stop,
+    own_postgres,
+    place,
+)
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -185,6 +193,24 @@ async def test_whoever_asks_while_postgres_hangs_is_told_so(
 
     # 504: the deadline.
     assert crowd.statuses() <= {200, 503, 504}, crowd.bodies[:3]
+
+
+async def test_a_probe_is_told_in_time_that_postgres_hangs(
+    gateway: Gateway, postgres: OwnPostgres
+) -> None:
+    postgres.freeze()
+    started_s = time.perf_counter()
+    probes = await asyncio.gather(*(gateway.client.get("/readyz") for _ in range(AT_ONCE)))
+    later = await gateway.client.get("/readyz")
+    took_s = time.perf_counter() - started_s
+    postgres.thaw()
+
+    for probe in (*probes, later):
+        problem(probe, 503)
+    assert took_s < 2 * health.READY_S_MAX + 1
+    async with asyncio.timeout(WAIT_S_MAX):
+        while (await gateway.client.get("/readyz")).status_code != 200:
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.usefixtures("gateway")  # which creates the schema
