@@ -26,6 +26,7 @@ from starlette.responses import Response
 
 from gateway.logs import KEY_START
 from index.errors import (
+    DatabaseCondition,
     DatabaseUnavailable,
     EmbeddingUnavailable,
     GroupHeld,
@@ -236,12 +237,22 @@ def _masked(part: int | str) -> str:
     return f"{KEY_START}…" if KEY_START in str(part) else str(part)
 
 
+_DATABASE_DETAILS = {
+    DatabaseCondition.CONNECTIONS: "The database has no free connection. Retry in a moment.",
+    DatabaseCondition.FULL: "The database's disk is full; nothing was stored. The operator must "
+    "make room.",
+    DatabaseCondition.READ_ONLY: "The database is read-only; nothing was stored. A failover may be "
+    "under way: retry in a moment.",
+    DatabaseCondition.RESTARTING: "The database is starting or stopping. Retry in a moment.",
+}
+
+
 def from_exception(error: Exception, request_id: str) -> Problem:
     match error:
         case Problem():
             return error
         case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
-            return _unavailable(error)
+            return _unavailable(error, request_id)
         case PayloadTooLarge() | Saturated() | GroupHeld() | SourceReserved() | TenantFull():
             return _refused(error)
         case QuotaExceeded():
@@ -285,13 +296,25 @@ def _refused(
             assert_never(error)
 
 
+def _database_unavailable(error: DatabaseUnavailable, request_id: str) -> Problem:
+    if error.sqlstate is not None:
+        log.warning(
+            "database", request_id=request_id, sqlstate=error.sqlstate, state=error.condition
+        )
+    kind, detail = "unavailable", "The database is unavailable. Retry in a moment."
+    if error.condition is not None:
+        kind, detail = error.condition.value, _DATABASE_DETAILS[error.condition]
+    return Problem(503, kind, "Temporarily unavailable", detail, headers=_RETRY)
+
+
 def _unavailable(
     error: DatabaseUnavailable | EmbeddingUnavailable | DocumentContended | QueueFull,
+    request_id: str,
 ) -> Problem:
     kind = "unavailable"
     match error:
         case DatabaseUnavailable():
-            detail = "The database is unavailable. Retry in a moment."
+            return _database_unavailable(error, request_id)
         case EmbeddingUnavailable():
             detail = "The embedder is unavailable; nothing was stored. Retry."
         case DocumentContended():

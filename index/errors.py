@@ -24,6 +24,7 @@ IndexStoreError
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 from index.model.quota import Excess
 
@@ -32,8 +33,31 @@ class IndexStoreError(Exception):
     """The base of all exceptions of this package."""
 
 
+class DatabaseCondition(StrEnum):
+    """What an operator can do something about. Values: the last parts of the problems' types."""
+
+    CONNECTIONS = "database-connections"
+    FULL = "database-full"
+    READ_ONLY = "database-read-only"
+    RESTARTING = "database-restarting"
+
+
 class DatabaseUnavailable(IndexStoreError):
-    """PostgreSQL can't answer now; a later retry may succeed."""
+    """PostgreSQL can't answer now; a later retry may succeed.
+
+    condition: None if the server does not name one, or does not answer at all.
+    sqlstate: of its answer, else None.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        condition: DatabaseCondition | None = None,
+        sqlstate: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.condition = condition
+        self.sqlstate = sqlstate
 
 
 class EmbedderRefused(IndexStoreError):

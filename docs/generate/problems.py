@@ -13,6 +13,7 @@ from docs.generate.markdown import NOTE, code, join, table
 from gateway import problems
 from gateway.problems import Problem
 from index.errors import (
+    DatabaseCondition,
     DatabaseUnavailable,
     EmbeddingUnavailable,
     PayloadTooLarge,
@@ -27,6 +28,7 @@ from ingest.errors import DocumentContended, DocumentTooLong
 _EXCEPTIONS = (
     ClientDisconnect(),
     DatabaseUnavailable(),
+    *(DatabaseUnavailable("…", condition) for condition in DatabaseCondition),
     DocumentContended(),
     DocumentTooLong("…"),
     EmbeddingUnavailable(),

@@ -16,7 +16,7 @@ import orjson
 from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
-from index.errors import DatabaseUnavailable, PoolerRefused, RoleRefused
+from index.errors import DatabaseCondition, DatabaseUnavailable, PoolerRefused, RoleRefused
 from index.postgres.function_roles import Connection
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
@@ -75,6 +75,15 @@ _UNAVAILABLE_ERRORS = (
     asyncpg.InternalClientError,
     OSError,  # refused, reset, or out of time
 )
+# By SQLSTATE. Source: PostgreSQL's documentation, appendix A, "PostgreSQL Error Codes".
+_CONDITIONS = {
+    "25006": DatabaseCondition.READ_ONLY,  # read_only_sql_transaction
+    "53100": DatabaseCondition.FULL,  # disk_full
+    "53300": DatabaseCondition.CONNECTIONS,  # too_many_connections
+    "57P01": DatabaseCondition.RESTARTING,  # admin_shutdown
+    "57P02": DatabaseCondition.RESTARTING,  # crash_shutdown
+    "57P03": DatabaseCondition.RESTARTING,  # cannot_connect_now
+}
 LOST = (asyncpg.InterfaceError, asyncpg.PostgresError, asyncpg.InternalClientError, OSError)
 
 
@@ -265,7 +274,12 @@ def unavailable() -> Iterator[None]:
     try:
         yield
     except _UNAVAILABLE_ERRORS as error:
-        raise DatabaseUnavailable(f"PostgreSQL did not answer: {type(error).__name__}") from error
+        sqlstate = getattr(error, "sqlstate", None)
+        raise DatabaseUnavailable(
+            f"PostgreSQL did not answer: {type(error).__name__}",
+            _CONDITIONS.get(sqlstate or ""),
+            sqlstate,
+        ) from error
     except asyncpg.InterfaceError as error:
         if isinstance(error, ValueError):  # the driver can't encode an argument
             raise
