@@ -15,7 +15,9 @@ from gateway.cli.common import console
 if TYPE_CHECKING:
     from loadtests.loadtest.result import Result
 
-_MISSED, _NOT_RUN = 1, 2
+_NOT_JUDGED = 2
+_EXIT_CODES = {"PASS": 0, "FAIL": 1, "NOT JUDGED": _NOT_JUDGED}  # by outcome
+_COLOURS = {"held": "green", "missed": "red", "not judged": "yellow"}  # by verdict
 _SECRETS = ("--key", "--admin-key")
 
 
@@ -99,22 +101,52 @@ def loadtest(
         bool,
         typer.Option("--public", help="Make some documents public, readable by all tenants."),
     ] = False,
+    stage: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Searches per second, then seconds, instead of --rate and --seconds: 100:30, or "
+            "50-200:60 for a ramp. Give it several times for stages that follow each other.",
+            metavar="RATE:SECONDS",
+        ),
+    ] = None,
+    abort_on_breach: Annotated[
+        bool,
+        typer.Option(
+            "--abort-on-breach", help="End the run as soon as a limit of the budget is missed."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the generated requests.")] = 1,
     report: Annotated[
         Path,
         typer.Option(help="The report file; a JSON copy is written beside it.", dir_okay=False),
     ] = Path("report.html"),
+    csv: Annotated[
+        Path | None, typer.Option(help="Also write the figures of each second.", dir_okay=False)
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(help="Also write the budget as JUnit's XML, for CI.", dir_okay=False),
+    ] = None,
+    hgrm: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the latencies as HdrHistogram's percentiles, in µs.", dir_okay=False
+        ),
+    ] = None,
 ) -> None:
     r"""Send searches and writes at a fixed rate and check the results against a budget.
 
-    Exits with 0 if the budget holds, 1 if not, 2 if nothing was measured.
+    The last line says PASS, FAIL or NOT JUDGED, and why. Exits with 0 if the
+    budget holds, 1 if not, 2 if there is no verdict: nothing was measured, or
+    nothing that a limit of the budget file is about. A run that a signal ends
+    exits with 128 plus its number, and still removes its documents.
     Requests start at their scheduled time, whether or not earlier ones have
     ended, and latency counts from that time, so a stall is visible. Every
     answer is checked against what the run has written and shared.
     Needs pip install 'nearhit\[load]'.
 
-    A budget has the tables \[all], \[write], \[tier.memory], \[scope.private]
-    and so on, with p50_ms, p90_ms, p95_ms, p99_ms, p999_ms and max_ms;
+    A budget has the tables \[all], \[write], \[tier.memory], \[scope.private],
+    \[stage.2] and so on, with p50_ms, p90_ms, p95_ms, p99_ms, p999_ms and max_ms;
     \[all] also has errors, stale, leaked and a minimum hit_rate:
 
         \[all]
@@ -126,8 +158,9 @@ def loadtest(
     try:
         import uvloop
 
+        from loadtests.load import schedule
         from loadtests.loadtest import budget as budgets
-        from loadtests.loadtest import page
+        from loadtests.loadtest import exports, page
         from loadtests.loadtest.driver import Load
         from loadtests.loadtest.environment import Deployment
         from loadtests.loadtest.run import NotRun, run
@@ -137,6 +170,10 @@ def loadtest(
         _fail("no key: give --key, or the operator's key as --admin-key")
     lines = tuple(filter(None, questions.read_text().splitlines())) if questions else ()
     target = Deployment(url.rstrip("/"), key, admin_key, data, lines, public)
+    try:
+        stages = tuple(map(schedule.parse_stage, stage or ()))
+    except ValueError as error:
+        _fail(str(error))
     load = Load(
         rate=rate,
         seconds=seconds,
@@ -148,31 +185,51 @@ def loadtest(
         connections=connections,
         timeout_s=timeout,
         seed=seed,
+        stages=stages,
     )
     try:
         limits = budgets.read(budget)
-        result = uvloop.run(run(target, load, limits, console, command=_command(sys.argv)))
-    except (NotRun, budgets.InvalidBudget) as error:
+        running = run(
+            target,
+            load,
+            limits,
+            console,
+            command=_command(sys.argv),
+            abort_on_breach=abort_on_breach,
+        )
+        result, ending = uvloop.run(running)
+    except budgets.InvalidBudget as error:
         _fail(str(error))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+    except NotRun as error:
+        _fail(str(error), error.exit_code)
     with common.errors():
         atomic_file.write(report, page.html(result))
         atomic_file.write(report.with_suffix(".json"), result.as_json())
+        for file, export in (
+            (csv, exports.seconds_csv),
+            (junit, exports.junit_xml),
+            (hgrm, exports.percentiles_hgrm),
+        ):
+            if file is not None:
+                atomic_file.write(file, export(result))
     _print_result(result, report)
-    raise typer.Exit(0 if result.held else _MISSED)
+    raise typer.Exit(ending.exit_code or _EXIT_CODES[result.outcome])
 
 
 def _print_result(result: "Result", report: Path) -> None:
     for finding in result.findings:
         limit = finding.limit
         measured = "nothing" if finding.measured is None else f"{finding.measured:g}"
-        state = "[green]held[/]" if finding.held else "[red]missed[/]"
         bound = "at least" if limit.is_least else "at most"
+        state = f"[{_COLOURS[finding.verdict]}]{finding.verdict}[/]"
         console.print(f"{state} {limit.group} {limit.name}: {measured}, {bound} {limit.value:g}")
+    for rates in result.rates:
+        line = f"{rates.name}: {rates.offered:g} searches/s offered, {rates.achieved:g} achieved"
+        console.print(line, markup=False)
     for warning in result.warnings:
-        console.print(f"[yellow]{warning}[/]")
+        console.print(f"[yellow]{escape(warning)}[/]")
     console.print(f"see {report} for details", markup=False)
+    console.print(result.outcome_line, markup=False)
 
 
 def _command(arguments: list[str]) -> str:
@@ -189,8 +246,8 @@ def _command(arguments: list[str]) -> str:
     return " ".join(masked)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, exit_code: int = _NOT_JUDGED) -> NoReturn:
     Console(stderr=True, highlight=False).print(
         f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
     )
-    raise typer.Exit(_NOT_RUN)
+    raise typer.Exit(exit_code)

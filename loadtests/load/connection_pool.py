@@ -14,6 +14,10 @@ class Unanswered(Exception):
     """No complete response arrived; the message names the reason in a word or two."""
 
 
+class TimedOut(Unanswered):
+    """No complete response arrived within the timeout."""
+
+
 class ConnectionPool:
     """A request that finds all connections busy waits, and that wait counts against its timeout.
 
@@ -41,7 +45,7 @@ class ConnectionPool:
             async with asyncio.timeout(self._timeout_s), self._free:
                 return await self._exchange(request)
         except TimeoutError:
-            raise Unanswered("timeout") from None
+            raise TimedOut("timeout") from None
         except OSError as error:
             raise Unanswered(type(error).__name__) from None
 

@@ -1,9 +1,10 @@
 """The figures of a run: latencies by tier and scope, figures by second, errors."""
 
+import bisect
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from loadtests.load.latencies import Latencies
 from loadtests.load.response import HttpResponse
+from loadtests.load.schedule import Stage
 
 _SLOWEST = 20
 
@@ -32,13 +34,16 @@ class SecondFigures:
     """The requests that were due in one second."""
 
     latencies_s: list[float] = field(default_factory=list)
+    offered: int = 0
+    answers: int = 0
     hits: int = 0
     errors: int = 0
     writes: int = 0
 
     def as_json(self) -> dict[str, float]:
         return {
-            "answers": len(self.latencies_s),
+            "offered": self.offered,
+            "answers": self.answers,
             "hits": self.hits,
             "errors": self.errors,
             "writes": self.writes,
@@ -53,32 +58,54 @@ class SecondFigures:
 
 
 class Figures:
-    """latencies: from when the requests were due, by group: `all`, `tier.…`, `scope.…`, `write`.
+    """latencies: from when the requests were due, by group: `all`, `tier.…`, `scope.…`, `stage.…`
+    (numbered from 1, if there is more than one) and `write`. A search that timed out counts in all
+    of these but the tiers, as long as it was waited for.
     The group `sent` counts from when they were sent, which hides the waiting during a stall.
     late: how late the generator started requests.
+    offered, achieved: searches that were due, and those with the expected response, by `all` and
+    `stage.…`.
     """
 
-    def __init__(self, begun_s: float) -> None:
+    def __init__(self, begun_s: float, stages: Sequence[Stage] = ()) -> None:
         self.latencies: dict[str, Latencies] = {}
         self.late = Latencies()
         self.errors: Counter[str] = Counter()
         self.requests = 0
+        self.answers = 0
+        self.offered: Counter[str] = Counter()
+        self.achieved: Counter[str] = Counter()
         self._begun_s = begun_s
+        self._stage_ends_s = list(itertools.accumulate(stage.seconds for stage in stages))
         self._seconds: dict[int, SecondFigures] = {}
         self._slowest: list[tuple[float, int, SlowRequest]] = []
         self._numbers = itertools.count()
 
     def began(self, due_s: float, now_s: float) -> None:
         self.requests += 1
+        self.offered.update(self._wholes(due_s))
+        self._second(due_s).offered += 1
         self.late.add(now_s - due_s)
+
+    def refused(self, due_s: float) -> None:
+        """A search with an invalid key was refused, as it should be."""
+        self.achieved.update(self._wholes(due_s))
+
+    def timed_out(self, due_s: float, scope: str, *, waited_s: float, timeout_s: float) -> None:
+        """Nothing tells how long the answer would have taken: as long as the wait, at least."""
+        self.failed(due_s, "timeout")
+        self._add(due_s, (*self._wholes(due_s), f"scope.{scope}"), max(waited_s, timeout_s))
+        self._of("sent").add(timeout_s)
 
     def answered(self, due_s: float, scope: str, reply: HttpResponse) -> None:
         seconds = reply.answered_s - due_s
-        for name in ("all", f"tier.{reply.tier}", f"scope.{scope}"):
-            self._of(name).add(seconds)
+        wholes = self._wholes(due_s)
+        self._add(due_s, (*wholes, f"tier.{reply.tier}", f"scope.{scope}"), seconds)
         self._of("sent").add(reply.answered_s - reply.sent_s)
+        self.answers += 1
+        self.achieved.update(wholes)
         second = self._second(due_s)
-        second.latencies_s.append(seconds)
+        second.answers += 1
         second.hits += reply.tier != "miss"
         if len(self._slowest) == _SLOWEST and seconds * 1000 <= self._slowest[0][0]:
             return
@@ -103,8 +130,7 @@ class Figures:
 
     def share(self, name: str) -> float:
         """The group's share of all answers."""
-        answers = self.count("all")
-        return self.count(name) / answers if answers else 0.0
+        return self.count(name) / self.answers if self.answers else 0.0
 
     def count(self, name: str) -> int:
         return self.latencies[name].count if name in self.latencies else 0
@@ -126,6 +152,9 @@ class Figures:
     def as_json(self) -> dict[str, Any]:
         return {
             "requests": self.requests,
+            "answers": self.answers,
+            "offered": dict(self.offered),
+            "achieved": dict(self.achieved),
             "errors": dict(self.errors.most_common()),
             "error_share": self.error_share,
             "hit_rate": 1 - self.share("tier.miss"),
@@ -136,6 +165,18 @@ class Figures:
             "seconds": [second.as_json() for second in self.seconds],
             "slowest": [asdict(slow) for slow in self.slowest],
         }
+
+    def _add(self, due_s: float, groups: Iterable[str], seconds: float) -> None:
+        for name in groups:
+            self._of(name).add(seconds)
+        self._second(due_s).latencies_s.append(seconds)
+
+    def _wholes(self, due_s: float) -> tuple[str, ...]:
+        """The groups that each search of the moment is in."""
+        if len(self._stage_ends_s) < 2:
+            return ("all",)
+        number = bisect.bisect(self._stage_ends_s[:-1], due_s - self._begun_s) + 1
+        return ("all", f"stage.{number}")
 
     def _of(self, name: str) -> Latencies:
         if name not in self.latencies:

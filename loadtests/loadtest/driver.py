@@ -13,11 +13,11 @@ from zlib import crc32
 import orjson
 
 from loadtests.load import open_loop, schedule
-from loadtests.load.connection_pool import ConnectionPool, Unanswered
+from loadtests.load.connection_pool import ConnectionPool, TimedOut, Unanswered
 from loadtests.load.figures import Figures
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.load.schedule import Pattern
+from loadtests.load.schedule import Pattern, Stage
 from loadtests.loadtest import setup
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
@@ -49,7 +49,8 @@ _ATTEMPTS, _PAUSE_S = 60, 0.25  # of a write, so that it outlasts a fault of som
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """rate, writes: searches and writes per second. warm_up_s: before counting begins.
+    """rate, writes: searches and writes per second. warm_up_s: before counting begins, at the
+    first rate. stages: of searches, instead of `rate` and `seconds`.
 
     repeats, strangers: shares of the searches. connections: the maximum at a time.
     """
@@ -64,6 +65,15 @@ class Load:
     connections: int = 64
     timeout_s: float = 10.0
     seed: int = 1
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def all_stages(self) -> tuple[Stage, ...]:
+        return self.stages or (schedule.steady(self.rate, self.seconds),)
+
+    @property
+    def counted_s(self) -> float:
+        return sum(stage.seconds for stage in self.all_stages)
 
 
 class LoadRun:
@@ -94,10 +104,12 @@ class LoadRun:
     async def run(self) -> Figures:
         load, begun_s = self._load, time.monotonic()
         self._counted_s = begun_s + load.warm_up_s
-        self.figures = Figures(self._counted_s)
-        seconds = load.warm_up_s + load.seconds
-        questions = schedule.moments(load.rate, seconds, load.pattern, self._seeded("questions"))
-        writes = schedule.moments(load.writes, seconds, load.pattern, self._seeded("writes"))
+        self.figures = Figures(self._counted_s, load.all_stages)
+        warm_up = schedule.steady(load.all_stages[0].first, load.warm_up_s)
+        searches = (warm_up, *load.all_stages)
+        writing = (schedule.steady(load.writes, load.warm_up_s + load.counted_s),)
+        questions = schedule.moments(searches, load.pattern, self._seeded("questions"))
+        writes = schedule.moments(writing, load.pattern, self._seeded("writes"))
         with open_loop.rare_garbage_collection():
             async with self._writing():
                 await asyncio.gather(
@@ -123,6 +135,9 @@ class LoadRun:
         floor = self.judge.floor(request.who[0])
         try:
             reply = await self._connections.send(Call("POST", _SEARCH, request.question.body), key)
+        except TimedOut:
+            self._timed_out(due_s, request.question.scope)
+            return
         except Unanswered as error:
             self._failed(due_s, str(error))
             return
@@ -132,11 +147,20 @@ class LoadRun:
                 self.judge.let_in(request.question.body)
             return
         if request.is_stranger:
+            if counted:
+                self.figures.refused(due_s)
             return
         if counted:
             self.figures.answered(due_s, request.question.scope, reply)
             self._on_search(due_s - self._counted_s, reply.answered_s - due_s)
         self.judge.judge(request.who, request.question.body, reply, floor)
+
+    def _timed_out(self, due_s: float, scope: str) -> None:
+        if self._counting(due_s):
+            self.figures.timed_out(
+                due_s, scope, waited_s=time.monotonic() - due_s, timeout_s=self._load.timeout_s
+            )
+            self._on_search(due_s - self._counted_s, None)
 
     def _failed(self, due_s: float, what: str) -> None:
         if self._counting(due_s):
@@ -204,7 +228,8 @@ class LoadRun:
             self.judge.expect(who, body, reply, mark)
 
     async def _probe(self, loss: Loss) -> None:
-        await self._look((loss.tenant, loss.subject), loss.question)
+        if await self._look((loss.tenant, loss.subject), loss.question) is not None:
+            self.judge.counts["probed"] += 1
 
     async def _look(self, who: Who, body: bytes) -> HttpResponse | None:
         """A search that is judged like the others, but not counted in the figures."""

@@ -11,7 +11,7 @@ from loadtests.load.connection_pool import ConnectionPool
 from loadtests.loadtest import setup
 from loadtests.loadtest.driver import Load, LoadRun, OnSearch
 from loadtests.loadtest.judge import StalenessJudge
-from loadtests.loadtest.setup import LoadKeys
+from loadtests.loadtest.setup import LoadKeys, OnLeft
 from loadtests.workload import world as worlds
 from loadtests.workload.agents import Agents, words
 from loadtests.workload.world import HistorySource, NamedHistory, OneKeyHistory
@@ -77,13 +77,13 @@ class LoadEnvironment:
 
 @asynccontextmanager
 async def load_environment(
-    target: Deployment, *, seed: int, writes: bool
+    target: Deployment, *, seed: int, writes: bool, on_left: OnLeft = lambda _: None
 ) -> AsyncIterator[LoadEnvironment]:
     """Set up tenants, keys and documents, and remove them at the end.
 
     Raises `SetupRefused`, `Unanswered` and `ValueError`.
 
-    writes: whether the loads will write.
+    writes: whether the loads will write. on_left: called if something that was written is left.
     """
     run = f"load-{secrets.token_hex(4)}"
     past: HistorySource = worlds.past(target.data, seed)
@@ -96,7 +96,12 @@ async def load_environment(
     connections = ConnectionPool(target.url, connections_max=1, timeout_s=_SETTING_UP_S)
     try:
         async with setup.set_up(
-            connections, world, judge, key=target.key, admin_key=target.admin_key
+            connections,
+            world,
+            judge,
+            key=target.key,
+            admin_key=target.admin_key,
+            on_left=on_left,
         ) as keys:
             yield LoadEnvironment(target, world, keys, judge, world.writes(), texts_of(world))
     finally:

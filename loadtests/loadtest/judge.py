@@ -19,7 +19,8 @@ _SHOWN_MAX = 20
 class StalenessJudge:
     """run: the prefix of the identifiers of the run's documents; other documents are not judged.
 
-    counts: answers by verdict. shown: details of the first stale or leaked ones, without texts.
+    counts: answers by verdict; `probed`: searches by subjects that lose a document.
+    shown: details of the first stale or leaked ones, without texts.
     """
 
     run: str
@@ -79,6 +80,11 @@ class StalenessJudge:
 
     def _may_show(self, who: Who, hit: Mapping[str, Any], reply: HttpResponse) -> bool:
         return self.rights.may_show(*who, hit, reply.sent_s, reply.answered_s)
+
+    def evidence(self, fault: str) -> int:
+        """How many comparisons could have found the fault, `stale` or `leaked`; 0: no verdict."""
+        found = self.counts[fault] + self.counts["hits"]
+        return found + self.counts["expected" if fault == "stale" else "probed"]
 
     def expect(self, who: Who, query: bytes, reply: HttpResponse, mark: str) -> None:
         """An answer to a question sent after the mark was acknowledged must contain the mark."""

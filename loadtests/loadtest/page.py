@@ -7,7 +7,7 @@ from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest import plots
 from loadtests.loadtest.budget import Finding
-from loadtests.loadtest.result import Result
+from loadtests.loadtest.result import Result, StageRates
 
 _NAMES = {"p50_ms": "P50", "p90_ms": "P90", "p95_ms": "P95", "p99_ms": "P99", "p999_ms": "P99.9"}
 _LABELS = _NAMES | {
@@ -33,8 +33,10 @@ body { margin: 0 auto; padding: 2rem 1.5rem 4rem; max-width: 1180px; color: var(
 h1 { margin: 0; font-size: 1.6rem; } h2 { margin: 2.2rem 0 .6rem; font-size: 1.1rem; }
 p { margin: .3rem 0; max-width: 75ch; } .faint { color: var(--faint); }
 .verdict { display: inline-block; padding: .25rem .8rem; border-radius: 99px; color: #fff;
-  font-weight: 600; } .held { background: #15803d; } .missed { background: #b91c1c; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); gap: .8rem;
+  font-weight: 600; }
+.verdict.passed { background: #15803d; } .verdict.failed { background: #b91c1c; }
+.verdict.not_judged { background: #b45309; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); gap: .8rem;
   margin: 1.4rem 0; } .figures div { border: 1px solid var(--line); border-radius: 10px;
   padding: .6rem .9rem; } .figures b { display: block; font-size: 1.4rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(430px, 1fr)); gap: 1.6rem; }
@@ -42,7 +44,8 @@ figure { margin: 0; } figcaption { font-weight: 600; } svg { width: 100%; height
 table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child, .left { text-align: left; } th { color: var(--faint);
-  font-weight: 500; } .no { color: #b91c1c; font-weight: 600; } .yes { color: #15803d; }
+  font-weight: 500; } .missed { color: #b91c1c; font-weight: 600; } .held { color: #15803d; }
+.not_judged { color: #b45309; }
 code { font: 12px/1.4 ui-monospace, monospace; }
 @media print { body { max-width: none; } figure { break-inside: avoid; } }
 """
@@ -60,24 +63,28 @@ def html(result: Result) -> str:
     pictures = "".join(
         f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in plotted
     )
-    verdict = "held" if result.held else "missed"
     head = " · ".join(map(escape, (result.url, result.date, result.summary)))
     parts = (
         "<h1>Load test</h1>",
         _faint(head),
-        f'<p><span class="verdict {verdict}">Budget {verdict}</span></p>',
+        f"<p>{_verdict(result)}</p>",
         f'<div class="figures">{"".join(_figures(result))}</div>',
-        *(f'<p class="no">{escape(warning)}</p>' for warning in result.warnings),
+        *(f'<p class="missed">{escape(warning)}</p>' for warning in result.warnings),
         "<h2>Budget</h2>",
         _table(("of", "figure", "limit", "measured", ""), map(_finding, result.findings), left=2),
         f'<h2>Latency and throughput</h2><div class="plots">{pictures}</div>',
         _faint(_FROM_WHEN),
+        "<h2>Offered and achieved</h2>",
+        _table(("", "offered/s", "achieved/s"), map(_rates, result.rates)),
         "<h2>By tier and scope</h2>",
         _table(
             ("", "answers", *_NAMES.values(), "longest"),
             (_latencies(name, figures) for name in _groups(figures)),
         ),
-        _faint("Milliseconds. Fewer than a hundred answers have no P99."),
+        _faint(
+            "Milliseconds. Fewer than a hundred answers have no P99. A search that timed out "
+            "counts as long as it was waited for, in all groups but the tiers."
+        ),
         "<h2>Correctness</h2>",
         _correctness(result),
         *_errors(figures),
@@ -94,13 +101,22 @@ def html(result: Result) -> str:
     )
 
 
+def _verdict(result: Result) -> str:
+    kind, line = result.outcome.name.lower(), escape(result.outcome_line)
+    return f'<span class="verdict {kind}">{line}</span>'
+
+
 def _faint(text: str) -> str:
     return f'<p class="faint">{text}</p>'
 
 
 def _figures(result: Result) -> Iterable[str]:
     figures, counts = result.figures, result.judge.counts
-    cells = {"answers per second": f"{figures.count('all') / result.seconds:,.0f}"}
+    whole = result.rates[0]
+    cells = {
+        "offered per second": f"{whole.offered:,.1f}",
+        "achieved per second": f"{whole.achieved:,.1f}",
+    }
     if figures.count("all"):
         for name in ("p50_ms", "p99_ms"):
             ms = figures.latencies["all"].percentile_ms(PERCENTILES[name])
@@ -117,14 +133,18 @@ def _figures(result: Result) -> Iterable[str]:
 
 def _finding(finding: Finding) -> Sequence[str]:
     limit = finding.limit
-    state = '<span class="yes">held</span>' if finding.held else '<span class="no">missed</span>'
     return (
         escape(limit.group),
         _LABELS[limit.name],
         f"{'at least' if limit.is_least else 'at most'} {_unit(limit.name, limit.value)}",
         "nothing to measure" if finding.measured is None else _unit(limit.name, finding.measured),
-        state,
+        f'<span class="{finding.verdict.name.lower()}">{finding.verdict}</span>',
     )
+
+
+def _rates(rates: StageRates) -> Sequence[str]:
+    name = "" if rates.name == "all" else f"{rates.name.replace('.', ' ')}: "
+    return escape(f"{name}{rates.stage}"), f"{rates.offered:,.1f}", f"{rates.achieved:,.1f}"
 
 
 def _unit(name: str, value: float) -> str:
@@ -134,7 +154,7 @@ def _unit(name: str, value: float) -> str:
 
 
 def _groups(figures: Figures) -> list[str]:
-    kinds = ("all", "tier.", "scope.", "write")
+    kinds = ("all", "stage.", "tier.", "scope.", "write")
     return [name for kind in kinds for name in sorted(figures.latencies) if name.startswith(kind)]
 
 

@@ -1,15 +1,33 @@
-"""The result of a run: the load, the figures, and whether the budget is met."""
+"""The result of a run: the load, the figures, and whether the run passes."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from loadtests.load.figures import Figures
-from loadtests.loadtest.budget import Finding
+from loadtests.load.schedule import Stage
+from loadtests.loadtest.budget import Finding, Verdict
 from loadtests.loadtest.judge import StalenessJudge
 
 _LATE_MS_MAX = 5.0  # at P99; beyond it the load generator is too slow
+
+
+class Outcome(StrEnum):
+    PASSED = "PASS"
+    FAILED = "FAIL"
+    NOT_JUDGED = "NOT JUDGED"
+
+
+@dataclass(frozen=True, slots=True)
+class StageRates:
+    """name: of the group in `Figures`. offered, achieved: searches a second."""
+
+    name: str
+    stage: str
+    offered: float
+    achieved: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +35,7 @@ class Result:
     """summary: the load in one line. options: the whole load. seconds: counted ones.
 
     command: repeats the run; it contains no keys. machine: the one that sent the requests.
+    stages: as planned. ended_early: why, or None. not_removed: what the run left behind, or None.
     """
 
     url: str
@@ -29,10 +48,43 @@ class Result:
     figures: Figures
     judge: StalenessJudge
     findings: Sequence[Finding]
+    stages: Sequence[Stage] = ()
+    ended_early: str | None = None
+    not_removed: str | None = None
 
     @property
-    def held(self) -> bool:
-        return all(finding.held for finding in self.findings)
+    def outcome(self) -> Outcome:
+        """A missed limit fails a run that ended early too; otherwise such a run has no verdict."""
+        if any(finding.verdict is Verdict.MISSED for finding in self.findings):
+            return Outcome.FAILED
+        if self.ended_early or not all(finding.passes for finding in self.findings):
+            return Outcome.NOT_JUDGED
+        return Outcome.PASSED
+
+    @property
+    def outcome_line(self) -> str:
+        """The outcome and its reasons in one line."""
+        parts = [self.ended_early and f"{self.ended_early} after {self.seconds:.0f} s"]
+        for verdict in (Verdict.MISSED, Verdict.NOT_JUDGED):
+            limits = [finding.limit for finding in self.findings if finding.verdict is verdict]
+            names = ", ".join(f"{limit.group} {limit.name}" for limit in limits)
+            parts.append(names and f"{verdict}: {names}")
+        return ": ".join(filter(None, (self.outcome, "; ".join(filter(None, parts)))))
+
+    @property
+    def rates(self) -> Sequence[StageRates]:
+        """Of the whole run, then of each stage that has begun, if there are several."""
+        rates, begun_s = [self._rates("all", self.summary, self.seconds)], 0.0
+        for number, stage in enumerate(self.stages, 1):
+            seconds = min(stage.seconds, self.seconds - begun_s)
+            if len(self.stages) > 1 and seconds > 0:
+                rates.append(self._rates(f"stage.{number}", str(stage), seconds))
+            begun_s += stage.seconds
+        return rates
+
+    def _rates(self, name: str, stage: str, seconds: float) -> StageRates:
+        offered, achieved = self.figures.offered[name], self.figures.achieved[name]
+        return StageRates(name, stage, round(offered / seconds, 3), round(achieved / seconds, 3))
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -45,6 +97,8 @@ class Result:
                 f"The load generator sent requests late, by {late.percentile_ms(99):.0f} ms at "
                 "P99: the latencies are longer than those of the service."
             )
+        if self.not_removed is not None:
+            yield self.not_removed
 
     def as_json(self) -> str:
         fields: dict[str, Any] = {
@@ -54,7 +108,9 @@ class Result:
             "machine": self.machine,
             "options": dict(self.options),
             "seconds": self.seconds,
-            "held": self.held,
+            "outcome": self.outcome,
+            "ended_early": self.ended_early,
+            "rates": [asdict(rates) for rates in self.rates],
             "budget": [finding.as_json() for finding in self.findings],
             "judged": dict(self.judge.counts),
             "faults": self.judge.shown,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from rich.console import Console
@@ -11,58 +11,106 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from loadtests.bench import machine
 from loadtests.load.connection_pool import Unanswered
-from loadtests.loadtest import budget
+from loadtests.loadtest import budget, early_end
 from loadtests.loadtest.budget import Limit
 from loadtests.loadtest.driver import Load, LoadRun
+from loadtests.loadtest.early_end import EarlyEnd
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.loadtest.result import Result
-from loadtests.loadtest.setup import SetupRefused
+from loadtests.loadtest.setup import OnLeft, SetupRefused
 
 _LINE_EVERY_S = 10.0
+_BREACH_EVERY_S = 1.0
+_ENDING = "ending early and removing what the run wrote; the same signal again leaves it"
 
 
 class NotRun(Exception):
-    """Nothing could be measured; the message is one line."""
+    """Nothing could be measured; the message is one line. exit_code: of the command."""
+
+    def __init__(self, message: str, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 async def run(
-    target: Deployment, load: Load, limits: Sequence[Limit], console: Console, *, command: str
-) -> Result:
-    """Ctrl-C ends it early with a result. Raises `NotRun`."""
-    made_on = machine.description(())
-    async with _prepared(target, load, console) as prepared, prepared.drive(load) as drive:
-        with _shown(console, drive, load), suppress(asyncio.CancelledError):
-            await drive.run()
-        seconds = min(load.seconds, max(drive.elapsed_s, 0.001))
-        return Result(
-            url=target.url,
-            date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-            command=command,
-            machine=made_on,
-            summary=_summary(load),
-            options=asdict(load),
-            seconds=round(seconds, 3),
-            figures=drive.figures,
-            judge=prepared.judge,
-            findings=budget.judged(list(limits), drive.figures, prepared.judge),
-        )
+    target: Deployment,
+    load: Load,
+    limits: Sequence[Limit],
+    console: Console,
+    *,
+    command: str,
+    abort_on_breach: bool = False,
+) -> tuple[Result, EarlyEnd]:
+    """SIGINT, SIGTERM and, if asked for, a missed limit end it early. Raises `NotRun`."""
+    made_on, ending = machine.description(()), EarlyEnd()
+    result: Result | None = None
+    left: list[str] = []
+    with (
+        early_end.on_signals(ending, lambda: console.print(_ENDING)),
+        suppress(asyncio.CancelledError),
+    ):
+        async with (
+            _prepared(target, load, console, left.append) as prepared,
+            prepared.drive(load) as drive,
+        ):
+            with _shown(console, drive, load), suppress(asyncio.CancelledError):
+                if abort_on_breach:
+                    await _run_until_breach(drive, limits, ending)
+                else:
+                    await drive.run()
+            seconds = min(load.counted_s, max(drive.elapsed_s, 0.001))
+            result = Result(
+                url=target.url,
+                date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+                command=command,
+                machine=made_on,
+                summary=_summary(load),
+                options=asdict(load),
+                seconds=round(seconds, 3),
+                figures=drive.figures,
+                judge=prepared.judge,
+                findings=budget.judged(limits, drive.figures, prepared.judge),
+                stages=load.all_stages,
+                ended_early=ending.reason,
+            )
+    if result is None:
+        reasons = (ending.reason or "cancelled", "before anything was measured", *left)
+        raise NotRun(" ".join(reasons), ending.exit_code or 2)
+    return replace(result, not_removed=" ".join(left) or None), ending
+
+
+async def _run_until_breach(drive: LoadRun, limits: Sequence[Limit], ending: EarlyEnd) -> None:
+    running = asyncio.create_task(drive.run())
+    try:
+        while not running.done():
+            await asyncio.wait({running}, timeout=_BREACH_EVERY_S)
+            found = budget.breach(limits, drive.figures, drive.judge)
+            if found is not None:
+                ending.reason = f"aborted at the breach of {found.limit.group} {found.limit.name}"
+                break
+        else:
+            await running
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
 
 
 def _summary(load: Load) -> str:
+    rates = ", ".join(map(str, load.all_stages))
     writes = f"{load.writes:g} writes per second" if load.writes else "no writes"
-    return (
-        f"{load.rate:g} requests per second for {load.seconds:g} s, {load.pattern} arrivals, "
-        f"{100 * load.repeats:.0f} % repeats, {writes}"
-    )
+    repeats = f"{100 * load.repeats:.0f} % repeats"
+    return f"searches at {rates}, {load.pattern} arrivals, {repeats}, {writes}"
 
 
 @asynccontextmanager
 async def _prepared(
-    target: Deployment, load: Load, console: Console
+    target: Deployment, load: Load, console: Console, on_left: OnLeft
 ) -> AsyncIterator[LoadEnvironment]:
     try:
         console.print("creating the documents of the run; they are removed at the end")
-        async with load_environment(target, seed=load.seed, writes=load.writes > 0) as prepared:
+        async with load_environment(
+            target, seed=load.seed, writes=load.writes > 0, on_left=on_left
+        ) as prepared:
             yield prepared
     except (SetupRefused, ValueError) as error:
         raise NotRun(str(error)) from None
@@ -92,7 +140,7 @@ async def _tell(console: Console, drive: LoadRun) -> None:
 
 
 async def _draw(bars: Progress, drive: LoadRun, load: Load) -> None:
-    bar = bars.add_task("", total=load.warm_up_s + load.seconds)
+    bar = bars.add_task("", total=load.warm_up_s + load.counted_s)
     while True:
         completed = max(0.0, load.warm_up_s + drive.elapsed_s)
         bars.update(bar, completed=completed, description=_state(drive))
@@ -105,7 +153,7 @@ def _state(drive: LoadRun) -> str:
         return "warming up"
     latencies = figures.latencies["all"]
     return (
-        f"{latencies.count:,} answers, P50 {latencies.percentile_ms(50):.1f} ms, "
+        f"{figures.answers:,} answers, P50 {latencies.percentile_ms(50):.1f} ms, "
         f"P99 {latencies.percentile_ms(99):.1f} ms, {figures.errors.total():,} errors, "
         f"{counts['stale']:,} stale, {counts['leaked']:,} leaked"
     )

@@ -1,14 +1,14 @@
 """Tenants, keys and the first documents: created before the load, removed after it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
-from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
 from loadtests.loadtest.judge import StalenessJudge
@@ -17,8 +17,11 @@ from loadtests.workload.agents import Who
 from loadtests.workload.world import NamedHistory
 from loadtests.workload.writes import JoinGroup, PutDocument, RemoveDocument, ShareDocument, Write
 
+OnLeft: TypeAlias = Callable[[str], None]
+
 _BATCH_DOCUMENTS = 50
 _ROLES = ("reader", "writer")
+_REMOVED = (200, 202, 204, 404)
 
 
 class SetupRefused(Exception):
@@ -44,8 +47,12 @@ async def set_up(
     *,
     key: str | None,
     admin_key: str | None,
+    on_left: OnLeft,
 ) -> AsyncIterator[LoadKeys]:
-    """With the operator's key the run creates tenants. Raises `SetupRefused`."""
+    """With the operator's key the run creates tenants. Raises `SetupRefused`.
+
+    on_left: called at the end if something that the run wrote is left, with a sentence about it.
+    """
     if admin_key is None:
         assert key is not None, "there is a key or the operator's"
         (who,) = world.subjects
@@ -56,7 +63,13 @@ async def set_up(
         await _write_first(connections, world.first, keys, judge)
         yield keys
     finally:
-        await asyncio.shield(_remove(connections, keys, judge))
+        try:
+            left = await asyncio.shield(_remove(connections, keys, judge))
+        except asyncio.CancelledError:
+            on_left("What the run wrote is left: its removal was cancelled.")
+            raise
+        if left:
+            on_left(f"{len(left):,} removals failed, the first: {left[0]}")
 
 
 def call_of(write: Write, keys: LoadKeys, judge: StalenessJudge) -> Call:
@@ -138,15 +151,29 @@ async def _put(connections: ConnectionPool, batch: Sequence[PutDocument], keys: 
             raise SetupRefused(f"{path}: {line}")
 
 
-async def _remove(connections: ConnectionPool, keys: LoadKeys, judge: StalenessJudge) -> None:
-    """Remove everything that the run created."""
+async def _remove(
+    connections: ConnectionPool, keys: LoadKeys, judge: StalenessJudge
+) -> Sequence[str]:
+    """Remove everything that the run created; returns the removals that failed."""
+    left = []
+    for call, key in _removals(keys, judge):
+        try:
+            reply = await connections.send(call, key)
+        except Unanswered as error:
+            left.append(f"{call.path} ({error})")
+            continue
+        if reply.status not in _REMOVED:
+            left.append(f"{call.path} ({reply.status})")
+    return left
+
+
+def _removals(keys: LoadKeys, judge: StalenessJudge) -> Iterator[tuple[Call, str]]:
     for tenant, key in keys.writers.items():
         if keys.admin is not None:
-            await connections.send(Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin)
+            yield Call("DELETE", f"/v1/tenants/{tenant}"), keys.admin
             continue
         for document_id in judge.rights.documents(tenant):
-            call = calls.of(RemoveDocument(tenant, document_id), {})
-            await connections.send(call, key)
+            yield calls.of(RemoveDocument(tenant, document_id), {}), key
 
 
 def _done(path: str, reply: HttpResponse) -> HttpResponse:

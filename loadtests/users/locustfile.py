@@ -23,7 +23,7 @@ from loadtests.load.figures import Figures
 from loadtests.load.response import HttpResponse
 from loadtests.loadtest import budget, page, setup
 from loadtests.loadtest.environment import texts_of
-from loadtests.loadtest.result import Result
+from loadtests.loadtest.result import Outcome, Result
 from loadtests.users import shapes, user_plan
 from loadtests.workload import calls
 from loadtests.workload.agents import Agents
@@ -148,8 +148,9 @@ def report(environment: Any, **_: Any) -> None:
     file = Path(_OPTIONS.report)
     file.write_text(page.html(result))
     file.with_suffix(".json").write_text(result.as_json())
-    print(f"budget {'held' if result.held else 'missed'}; {file} shows more")
-    environment.process_exit_code = 0 if result.held else 1
+    print(f"see {file} for details")
+    print(result.outcome_line)
+    environment.process_exit_code = 0 if result.outcome is Outcome.PASSED else 1
 
 
 def _exchanged(

@@ -3,6 +3,9 @@
 import asyncio
 import json
 import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from gateway.cli.main import app
 from tests.conftest import ADMIN_KEY
+from tests.gateway.support.commands import WAIT_S_MAX, without_settings
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +44,8 @@ async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
     told = json.loads((tmp_path / "report.json").read_text())
     assert done.exit_code == 0, f"{done.output} {done.exception!r}"
     assert "held all leaked: 0" in done.output
-    assert told["held"] is True
+    assert told["outcome"] == "PASS"
+    assert done.output.splitlines()[-1] == "PASS"
     assert told["judged"]["judged"] > 60
     assert told["figures"]["latencies"]["write"]["count"] > 5
     assert "<svg" in (tmp_path / "report.html").read_text()
@@ -77,6 +82,85 @@ async def test_a_missed_budget_exits_with_1(gateway: Gateway, ana: Caller, tmp_p
     assert "missed all p50_ms" in done.output
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_a_run_which_then_removes_its_documents(
+    gateway: Gateway, tmp_path: Path, number: signal.Signals
+) -> None:
+    await gateway.tenant(f"ended-{number}")
+    ana = await gateway.caller("ana", tenant=f"ended-{number}")
+    line = ["loadtest", str(gateway.client.base_url), *QUICK, "--seconds", "600"]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", *line, "--report", str(tmp_path / "report.html")),
+        env=without_settings() | {"NEARHIT_LOADTEST_KEY": str(ana.key)},
+        stdout=PIPE,
+        stdin=DEVNULL,
+    )
+    async with asyncio.timeout(WAIT_S_MAX):
+        while not (await ana.call("GET", "/v1/documents")).json()["documents"]:
+            await asyncio.sleep(0.02)
+        process.send_signal(number)
+        output, _ = await process.communicate()
+
+    left = (await ana.call("GET", "/v1/documents")).json()["documents"]
+    assert process.returncode == 128 + number, output.decode()
+    assert left == []
+    assert "PASS" not in output.decode()
+
+
+@pytest.mark.slow
+async def test_a_breach_ends_the_run_if_that_is_asked_for(
+    gateway: Gateway, ana: Caller, tmp_path: Path
+) -> None:
+    file = tmp_path / "budget.toml"
+    file.write_text("[all]\np50_ms = 0.001\n")
+    arguments = ("--key", str(ana.key), "--budget", str(file), "--abort-on-breach")
+
+    async with asyncio.timeout(WAIT_S_MAX):
+        done = await loadtest(gateway, tmp_path, *arguments, "--seconds", "600")
+
+    assert done.exit_code == 1, f"{done.output} {done.exception!r}"
+    last = done.output.splitlines()[-1]
+    assert last.startswith("FAIL: aborted at the breach of all p50_ms after ")
+    assert (await ana.call("GET", "/v1/documents")).json()["documents"] == []
+
+
+@pytest.mark.slow
+async def test_a_run_that_compares_nothing_is_not_judged_if_the_budget_demands_it(
+    gateway: Gateway, ana: Caller, tmp_path: Path
+) -> None:
+    questions, file = tmp_path / "questions.txt", tmp_path / "budget.toml"
+    questions.write_text("how many days of leave?\n")
+    file.write_text("[all]\nstale = 0\n")
+    asked = ("--key", str(ana.key), "--questions", str(questions), "--writes", "0")
+
+    demanded = await loadtest(gateway, tmp_path, *asked, "--budget", str(file))
+    by_default = await loadtest(gateway, tmp_path, *asked)
+
+    assert demanded.exit_code == 2, f"{demanded.output} {demanded.exception!r}"
+    assert demanded.output.splitlines()[-1] == "NOT JUDGED: not judged: all stale"
+    assert by_default.exit_code == 0
+    assert by_default.output.splitlines()[-1] == "PASS: not judged: all stale, all leaked"
+
+
+@pytest.mark.slow
+async def test_stages_and_exports_are_written(
+    gateway: Gateway, ana: Caller, tmp_path: Path
+) -> None:
+    files = {name: tmp_path / f"run.{name}" for name in ("csv", "junit", "hgrm")}
+    exported = [text for name, file in files.items() for text in (f"--{name}", str(file))]
+
+    done = await loadtest(
+        gateway, tmp_path, "--key", str(ana.key), "--stage", "20:1", "--stage", "20-40:1", *exported
+    )
+
+    assert done.exit_code == 0, f"{done.output} {done.exception!r}"
+    assert "stage.2: " in done.output
+    assert files["csv"].read_text().startswith("second,offered,answers,")
+    assert 'failures="0"' in files["junit"].read_text()
+    assert "#[Max" in files["hgrm"].read_text()
+
+
 async def test_what_cannot_be_measured_exits_with_2_and_says_why(
     gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -87,7 +171,11 @@ async def test_what_cannot_be_measured_exits_with_2_and_says_why(
     wrong_key = await loadtest(gateway, tmp_path, "--key", "nh_wrong")
     no_budget = await loadtest(gateway, tmp_path, "--key", "k", "--budget", str(file))
 
-    assert [nobody.exit_code, wrong_key.exit_code, no_budget.exit_code] == [2, 2, 2]
+    no_stage = await loadtest(gateway, tmp_path, "--key", "k", "--stage", "fast")
+
+    runs = (nobody, wrong_key, no_budget, no_stage)
+    assert [run.exit_code for run in runs] == [2, 2, 2, 2]
+    assert "fast is no stage" in no_stage.stderr
     assert "--admin-key" in nobody.stderr
     assert "401" in wrong_key.stderr
     assert "quick is none of" in no_budget.stderr

@@ -10,6 +10,7 @@ import pytest
 
 from loadtests.load import schedule
 from loadtests.load.connection_pool import ConnectionPool
+from loadtests.load.schedule import Pattern
 from loadtests.loadtest.driver import Load, LoadRun
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.anyio
 WHO = ("run-a", "ana")
 EMPTY = b'{"hits":[]}'
 STALL_S = 1.0
+_SPANS = ((0, 2), (2, 4), (4, 6), (6, 8.5))  # both halves of the ramp apart
 SEED = 11  # with which exactly one write is due
 
 Answer = Callable[[str], tuple[str, bytes]]
@@ -132,7 +134,13 @@ async def test_an_answer_that_does_not_come_in_time_is_an_error() -> None:
     ):
         figures = await drive.run()
 
-    assert figures.errors["timeout"] > 0
+    timeouts = figures.errors["timeout"]
+    assert timeouts > 0
+    assert figures.answers + timeouts == figures.requests == figures.count("all")
+    assert figures.count("tier.memory") == figures.answers
+    assert figures.latencies["all"].percentile_ms(100) >= 50
+    assert sum(second.offered for second in figures.seconds) == figures.requests
+    assert figures.achieved["all"] == figures.answers < figures.offered["all"]
 
 
 @pytest.mark.slow
@@ -190,11 +198,32 @@ async def test_a_removal_that_had_come_to_be_is_not_tried_for_ever() -> None:
 def test_arrivals_come_as_often_as_asked_for() -> None:
     random = Random(1)  # noqa: S311  no secret
 
-    poisson = list(schedule.moments(100, 50, "poisson", random))
-    constant = list(schedule.moments(10, 1.05, "constant", random))
+    def moments(rate: float, seconds: float, pattern: Pattern) -> list[float]:
+        return list(schedule.moments([schedule.steady(rate, seconds)], pattern, random))
+
+    poisson = moments(100, 50, "poisson")
+    constant = moments(10, 1.05, "constant")
 
     assert poisson == sorted(poisson)
     assert poisson[-1] < 50
     assert len(poisson) == pytest.approx(5000, rel=0.1)
     assert constant == pytest.approx([number / 10 for number in range(1, 11)])
-    assert list(schedule.moments(0, 10, "poisson", random)) == []
+    assert moments(0, 10, "poisson") == []
+
+
+def test_stages_follow_each_other_and_a_ramp_rises_evenly() -> None:
+    stages = [schedule.parse_stage(text) for text in ("10:2", "0-100:4", "50-0:2.5")]
+
+    due = list(schedule.moments(stages, "constant", Random(1)))  # noqa: S311  no secret
+
+    by_stage = [sum(begun_s <= due_s < ended_s for due_s in due) for begun_s, ended_s in _SPANS]
+    assert due == sorted(due)
+    assert by_stage == pytest.approx([20, 50, 150, 62], abs=1)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "10", "10:0", "0:10", "0-0:5", "10:20:30", "-1:5", "1:-5", "a:b"]
+)
+def test_a_stage_without_requests_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"stage such as|has no request"):
+        schedule.parse_stage(text)

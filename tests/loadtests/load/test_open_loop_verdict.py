@@ -1,18 +1,22 @@
 """What is made of answers: stale, leaked, within a budget; and the page that shows it."""
 
+import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
+from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
 
+from loadtests.load import schedule
 from loadtests.load.figures import Figures
 from loadtests.load.response import HttpResponse
-from loadtests.loadtest import budget, page
+from loadtests.loadtest import budget, exports, page
 from loadtests.loadtest.budget import InvalidBudget, Limit
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.result import Result
@@ -174,9 +178,9 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def answer_judge(text: str, folder: Path) -> list[bool]:
+def verdicts(text: str, folder: Path) -> list[str]:
     limits = budget.read(written(folder, text))
-    return [finding.held for finding in budget.judged(limits, figures(), judge())]
+    return [finding.verdict for finding in budget.judged(limits, figures(), judge())]
 
 
 def test_a_budget_holds_or_is_missed_limit_by_limit(tmp_path: Path) -> None:
@@ -194,22 +198,109 @@ def test_a_budget_holds_or_is_missed_limit_by_limit(tmp_path: Path) -> None:
     p95_ms = 260
     """
 
-    assert answer_judge(text, tmp_path) == [True, False, True, True, True, False, True]
+    held, missed = "held", "missed"
+    assert verdicts(text, tmp_path) == [held, missed, held, held, held, missed, held]
 
 
-def test_what_nothing_was_seen_of_holds_no_limit(tmp_path: Path) -> None:
-    assert answer_judge("[tier.redis]\np99_ms = 100\n[all]\nstale = 0\n", tmp_path) == [
-        False,
-        False,
-    ]
+def test_what_nothing_was_measured_of_is_not_judged(tmp_path: Path) -> None:
+    text = "[tier.redis]\np99_ms = 100\n[all]\nstale = 0\nleaked = 0\n"
+
+    assert verdicts(text, tmp_path) == ["not judged"] * 3
 
 
 def test_without_a_file_errors_stale_and_leaked_answers_are_limited() -> None:
     assert budget.read(None) == [
         Limit("all", "errors", 0.001),
-        Limit("all", "stale", 0),
-        Limit("all", "leaked", 0),
+        Limit("all", "stale", 0, is_required=False),
+        Limit("all", "leaked", 0, is_required=False),
     ]
+
+
+def test_answers_without_a_document_of_the_run_judge_nothing(tmp_path: Path) -> None:
+    strangers_texts = StalenessJudge("another-run")
+    strangers_texts.judge(ANA, QUERY, reply(OLD), 0)
+    demanding = budget.read(written(tmp_path, "[all]\nstale = 0\nleaked = 0\n"))
+    run_figures = Figures(0.0)
+    run_figures.answered(1.0, "all", reply(asked_s=1.0))
+    run_figures.requests = 1
+
+    by_default = result(run_figures, strangers_texts)
+    by_file = result(run_figures, strangers_texts, demanding)
+
+    assert by_default.outcome_line == "PASS: not judged: all stale, all leaked"
+    assert by_file.outcome_line == "NOT JUDGED: not judged: all stale, all leaked"
+
+
+def test_a_run_that_ended_early_never_passes() -> None:
+    right = judge()
+    right.judge(ANA, QUERY, reply(NEW), 7)
+    wrong = judge()
+    wrong.judge(BEN, QUERY, reply(NEW), 7)
+    fine = Figures(0.0)
+    fine.requests = 1
+
+    cut = replace(result(fine, right), ended_early="ended by SIGINT")
+    failed = replace(result(fine, wrong), ended_early="ended by SIGINT")
+
+    assert result(fine, right).outcome_line == "PASS"
+    assert cut.outcome_line == "NOT JUDGED: ended by SIGINT after 5 s"
+    assert failed.outcome_line == "FAIL: ended by SIGINT after 5 s; missed: all leaked"
+
+
+def test_a_percentile_is_breached_by_enough_requests_and_a_leak_at_once(tmp_path: Path) -> None:
+    limits = budget.read(written(tmp_path, "[all]\np50_ms = 1\nleaked = 0\nhit_rate = 1\n"))
+    few = Figures(0.0)
+    few.answered(1.0, "all", reply(asked_s=1.0))
+    leaking = judge()
+    leaking.judge(BEN, QUERY, reply(NEW), 7)
+
+    by_many = budget.breach(limits, figures(), judge())
+    by_leak = budget.breach(limits, few, leaking)
+
+    assert budget.breach(limits, few, judge()) is None
+    assert by_many is not None
+    assert by_many.limit.name == "p50_ms"
+    assert by_leak is not None
+    assert by_leak.limit.name == "leaked"
+
+
+def test_each_stage_has_its_rates_and_its_limits(tmp_path: Path) -> None:
+    stages = (schedule.parse_stage("50:1"), schedule.parse_stage("100:4"))
+    run_figures = Figures(10.0, stages)
+    for due_s in (10.1, 11.2, 11.3):
+        run_figures.began(due_s, due_s)
+        answer = reply(asked_s=due_s)
+        run_figures.answered(due_s, "all", answer)
+    run_figures.began(12.0, 12.0)
+    run_figures.timed_out(12.0, "all", waited_s=2.5, timeout_s=2.0)
+    limits = budget.read(written(tmp_path, "[stage.1]\nmax_ms = 600\n[stage.2]\nmax_ms = 600\n"))
+
+    staged = replace(result(run_figures, judge(), limits), stages=stages)
+
+    assert [finding.verdict for finding in staged.findings] == ["held", "missed"]
+    rates = [(rate.name, rate.offered, rate.achieved) for rate in staged.rates]
+    assert rates == [("all", 0.8, 0.6), ("stage.1", 1, 1), ("stage.2", 0.75, 0.5)]
+
+
+def test_exports_hold_the_seconds_the_limits_and_the_percentiles() -> None:
+    wrong = judge()
+    wrong.judge(BEN, QUERY, reply(NEW), 7)
+    run = result(figures(), wrong)
+
+    seconds = list(csv.DictReader(exports.seconds_csv(run).splitlines()))
+    suite = ET.fromstring(exports.junit_xml(run))  # noqa: S314  its own text
+    hgrm = exports.percentiles_hgrm(run).splitlines()
+
+    assert sum(int(row["answers"]) for row in seconds) == 100
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "2", "0")
+    assert [
+        case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None
+    ] == [
+        "errors",
+        "leaked",
+    ]
+    assert hgrm[0].split() == ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"]
+    assert hgrm[-2].split()[-1] == "100.000]"
 
 
 @pytest.mark.parametrize(
@@ -230,8 +321,10 @@ def test_a_budget_that_nobody_understands_says_where(tmp_path: Path, text: str, 
         budget.read(written(tmp_path, text))
 
 
-def result(run_figures: Figures, answer_judge: StalenessJudge) -> Result:
-    findings = budget.judged(budget.read(None), run_figures, answer_judge)
+def result(
+    run_figures: Figures, answer_judge: StalenessJudge, limits: Sequence[Limit] | None = None
+) -> Result:
+    findings = budget.judged(limits or budget.read(None), run_figures, answer_judge)
     return Result(
         url="http://x/<b>",
         date="today",
@@ -302,8 +395,8 @@ def test_the_json_says_what_held_and_which_answers_were_wrong() -> None:
 
     stored = json.loads(result(figures(), wrong).as_json())
 
-    assert stored["held"] is False
-    assert [finding["held"] for finding in stored["budget"]] == [False, True, False]
+    assert stored["outcome"] == "FAIL"
+    assert [row["verdict"] for row in stored["budget"]] == ["missed", "held", "missed"]
     assert stored["faults"] == [
         {"fault": "leaked", "who": "run-a/ben", "question": QUERY.decode(), "what": DOCUMENT}
     ]
