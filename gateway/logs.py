@@ -1,9 +1,10 @@
-"""Log lines: one JSON object each, with the request id, never with a key."""
+"""Log lines: one JSON object each or one text, with the request id, never with a key."""
 
 import asyncio
 import logging
 import sys
-from typing import BinaryIO, cast
+from collections.abc import Callable, Mapping
+from typing import BinaryIO, Literal, TypeAlias, cast
 
 import orjson
 import structlog
@@ -11,6 +12,27 @@ from structlog.typing import Processor
 
 FLUSH_S = 0.1
 KEY_START = "nh_"  # prefix of every key; a text that contains it is never logged or returned
+
+
+Format: TypeAlias = Literal["json", "text"]
+Render: TypeAlias = Callable[[Mapping[str, object]], bytes]
+
+_logfmt = structlog.processors.LogfmtRenderer(
+    key_order=("timestamp", "level", "event"), drop_missing=True, bool_as_flag=False
+)
+
+
+def renderer(line_format: Format) -> Render:
+    """json: one object a line. text: `key=value` pairs, the time first. Without the line's end."""
+    return _json if line_format == "json" else _text
+
+
+def _json(line: Mapping[str, object]) -> bytes:
+    return orjson.dumps(line, default=str)
+
+
+def _text(line: Mapping[str, object]) -> bytes:
+    return _logfmt(None, "", dict(line)).encode()
 
 
 class _Output:
@@ -23,11 +45,12 @@ class _Output:
         sys.stdout.buffer.flush()
 
 
-def configure(level: str, *further: Processor) -> None:
-    """Log Nearhit's own lines and those of libraries as JSON on standard output.
+def configure(level: str, *further: Processor, line_format: Format = "json") -> None:
+    """Log Nearhit's own lines and those of libraries on standard output, in one format.
 
     further: processors that add fields to each line.
     """
+    render = renderer(line_format)
     minimum = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Processor] = [
         structlog.processors.add_log_level,
@@ -36,7 +59,7 @@ def configure(level: str, *further: Processor) -> None:
         *further,
     ]
     structlog.configure(
-        processors=[*shared, structlog.processors.JSONRenderer(orjson.dumps)],
+        processors=[*shared, lambda _logger, _name, line: render(line)],
         wrapper_class=structlog.make_filtering_bound_logger(minimum),
         logger_factory=structlog.BytesLoggerFactory(cast("BinaryIO", _Output())),
         cache_logger_on_first_use=True,
@@ -47,9 +70,7 @@ def configure(level: str, *further: Processor) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(
-                    lambda line, **_: orjson.dumps(line, default=str).decode()
-                ),
+                lambda _logger, _name, line: render(line).decode(),
             ],
         )
     )
@@ -69,14 +90,15 @@ def _shorten(record: logging.LogRecord) -> bool:
 class RequestLog:
     """One line per request, written in batches: a system call per line costs 10 % of its time."""
 
-    def __init__(self) -> None:
+    def __init__(self, line_format: Format = "json") -> None:
+        self._render = renderer(line_format)
         self._lines: list[bytes] = []
 
     def write(self, line: dict[str, object]) -> None:
         """Write the line within FLUSH_S."""
         if not self._lines:
             asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
-        self._lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        self._lines.append(self._render(line) + b"\n")
 
     def flush(self) -> None:
         lines, self._lines = self._lines, []

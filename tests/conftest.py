@@ -135,6 +135,15 @@ async def fresh_settings(
 
 
 @pytest.fixture
+async def empty_url(servers: Servers) -> AsyncIterator[str]:
+    """A database with nothing in it."""
+    name = f"nearhit_empty_{secrets.token_hex(6)}"
+    await run_sql(servers.database_url, f"CREATE DATABASE {name}")
+    yield named(servers.database_url, name)
+    await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
 def database_url(settings: Settings) -> str:
     assert settings.database_url is not None
     return settings.database_url.get_secret_value()

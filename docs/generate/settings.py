@@ -14,7 +14,8 @@ _DEPENDS_ON_THE_MACHINE = {"data_dir": "the user's data folder"}
 def page() -> str:
     return join(
         "# Settings",
-        "Every command reads its settings from the environment when it starts.\n"
+        "Every command reads its settings when it starts: from the environment, "
+        "[files of secrets and a TOML file](../operations/run.md#settings).\n"
         "A setting without a default is unset unless the operator sets it.",
         NOTE.format(source="`gateway/setting_groups`"),
         *(part for group in Settings.__bases__ for part in _section(group)),

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway import logs, problems
+from gateway import logs, problems, process_log
 from gateway.api.routes import ROOM_ROUTES, RoomRoute
 from gateway.console import console_files, console_routes
 from gateway.http.connections import ConnectionLimits, Connections
@@ -66,7 +66,8 @@ class LifespanState(TypedDict):
 def create() -> ASGIApp:
     """Create the application from the environment, in each of uvicorn's workers."""
     settings = Settings()
-    logs.configure(settings.log_level, *spans.log_processors(settings))
+    processors = spans.log_processors(settings)
+    logs.configure(settings.log_level, *processors, line_format=settings.log_format)
     parent_watch.stop_with_parent()
     metrics = Metrics(settings.metrics_tenants_max)
     configured = embedders.make_all(settings, metrics.embedding_tokens)
@@ -84,7 +85,10 @@ def create() -> ASGIApp:
 def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
-        async with open_services(settings, metrics, *configured) as services:
+        async with (
+            process_log.logged("gateway", settings),
+            open_services(settings, metrics, *configured) as services,
+        ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly
             # all objects of a request.
             gc.freeze()

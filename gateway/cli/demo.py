@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gateway import setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common, serve_command
 from gateway.embedded import embedded_servers
@@ -132,7 +133,9 @@ def _ingest(console: Console, settings: Settings) -> None:
 def _serving(settings: Settings) -> Iterator[DemoGateway]:
     """Run a gateway in a separate process on a free port."""
     command = [sys.executable, "-m", common.PACKAGE, "serve", "--port", "0"]
-    environment = os.environ | serve_command.environment(settings) | {"NEARHIT_LOG_LEVEL": "error"}
+    environment = dict(os.environ)
+    setting_sources.replace(environment, serve_command.environment(settings))
+    environment["NEARHIT_LOG_LEVEL"] = "error"
     with subprocess.Popen(  # noqa: S603  our own command
         command, env=environment, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -11,16 +11,19 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from gateway import process_log
 from gateway.cli import (
     atomic_file,
     audit_log_command,
     backup_command,
     common,
+    config_command,
     curation_command,
     jobs_command,
     keys_command,
     loadtest_command,
     mcp_command,
+    migrate_command,
     restore_command,
     status_command,
     tenant_command,
@@ -34,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,  # they may hold a key
     help="""Nearhit answers an AI agent's search in milliseconds, from exactly what it may read.
 
-    Settings come from the environment (NEARHIT_…; see docs/reference/settings.md). Without
+    Settings come from the environment (NEARHIT_…; `nearhit config check` shows them). Without
     NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey
     in NEARHIT_DATA_DIR.""",
 )
@@ -49,8 +52,27 @@ app.command()(mcp_command.mcp)
 app.command()(loadtest_command.loadtest)
 app.command()(backup_command.backup)
 app.command()(restore_command.restore)
+app.command()(migrate_command.migrate)
+app.add_typer(config_command.commands, name="config")
 app.add_typer(tenant_command.commands, name="tenant")
 app.add_typer(keys_command.commands, name="key")
+
+
+def _show_version(is_asked: bool) -> None:  # noqa: FBT001  typer calls it
+    if is_asked:
+        console.print(process_log.version())
+        raise typer.Exit
+
+
+@app.callback()
+def nearhit(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
 Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
@@ -113,7 +135,8 @@ def worker(
         from gateway.operator import operations
         from gateway.tracing import spans
 
-        logs.configure(settings.log_level, *spans.log_processors(settings))
+        processors = spans.log_processors(settings)
+        logs.configure(settings.log_level, *processors, line_format=settings.log_format)
         asyncio.run(operations.work(settings, interval_s))
 
 

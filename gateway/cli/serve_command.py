@@ -12,6 +12,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
+from gateway import setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.shared_folder import shared_folder
@@ -40,11 +41,11 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
             settings = settings.model_copy(update={"serve_jobs": True})  # no worker runs
         else:
             asyncio.run(operations.try_database(settings))  # fails here as one line
-        if settings.admin_key is None:
+        if settings.admin_key is None and console.is_terminal:  # a log must not hold the key
             settings = quickstart.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
         console.print(f"listening on {url}", soft_wrap=True)
-        os.environ |= environment(settings)
+        setting_sources.replace(os.environ, environment(settings))
         _raise_file_limit(settings.connections_max)
         with _shared_metrics(settings), _shared_shards(settings):
             _run(settings, listener)
@@ -101,12 +102,14 @@ def environment(settings: Settings) -> dict[str, str]:
     """Environment variables that give a child process the same servers and operator's key."""
     assert settings.database_url is not None
     assert settings.redis_url is not None
-    return {
+    variables = {
         "NEARHIT_DATABASE_URL": settings.database_url.get_secret_value(),
         "NEARHIT_REDIS_URL": settings.redis_url.get_secret_value(),
-        "NEARHIT_ADMIN_KEY": admin_key(settings),
         "NEARHIT_SERVE_JOBS": str(settings.serve_jobs),
     }
+    if settings.admin_key is not None:
+        variables["NEARHIT_ADMIN_KEY"] = admin_key(settings)
+    return variables
 
 
 def admin_key(settings: Settings) -> str:

@@ -60,7 +60,9 @@ def build(
         tenant_body_bytes_max=settings.tenant_body_memory_bytes,
     )
     is_logged = settings.log_level in ("debug", "info")
-    recorder = RequestRecorder(metrics, RequestLog() if is_logged else None, tracing)
+    recorder = RequestRecorder(
+        metrics, RequestLog(settings.log_format) if is_logged else None, tracing
+    )
     return HttpServices(
         settings=settings,
         metrics=metrics,

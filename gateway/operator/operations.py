@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
@@ -306,6 +307,7 @@ async def _work(
     from gateway.worker import worker_loop  # its imports take half a second
 
     async with (
+        process_log.logged("worker", settings),
         acting_services(settings, SYSTEM, metrics, "nearhit-worker") as services,
         services.state_sampler.running(),
         retry_while_busy(settings) as patient_database,

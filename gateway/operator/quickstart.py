@@ -29,20 +29,26 @@ class Credentials:
 
 
 def begin(settings: Settings, console: Console, url: str, *, example: bool) -> Settings:
-    """Create missing credentials and print a curl command; return settings with an admin key."""
+    """Create missing credentials and print a curl command; return settings with an admin key.
+
+    Only a terminal shows keys; otherwise the file is named that has them.
+    """
     path = settings.data_dir / "credentials.json"
     stored = Credentials(**json.loads(path.read_text())) if path.exists() else None
     credentials = asyncio.run(_valid_credentials(settings, stored))
     if credentials is not stored:
         path.touch(mode=0o600)
         path.write_text(json.dumps(asdict(credentials)))
-        if settings.admin_key is None:
+        if settings.admin_key is None and console.is_terminal:
             console.print(
                 f"operator's key, shown only once: {credentials.admin_key}", soft_wrap=True
             )
     if example:
         _ingest_example(settings, console)
-    console.print(_curl_command(url, credentials.key, path), soft_wrap=True, markup=False)
+    if console.is_terminal:
+        console.print(_curl_command(url, credentials.key, path), soft_wrap=True, markup=False)
+    else:
+        console.print(f"keys of the operator and of the tenant {TENANT}: {path}", soft_wrap=True)
     if settings.admin_key is not None:
         return settings
     return with_admin_key(settings, credentials.admin_key)

@@ -80,7 +80,8 @@ class ServerSettings(BaseSettings):
     admin_key: SecretStr | None = Field(
         None,
         min_length=16,
-        description="the operator's key; unset: generated and printed at start",
+        description="the operator's key; unset: generated at start and shown on the terminal; "
+        "without one the operator's calls are refused, unless Nearhit starts its own servers",
     )
     mode: Literal["production", "test"] = Field(
         "production", description="`test` allows the embedder `hashing`, which is only for tests"
@@ -90,6 +91,10 @@ class ServerSettings(BaseSettings):
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="lowest severity of log lines"
+    )
+    log_format: Literal["json", "text"] = Field(
+        "json",
+        description="form of log lines: one JSON object a line, or `key=value` pairs for people",
     )
     log_queries: bool = Field(False, description="whether log lines contain the text of queries")
 

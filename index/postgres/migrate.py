@@ -1,14 +1,18 @@
 """Applies the migrations `index/migrations/*.sql`, each once, in order."""
 
 import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
+import structlog
 
 from index.errors import MigrationRefused
 from index.postgres import connections, function_roles, pgvector_version
+
+log = structlog.get_logger()
 
 _LOCK = 6_324_271  # any number that no other application uses for an advisory lock
 # These override the role properties that index/postgres/pooler.py sets.
@@ -62,11 +66,32 @@ async def migrate(
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await connection.execute(_TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")
-        pending = _pending(migrations, {row["name"]: row["digest"] for row in rows})
-        for migration in pending:
+        missing = _pending(migrations, {row["name"]: row["digest"] for row in rows})
+        for migration in missing:
+            begun_s = time.monotonic()
             await _apply(connection, migration)
+            log.info(
+                "migrated", migration=migration.name, seconds=round(time.monotonic() - begun_s, 3)
+            )
         await function_roles.create_all(connection)
-        return [migration.name for migration in pending]
+        return [migration.name for migration in missing]
+
+
+async def pending(
+    url: str, migrations: list[Migration], *, allow_old_pgvector: bool = False
+) -> list[str]:
+    """The names of the migrations that the database lacks, in order; nothing is changed.
+
+    Raises `MigrationRefused` and `PgvectorRefused` as `migrate` does.
+    """
+    async with connections.direct_connection(url, _SESSION_DEFAULTS) as connection:
+        versions = await pgvector_version.read(connection)
+        pgvector_version.check(versions, allow_old=allow_old_pgvector)
+        if await connection.fetchval("SELECT to_regclass('migrations') IS NULL"):
+            return [migration.name for migration in migrations]
+        rows = await connection.fetch("SELECT name, digest FROM migrations")
+        applied = {row["name"]: row["digest"] for row in rows}
+        return [migration.name for migration in _pending(migrations, applied)]
 
 
 def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:

@@ -261,7 +261,8 @@ async def test_a_reading_that_is_stopped_goes_on_where_it_was(
         code = await process.wait()
     again = await succeeds(environment, *arguments)
 
-    assert code in (0, 130)  # it may have been done by then
+    # It may have been done by then, or at the end of its interpreter, which dies of the signal.
+    assert code in (0, 130, -signal.SIGINT)
     assert again.startswith("300 documents (")
     assert not again.startswith("300 documents (0 unchanged)")
 

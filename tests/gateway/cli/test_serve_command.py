@@ -12,6 +12,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import httpx2
@@ -62,6 +63,7 @@ HEAVY = {
     "wordfreq",
     "wordllama",
 }
+EVENTS = ("start", "stop")
 HEALTHY = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -183,6 +185,37 @@ async def test_a_stop_finishes_the_request_in_flight_and_succeeds(
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert answer.endswith(b'{"hits":[]}')
     assert status == 0
+
+
+async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secret(
+    environment: dict[str, str],
+) -> None:
+    options = {"NEARHIT_LOG_LEVEL": "info", "NEARHIT_LOG_FORMAT": "text", "NEARHIT_PROT": "1"}
+    async with serving(environment | options) as served:
+        served.process.terminate()
+        assert served.process.stdout is not None
+        async with asyncio.timeout(WAIT_S_MAX):
+            lines = (await served.process.stdout.read()).decode().splitlines()
+
+    start, stop = (next(line for line in lines if f" event={event} " in line) for event in EVENTS)
+    (warning,) = (line for line in lines if "event=unknown_setting" in line)
+    assert f"version={metadata.version('nearhit')}" in start
+    assert "'database_url': '(secret)'" in start
+    assert environment["NEARHIT_ADMIN_KEY"] not in "".join(lines)
+    assert "process=gateway" in stop
+    assert "did you mean NEARHIT_PORT?" in warning
+
+
+async def test_a_key_is_not_made_where_no_terminal_can_show_it(
+    environment: dict[str, str],
+) -> None:
+    async with (
+        serving(environment | {"NEARHIT_ADMIN_KEY": ""}) as served,
+        served.client() as client,
+    ):
+        refused = await Caller(client, "nh_anything").call("POST", "/v1/tenants", json={"id": "a"})
+
+    assert refused.status_code == 401
 
 
 async def test_several_workers_serve_and_count_together_and_end_with_their_parent(

@@ -2,31 +2,20 @@
 
 import asyncio
 import json
-import secrets
 from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 
-from gateway.embedded.embedded_servers import Servers
 from index.errors import DatabaseUnavailable, MigrationRefused
 from index.postgres.migrate import Migration, migrate, shipped
-from tests.conftest import named, run_sql
+from tests.conftest import named
 
 pytestmark = pytest.mark.anyio
 
 FIRST = Migration("0001_counters.sql", "CREATE TABLE counters (n integer);")
 SECOND = Migration("0002_one.sql", "INSERT INTO counters VALUES (1); SELECT 'two statements';")
 THIRD = Migration("0003_double.sql", "UPDATE counters SET n = n * 2;")
-
-
-@pytest.fixture
-async def empty_url(servers: Servers) -> AsyncIterator[str]:
-    """A database with nothing in it."""
-    name = f"nearhit_empty_{secrets.token_hex(6)}"
-    await run_sql(servers.database_url, f"CREATE DATABASE {name}")
-    yield named(servers.database_url, name)
-    await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -1,0 +1,84 @@
+"""`nearhit config check`: what a process of this environment would run with."""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gateway import setting_report, setting_sources
+from gateway.cli import common
+from gateway.cli.common import console
+from gateway.settings import Settings
+
+commands = typer.Typer(no_args_is_help=True)
+
+_FOUND = 1
+
+
+@commands.callback()
+def config() -> None:
+    """Show and check settings."""
+
+
+@commands.command("check")
+def check(
+    connect: Annotated[
+        bool,
+        typer.Option("--connect", help="Also connect to PostgreSQL and Redis; changes nothing."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """Show the settings that differ from their defaults, and what is wrong with them.
+
+    Settings come from variables (NEARHIT_PORT), from files of secrets
+    (NEARHIT_ADMIN_KEY_FILE), and from the TOML file that NEARHIT_CONFIG names
+    (port = 9000). A variable wins over a file. Secrets are not shown.
+    Exits with 1 if a value is invalid, a variable is unknown, or a server
+    can't be used.
+
+        NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
+    """
+    with common.errors():
+        from gateway.search import embedders
+        from gateway.tracing import spans
+
+        settings = Settings()
+        for name in embedders.names(settings):
+            embedders.check(settings, name)
+        spans.check(settings)
+        fields = Settings.model_fields
+        differing = setting_report.differing(settings)
+        origins = setting_sources.origins(fields, os.environ)
+        unknown = setting_sources.unknown_variables(fields, os.environ)
+        answers = asyncio.run(_answers(settings)) if connect else []
+    if as_json:
+        rows = {
+            setting_sources.variable(name): {"value": value, "from": origins.get(name)}
+            for name, value in differing.items()
+        }
+        document = {"settings": rows, "unknown": unknown, "servers": answers}
+        json.dump(document, sys.stdout, indent=1)
+        console.print()
+        raise typer.Exit(_FOUND if unknown else 0)
+    table = Table("setting", "value", "from")
+    for name, value in differing.items():
+        table.add_row(
+            setting_sources.variable(name), escape(str(value)), escape(origins.get(name, ""))
+        )
+    console.print(table if table.row_count else "all settings have their defaults")
+    for sentence in unknown:
+        console.print(f"[yellow]{escape(sentence)}[/]")
+    for sentence in answers:
+        console.print(sentence, markup=False)
+    raise typer.Exit(_FOUND if unknown else 0)
+
+
+async def _answers(settings: Settings) -> list[str]:
+    from gateway.operator import server_check
+
+    return [sentence async for sentence in server_check.findings(settings)]

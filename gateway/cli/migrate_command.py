@@ -1,0 +1,39 @@
+"""`nearhit migrate`: brings the database's schema to this version before a gateway starts."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from gateway.cli import common
+from gateway.cli.common import console
+from gateway.settings import Settings
+
+_PENDING = 1
+
+
+def migrate(
+    check: Annotated[
+        bool, typer.Option("--check", help="Only show what is missing; exit with 1 if any is.")
+    ] = False,
+) -> None:
+    """Apply the schema's missing migrations, as each start of a gateway or worker does.
+
+    Run it once before the first gateway of a new version starts, so that a
+    long migration delays no start. Several may run at once; one applies, the
+    others wait.
+
+        nearhit migrate --check || nearhit migrate
+    """
+    with common.errors(), common.servers(Settings()) as settings:
+        from index.postgres import migrate as migrations
+
+        assert settings.database_url is not None, "`servers` sets it"
+        url, shipped = settings.database_url.get_secret_value(), migrations.shipped()
+        do = migrations.pending if check else migrations.migrate
+        names = asyncio.run(do(url, shipped, allow_old_pgvector=settings.allow_old_pgvector))
+    for name in names:
+        console.print(f"{'missing' if check else 'applied'} {name}", markup=False)
+    if not names:
+        console.print(f"the schema is up to date: {shipped[-1].name}", markup=False)
+    raise typer.Exit(_PENDING if check and names else 0)

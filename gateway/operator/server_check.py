@@ -1,0 +1,36 @@
+"""Whether PostgreSQL and Redis can be used with these settings; nothing is changed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from gateway.errors import CommandError
+from gateway.services import open_redis
+from gateway.settings import Settings
+from index.postgres import migrate
+
+
+async def findings(settings: Settings) -> AsyncIterator[str]:
+    """One sentence a server.
+
+    Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, and `CommandError` for a
+    Redis that can't be used.
+    """
+    if settings.database_url is None or settings.redis_url is None:
+        yield f"no URLs are set: Nearhit starts its own servers in {settings.data_dir}"
+        return
+    shipped = await asyncio.to_thread(migrate.shipped)
+    missing = await migrate.pending(
+        settings.database_url.get_secret_value(),
+        shipped,
+        allow_old_pgvector=settings.allow_old_pgvector,
+    )
+    yield (
+        f"PostgreSQL answers; {len(missing)} migrations are missing: run `nearhit migrate`"
+        if missing
+        else "PostgreSQL answers, and its schema is up to date"
+    )
+    async with open_redis(settings) as store:
+        for node in await store.node_statuses():
+            if node.failure:
+                raise CommandError(f"{node.node}: {node.failure}")
+            yield f"Redis answers: {node.node}, maxmemory-policy {node.eviction_policy}"

@@ -1,0 +1,85 @@
+"""`nearhit config check`, `nearhit migrate` and `nearhit --version`."""
+
+import json
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from gateway.settings import Settings
+from tests.gateway.support.commands import command, environment_of, refused, succeeds
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+SECRET = "postgresql://ana:a-secret@localhost/db"
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    return environment_of(settings)
+
+
+async def test_check_names_each_setting_with_its_origin_and_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text(SECRET)
+    (tmp_path / "nearhit.toml").write_text("port = 9000\n")
+    variables = {
+        "NEARHIT_CONFIG": str(tmp_path / "nearhit.toml"),
+        "NEARHIT_DATABASE_URL_FILE": str(tmp_path / "url"),
+        "NEARHIT_REDIS_URL": "redis://localhost",
+    }
+
+    done = await succeeds(variables, "config", "check", "--json")
+
+    assert "a-secret" not in done
+    assert json.loads(done)["settings"] == {
+        "NEARHIT_DATABASE_URL": {"value": "(secret)", "from": "NEARHIT_DATABASE_URL_FILE"},
+        "NEARHIT_REDIS_URL": {"value": "(secret)", "from": "NEARHIT_REDIS_URL"},
+        "NEARHIT_PORT": {"value": 9000, "from": str(tmp_path / "nearhit.toml")},
+    }
+
+
+async def test_check_fails_for_a_variable_that_is_no_setting() -> None:
+    done = await command({"NEARHIT_PROT": "9000"}, "config", "check")
+
+    assert done.exit_code == 1
+    assert "NEARHIT_PROT is no setting; did you mean NEARHIT_PORT?" in done.stdout
+
+
+async def test_check_connects_to_the_servers_and_says_what_it_found(
+    environment: dict[str, str],
+) -> None:
+    done = await succeeds(environment, "config", "check", "--connect")
+    no_redis = await refused(
+        environment | {"NEARHIT_REDIS_URL": "redis://127.0.0.1:1"}, "config", "check", "--connect"
+    )
+
+    assert "PostgreSQL answers, and its schema is up to date" in done
+    assert "maxmemory-policy" in done
+    assert "Redis did not answer" in no_redis
+
+
+async def test_migrate_applies_what_is_missing_once(
+    environment: dict[str, str], empty_url: str
+) -> None:
+    empty = environment | {"NEARHIT_DATABASE_URL": empty_url}
+
+    before = await command(empty, "migrate", "--check")
+    first = await succeeds(empty, "migrate")
+    second = await succeeds(empty, "migrate")
+    after = await succeeds(empty, "migrate", "--check")
+
+    assert before.exit_code == 1
+    names = [line.removeprefix("missing ") for line in before.stdout.splitlines()]
+    assert [line.removeprefix("applied ") for line in first.splitlines()] == names
+    assert names[0] == "0001_initial.sql"
+    assert second == after == f"the schema is up to date: {names[-1]}\n"
+
+
+async def test_the_version_is_that_of_the_installed_package() -> None:
+    assert await succeeds({}, "--version") == f"{metadata.version('nearhit')}\n"
