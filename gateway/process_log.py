@@ -10,11 +10,7 @@ import structlog
 from gateway import setting_report, setting_sources
 from gateway.settings import Settings
 
-_DISTRIBUTION = "nearhit"
-
-
-def version() -> str:
-    return metadata.version(_DISTRIBUTION)
+VERSION = metadata.version("nearhit")
 
 
 @asynccontextmanager
@@ -27,7 +23,7 @@ async def logged(process: str, settings: Settings) -> AsyncIterator[None]:
     log.info(
         "start",
         process=process,
-        version=version(),
+        version=VERSION,
         pid=os.getpid(),
         settings=setting_report.differing(settings),
     )

@@ -60,7 +60,7 @@ app.add_typer(keys_command.commands, name="key")
 
 def _show_version(is_asked: bool) -> None:  # noqa: FBT001  typer calls it
     if is_asked:
-        console.print(process_log.version())
+        console.print(process_log.VERSION)
         raise typer.Exit
 
 
