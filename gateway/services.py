@@ -199,7 +199,7 @@ async def _join_rooms(
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, documents.writer),
-            admin=admin_services.build(settings, metrics, stores, usage, search_statistics),
+            admin=admin_services.build(settings, metrics, stores, store, usage, search_statistics),
             worker=worker_services.build(
                 settings, metrics.work, stores, metered, documents, sources, tracing
             ),

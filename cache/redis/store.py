@@ -254,6 +254,12 @@ class RedisStore:
             int(sequence_last),
         )
 
+    async def entry_count(self, tenant: str) -> int:
+        """How many answers the tenant's registry lists. Raises `CacheUnavailable`."""
+        key = self.name(tenant, "entries")
+        listed: int = await self._nodes.run(key, _command("ZCARD", key))
+        return max(0, listed - 1)  # its nonce is listed too
+
     async def drop(self, tenant: str, key: str) -> None:
         """Drop an entry."""
         await self._run("drop", tenant, ("entries", key), key)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cache.redis.store import RedisStore
 from cache.singleflight import Singleflight
 from gateway.metrics import Metrics
 from gateway.recording.search_statistics import SearchStatistics
@@ -24,6 +25,7 @@ class AdminServices:
 
     settings: Settings
     metrics: Metrics
+    store: RedisStore
     tenants: TenantStore
     principals: PrincipalStore
     jobs: JobQueue
@@ -41,12 +43,14 @@ def build(
     settings: Settings,
     metrics: Metrics,
     stores: Stores,
+    store: RedisStore,
     usage_meter: UsageMeter,
     search_statistics: SearchStatistics,
 ) -> AdminServices:
     return AdminServices(
         settings=settings,
         metrics=metrics,
+        store=store,
         tenants=stores.tenants,
         principals=stores.principals,
         jobs=stores.jobs,

@@ -1,17 +1,96 @@
-"""Tenants, for the operator; staleness, for an admin of the tenant."""
+"""Tenants, for the operator; one tenant and its staleness, for an admin of it."""
+
+from typing import Any
 
 from starlette.responses import Response
 
-from gateway import problems
+from cache.errors import CacheUnavailable
+from cache.redis.store import RedisStore
+from gateway import problems, schemas
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.tenant_schemas import (
+    CacheClearedAnswer,
     ConsistencyAnswer,
     ConsistencyBody,
     TenantAnswer,
     TenantBody,
+    TenantInventoryAnswer,
+    TenantsAnswer,
+    TenantSummaryBody,
 )
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
+from index.tenants.tenant_store import TenantSummary
+
+_PAGE_MAX = 100
+
+
+async def list_tenants(context: RequestContext[AdminServices]) -> Response:
+    """List tenants by identifier; `cursor` is the last identifier of the previous page."""
+    cursor = context.request.query_params.get("cursor", "")
+    after = schemas.parse_value("cursor", schemas.LINE, cursor)
+    rows = await context.services.tenants.page(after=after, limit=_PAGE_MAX + 1)
+    page = rows[:_PAGE_MAX]
+    return json_response(
+        TenantsAnswer(
+            tenants=tuple(TenantSummaryBody(**_summary(row)) for row in page),
+            cursor=page[-1].tenant if len(rows) > len(page) else None,
+        )
+    )
+
+
+async def get_tenant(context: RequestContext[AdminServices]) -> Response:
+    tenant = await _tenant(context)
+    inventory = await context.services.tenants.inventory(tenant)
+    if inventory is None:
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    return json_response(
+        TenantInventoryAnswer(
+            **_summary(inventory.summary),
+            sources=inventory.summary.stored.sources,
+            groups=inventory.groups,
+            keys=inventory.keys,
+            languages=inventory.languages,
+            revision=inventory.revision,
+            access_revision=inventory.access_revision,
+            cache_entries=await _cache_entries(context.services.store, tenant),
+        )
+    )
+
+
+async def clear_cache(context: RequestContext[AdminServices]) -> Response:
+    """End all cached answers of the tenant; requests that arrive after the response see none."""
+    revision = await context.services.tenants.invalidate(await _tenant(context))
+    if revision is None:
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    return json_response(CacheClearedAnswer(revision=revision))
+
+
+async def _tenant(context: RequestContext[AdminServices]) -> str:
+    """The tenant in the path. For an admin, tenants other than its own do not exist."""
+    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    if not context.is_operator and (await context.authenticate()).principal.tenant != tenant:
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    return tenant
+
+
+async def _cache_entries(store: RedisStore, tenant: str) -> int | None:
+    try:
+        return await store.entry_count(tenant)
+    except CacheUnavailable:
+        return None
+
+
+def _summary(summary: TenantSummary) -> dict[str, Any]:
+    return {
+        "id": summary.tenant,
+        "name": summary.name,
+        "created_at": summary.created_at,
+        "is_being_deleted": summary.is_being_deleted,
+        "documents": summary.stored.documents,
+        "chunks": summary.stored.chunks,
+        "bytes": summary.stored.bytes,
+    }
 
 
 async def create_tenant(context: RequestContext[AdminServices]) -> Response:

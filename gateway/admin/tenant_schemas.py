@@ -1,5 +1,7 @@
 """The request and response bodies of tenants, and of what their callers may choose."""
 
+from datetime import datetime
+
 from pydantic import Field
 
 from gateway.schemas import Body, TenantId
@@ -14,6 +16,35 @@ class TenantBody(Body):
 class TenantAnswer(Body):
     id: str
     name: str
+
+
+class TenantSummaryBody(TenantAnswer):
+    created_at: datetime
+    is_being_deleted: bool
+    documents: int
+    chunks: int = Field(description="with summaries")
+    bytes: int = Field(description="of texts, in UTF-8, and of uploaded files")
+
+
+class TenantsAnswer(Body):
+    tenants: tuple[TenantSummaryBody, ...]
+    cursor: str | None = Field(description="of the next page; null: there is none")
+
+
+class TenantInventoryAnswer(TenantSummaryBody):
+    sources: int = Field(description="with vector stores")
+    groups: int = Field(description="to which members were added")
+    keys: int = Field(description="that work, without tokens")
+    languages: tuple[str, ...] = Field(description="of its documents")
+    revision: int
+    access_revision: int
+    cache_entries: int | None = Field(
+        description="answers in Redis, some of which may be outdated; null: Redis does not answer"
+    )
+
+
+class CacheClearedAnswer(Body):
+    revision: int = Field(description="from which on all answers are computed again")
 
 
 class ConsistencyBody(Body):

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, format_instant
+from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -48,6 +48,7 @@ def audit_log(
             "for more.",
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List who read and who changed which documents, newest first.
 
@@ -68,7 +69,11 @@ def audit_log(
             return await log.newest(names, row_filter, limit=limit)
 
     table = Table("tenant", "number", "at", "who", "key", "action", "target", "details")
-    for row in common.run(run):
+    rows = common.run(run)
+    if as_json:
+        common.print_json(rows)
+        return
+    for row in rows:
         table.add_row(
             *(row.tenant, str(row.number), format_instant(row.at), escape(row.who)),
             *(

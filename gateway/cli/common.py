@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NoReturn, TypeVar
+from typing import Annotated, NoReturn, TypeAlias, TypeVar
 
+import orjson
 import structlog
 import typer
 from pydantic import SecretStr, ValidationError
@@ -22,6 +23,8 @@ from index.errors import IndexStoreError
 from ingest.errors import NotImportable, NotReembedded
 
 T = TypeVar("T")
+
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for scripts.")]
 
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
 _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
@@ -82,6 +85,23 @@ def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
     """Run a coroutine with the servers' settings and return its result."""
     with errors(), servers(Settings()) as settings:
         return asyncio.run(do(settings))
+
+
+def print_json(value: object) -> None:
+    """Print dataclasses, mappings and sequences as JSON; bytes as hexadecimal digits."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    sys.stdout.write(orjson.dumps(value, _as_json, options).decode() + "\n")
+
+
+def _as_json(value: object) -> object:
+    match value:
+        case bytes():
+            return value.hex()
+        case Mapping():
+            return dict(value)
+        case Sequence():
+            return list(value)
+    raise TypeError(type(value).__name__)
 
 
 def format_instant(at: datetime | None) -> str:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import AsJson, console
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -24,7 +24,7 @@ _LISTED_MAX = 1_000
 
 
 @commands.command("list")
-def list_curation(tenant: Tenant = "default") -> None:
+def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     """List open questions, most frequent first."""
 
     async def run(settings: Settings) -> "list[CurationRecord]":
@@ -37,7 +37,11 @@ def list_curation(tenant: Tenant = "default") -> None:
             )
 
     table = Table("item", "asked", "best hit", "question")
-    for item in common.run(run):
+    items = common.run(run)
+    if as_json:
+        common.print_json(items)
+        return
+    for item in items:
         best = item.hits[0] if item.hits else None
         table.add_row(
             item.item_id,

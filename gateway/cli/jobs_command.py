@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
@@ -9,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, format_instant
+from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -32,15 +33,23 @@ def list_jobs(
     limit: Annotated[
         int, typer.Option(help="Maximum number of jobs.", min=1, max=_LISTED_MAX)
     ] = 50,
+    as_json: AsJson = False,
 ) -> None:
-    """List jobs, newest first."""
+    """List jobs, newest first.
+
+    nearhit jobs list --state failed --json
+    """
 
     async def run(settings: Settings) -> "list[Job]":
         async with _open_queue(settings) as jobs:
             return await jobs.page(tenant, state=state, kind=kind, limit=limit)
 
     table = Table("job", "tenant", "kind", "target", "state", "attempts", "created", "error")
-    for job in common.run(run):
+    jobs = common.run(run)
+    if as_json:
+        common.print_json([_without_payload(job) for job in jobs])
+        return
+    for job in jobs:
         table.add_row(
             *(job.job_id, job.tenant, job.kind, escape(job.target), job.state),
             f"{job.attempts}/{job.attempts_max}",
@@ -56,6 +65,7 @@ def show_job(
     payload: Annotated[
         bool, typer.Option("--payload", help="Also print the payload, which may be private.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show all fields of a job."""
 
@@ -67,6 +77,10 @@ def show_job(
         return job
 
     job = common.run(run)
+    if as_json:
+        text = job.payload.decode(errors="replace") if payload and job.payload else None
+        common.print_json(_without_payload(job) | ({} if text is None else {"payload": text}))
+        return
     lines = {
         "tenant": job.tenant,
         "kind": job.kind,
@@ -117,6 +131,10 @@ def delete_jobs(jobs: Ids) -> None:
                 console.print(f"deleted {job_id}", markup=False)
 
     common.run(run)
+
+
+def _without_payload(job: "Job") -> dict[str, object]:
+    return {name: value for name, value in asdict(job).items() if name != "payload"}
 
 
 @asynccontextmanager

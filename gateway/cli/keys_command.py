@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console, format_instant
+from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -41,7 +41,10 @@ def create_key(
     ] = None,
     name: Annotated[str, typer.Option(help="A label for people.")] = "",
 ) -> None:
-    """Create an API key and print it; it is never shown again."""
+    """Create an API key and print it; it is never shown again.
+
+    nearhit key create --tenant acme --subject ana --role reader --role writer
+    """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.admin.key_schemas import KeyBody
         from gateway.operator import operations
@@ -56,6 +59,7 @@ def create_key(
 @commands.command("list")
 def list_keys(
     tenant: Annotated[str, typer.Option(help="The tenant.")] = "default",
+    as_json: AsJson = False,
 ) -> None:
     """List a tenant's keys, including revoked ones, and when each was last used."""
 
@@ -64,7 +68,11 @@ def list_keys(
             return await principals.page(tenant, after="", limit=_LISTED_MAX)
 
     table = Table("key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "")
-    for key in common.run(run):
+    keys = common.run(run)
+    if as_json:
+        common.print_json(keys)
+        return
+    for key in keys:
         table.add_row(
             *(key.key_id, escape(key.name), escape(key.subject)),
             *(escape(", ".join(names)) for names in (key.groups, key.roles, key.scopes)),

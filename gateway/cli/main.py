@@ -31,6 +31,10 @@ from gateway.cli import (
 from gateway.cli.common import console
 from gateway.settings import Settings
 
+# Panels of `nearhit --help`, in the order of what people do first.
+_START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"
+_OPERATION, _COPIES = "Operation", "Copies"
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -39,23 +43,11 @@ app = typer.Typer(
 
     Settings come from the environment (NEARHIT_…; `nearhit config check` shows them). Without
     NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL, Nearhit starts its own PostgreSQL and Valkey
-    in NEARHIT_DATA_DIR.""",
+    in NEARHIT_DATA_DIR.
+
+    Begin with: nearhit demo""",
 )
 audit_commands = typer.Typer(invoke_without_command=True)
-app.add_typer(audit_commands, name="audit")
-audit_commands.command("log")(audit_log_command.audit_log)
-app.add_typer(curation_command.commands, name="curation")
-app.add_typer(jobs_command.commands, name="jobs")
-app.command()(status_command.status)
-app.command()(status_command.usage)
-app.command()(mcp_command.mcp)
-app.command()(loadtest_command.loadtest)
-app.command()(backup_command.backup)
-app.command()(restore_command.restore)
-app.command()(migrate_command.migrate)
-app.add_typer(config_command.commands, name="config")
-app.add_typer(tenant_command.commands, name="tenant")
-app.add_typer(keys_command.commands, name="key")
 
 
 def _show_version(is_asked: bool) -> None:  # noqa: FBT001  typer calls it
@@ -79,7 +71,7 @@ Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).
 Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repeat for more.")]
 
 
-@app.command()
+@app.command(rich_help_panel=_START)
 def demo() -> None:
     """Show searches, an edit and a revocation in half a minute, and remove all data at the end."""
     with common.errors():
@@ -88,7 +80,7 @@ def demo() -> None:
         run(console)
 
 
-@app.command()
+@app.command(rich_help_panel=_START)
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[
@@ -119,7 +111,7 @@ def serve(
             )
 
 
-@app.command()
+@app.command(rich_help_panel=_START)
 def worker(
     interval_s: Annotated[
         float, typer.Option(help="Seconds between two maintenance runs.", min=0.1)
@@ -140,7 +132,7 @@ def worker(
         asyncio.run(operations.work(settings, interval_s))
 
 
-@app.command()
+@app.command(rich_help_panel=_CONTENT)
 def ingest(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
@@ -244,7 +236,7 @@ def ingest(
     raise typer.Exit(1 if refused else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=_OPERATION)
 def reembed(
     to: Annotated[str, typer.Option(help="The new embedder: static, openai or onnx:FOLDER.")],
     tenant: Annotated[
@@ -271,7 +263,7 @@ def reembed(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=_OPERATION)
 def backfill(
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant; repeat for more. Default: all.")
@@ -329,7 +321,7 @@ def audit_index(
     raise typer.Exit(1 if counts.unrepaired else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=_CONTENT)
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     tenant: Tenant = "default",
@@ -352,7 +344,7 @@ def search(
         console.print("no hits that this principal may read")
 
 
-@app.command()
+@app.command(rich_help_panel=_COPIES)
 def export(
     tenant: Annotated[str, typer.Argument(help="The tenant.")],
     to: Annotated[
@@ -379,7 +371,7 @@ def export(
     status_console.print(f"exported {documents:,} documents of {tenant}", markup=False)
 
 
-@app.command("import")
+@app.command("import", rich_help_panel=_COPIES)
 def import_tenant(
     file: Annotated[
         Path,
@@ -404,3 +396,19 @@ def import_tenant(
             report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
         ingest_progress.show(console, report)
     raise typer.Exit(1 if report.refused else 0)
+
+
+app.add_typer(audit_commands, name="audit", rich_help_panel=_OPERATION)
+audit_commands.command("log")(audit_log_command.audit_log)
+app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)
+app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
+app.command(rich_help_panel=_OPERATION)(status_command.status)
+app.command(rich_help_panel=_OPERATION)(status_command.usage)
+app.command(rich_help_panel=_START)(mcp_command.mcp)
+app.command(rich_help_panel=_OPERATION)(loadtest_command.loadtest)
+app.command(rich_help_panel=_COPIES)(backup_command.backup)
+app.command(rich_help_panel=_COPIES)(restore_command.restore)
+app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
+app.add_typer(config_command.commands, name="config", rich_help_panel=_START)
+app.add_typer(tenant_command.commands, name="tenant", rich_help_panel=_ACCESS)
+app.add_typer(keys_command.commands, name="key", rich_help_panel=_ACCESS)

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import AsJson, console
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _Servers:
     redis: "Sequence[NodeStatus]"
 
 
-def status(tenant: Names = None) -> None:
+def status(tenant: Names = None, as_json: AsJson = False) -> None:
     """Show waiting, running and failed jobs and the index lag, by tenant and source.
 
     Also the memory of Redis, and of each node if it is a cluster. With regions, how many gateways
@@ -59,6 +59,9 @@ def status(tenant: Names = None) -> None:
     statuses, servers = _query_tenants(
         tenant or [], lambda stores, name: stores.usage.status(name), _look_at_servers
     )
+    if as_json:
+        common.print_json({"tenants": dict(statuses), **asdict(servers)})
+        return
     for name, sources in statuses:
         for source in sources:
             oldest_s = source.oldest_waiting_s
@@ -86,7 +89,9 @@ def status(tenant: Names = None) -> None:
         console.print(lags)
 
 
-def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
+def usage(
+    tenant: Names = None, first: First = None, last: Last = None, as_json: AsJson = False
+) -> None:
     """Show tokens and cost by day, tenant and operation, by default of this month; and quotas.
 
     Of each quota what the tenant stores now, and what it may store.
@@ -100,6 +105,13 @@ def usage(tenant: Names = None, first: First = None, last: Last = None) -> None:
         return await stores.usage.days(name, begin, end), await stores.quotas.get(name)
 
     used, _ = _query_tenants(tenant or [], query, _look_at_nothing)
+    if as_json:
+        tenants = {
+            name: {"days": days, "stored": amounts, "quotas": quotas}
+            for name, (days, (amounts, quotas)) in used
+        }
+        common.print_json({"tenants": tenants})
+        return
     for name, (days, (amounts, quotas)) in used:
         stored.add_row(name, *map(_share, astuple(amounts), astuple(quotas)))
         for day in days:

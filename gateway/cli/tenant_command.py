@@ -1,13 +1,23 @@
-"""`nearhit tenant`: the operator creates and deletes tenants."""
+"""`nearhit tenant`: the operator lists, creates, clears and deletes tenants."""
 
 import asyncio
-from typing import Annotated
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
+from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import AsJson, console, format_instant
+from gateway.errors import CommandError
 from gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from index.tenants.tenant_store import TenantStore, TenantSummary
+
+_LISTED_MAX = 10_000
 
 commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 
@@ -27,14 +37,68 @@ def delete_tenant(
     console.print(f"queued {job_id}", markup=False)
 
 
+@commands.command("list")
+def list_tenants(as_json: AsJson = False) -> None:
+    """List the tenants and what they store.
+
+    nearhit tenant list --json
+    """
+
+    async def run(settings: Settings) -> "list[TenantSummary]":
+        async with _open_tenants(settings) as tenants:
+            return await tenants.page(after="", limit=_LISTED_MAX)
+
+    rows = common.run(run)
+    if as_json:
+        common.print_json(rows)
+        return
+    table = Table("tenant", "name", "created", "documents", "chunks", "bytes", "")
+    for row in rows:
+        amounts = (row.stored.documents, row.stored.chunks, row.stored.bytes)
+        table.add_row(
+            *(row.tenant, escape(row.name), format_instant(row.created_at)),
+            *(f"{amount:,}" for amount in amounts),
+            "is being deleted" if row.is_being_deleted else "",
+        )
+    console.print(table if table.row_count else "no tenants")
+
+
+@commands.command("clear-cache")
+def clear_cache(
+    tenant: Annotated[str, typer.Argument(help="The tenant's identifier.")],
+) -> None:
+    """End all cached answers of a tenant, in every process; they are computed again."""
+
+    async def run(settings: Settings) -> int:
+        async with _open_tenants(settings) as tenants:
+            revision = await tenants.invalidate(tenant)
+        if revision is None:
+            raise CommandError(f"there is no tenant {tenant}")
+        return revision
+
+    console.print(f"cleared; answers begin anew at revision {common.run(run):,}", markup=False)
+
+
 @commands.command("create")
 def create_tenant(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier: a-z, 0-9, - and _.")],
     name: Annotated[str, typer.Option(help="A name for people.")] = "",
 ) -> None:
-    """Create a tenant."""
+    """Create a tenant.
+
+    nearhit tenant create acme --name "Acme Ltd"
+    """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import operations
 
         asyncio.run(operations.create_tenant(settings, tenant, name))
     console.print(f"created tenant {tenant}", markup=False)
+
+
+@asynccontextmanager
+async def _open_tenants(settings: Settings) -> "AsyncIterator[TenantStore]":
+    from gateway.operator import operations  # slow to import, and `--help` does not need it
+    from index.tenants.tenant_store import TenantStore
+
+    async with operations.open_database(settings) as database:
+        yield TenantStore(database)

@@ -18,6 +18,32 @@ ON CONFLICT DO NOTHING RETURNING tenant;
 -- name: exists
 SELECT true FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
+-- name: page
+-- $1 the last tenant of the previous page, $2 limit.
+SELECT tenant, name, created_at, is_being_deleted, documents, chunks, stored_bytes
+FROM tenants WHERE tenant > $1 AND tenant <> 'public' ORDER BY tenant LIMIT $2;
+
+-- name: inventory
+-- $1 tenant. A key that has expired or was revoked, and a token, are not counted.
+SELECT
+    tenant, name, created_at, is_being_deleted, documents, chunks, stored_bytes, revision,
+    access_revision, languages,
+    (SELECT count(*) FROM sources WHERE sources.tenant = $1) AS sources,
+    (SELECT count(*) FROM groups WHERE groups.tenant = $1) AS groups,
+    (
+        SELECT count(*) FROM keys
+        WHERE keys.tenant = $1 AND NOT is_token
+          AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+    ) AS keys
+FROM tenants WHERE tenant = $1 AND tenant <> 'public';
+
+-- name: skip_revision
+-- $1 tenant. A revision without a row in the change log: no cache and no shard can follow it, so each
+-- begins anew, wherever it is.
+UPDATE tenants SET revision = revision + 1
+WHERE tenant = $1 AND tenant <> 'public' AND NOT is_being_deleted
+RETURNING revision;
+
 -- name: put_max_staleness
 -- $1 tenant, $2 milliseconds or null. Principals hold it, so gateways read them again at the next request.
 UPDATE tenants SET

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from index.audit import audit_log
+from index.documents import quotas
 from index.errors import GroupHeld, TenantMissing
+from index.model.quota import StoredAmounts
 from index.postgres.database import Database
 from index.postgres.session import Row
 
@@ -44,6 +46,29 @@ class Member:
     added_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class TenantSummary:
+    """stored: without sources, which are not counted."""
+
+    tenant: str
+    name: str
+    created_at: datetime
+    is_being_deleted: bool
+    stored: StoredAmounts
+
+
+@dataclass(frozen=True, slots=True)
+class TenantInventory:
+    """groups: those that were given members. keys: those that work, without tokens."""
+
+    summary: TenantSummary
+    revision: int
+    access_revision: int
+    languages: tuple[str, ...]
+    groups: int
+    keys: int
+
+
 class TenantStore:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -55,6 +80,34 @@ class TenantStore:
             if row is not None:
                 await audit_log.append(session, tenant, "tenant.create", tenant)
             return row is not None
+
+    async def page(self, *, after: str, limit: int) -> list[TenantSummary]:
+        """All tenants by identifier, also those that are being deleted."""
+        return [_summary(row) for row in await self._database.rows("tenants.page", after, limit)]
+
+    async def inventory(self, tenant: str) -> TenantInventory | None:
+        row = await self._database.row("tenants.inventory", tenant)
+        if row is None:
+            return None
+        return TenantInventory(
+            _summary(row, sources=row["sources"]),
+            row["revision"],
+            row["access_revision"],
+            tuple(row["languages"]),
+            row["groups"],
+            row["keys"],
+        )
+
+    async def invalidate(self, tenant: str) -> int | None:
+        """End all cached answers of the tenant and all its shards, in every process.
+
+        Returns the new revision, or None if there is no such tenant.
+        """
+        async with self._database.transaction() as session:
+            revision: int | None = await session.value("tenants.skip_revision", tenant)
+            if revision is not None:
+                await audit_log.append(session, tenant, "cache.clear", tenant)
+            return revision
 
     async def exists(self, tenant: str) -> bool:
         return await self._database.row("tenants.exists", tenant) is not None
@@ -129,6 +182,16 @@ class TenantStore:
     ) -> list[Member]:
         rows = await self._database.rows("tenants.members_page", tenant, group_id, after, limit)
         return [Member(row["subject"], row["added_at"]) for row in rows]
+
+
+def _summary(row: Row, sources: int = 0) -> TenantSummary:
+    return TenantSummary(
+        row["tenant"],
+        row["name"],
+        row["created_at"],
+        row["is_being_deleted"],
+        quotas.amounts_of(row) + StoredAmounts(sources=sources),
+    )
 
 
 def _revisions(rows: Sequence[Row]) -> dict[str, TenantRevisions]:

@@ -1,6 +1,7 @@
 """What commands of `nearhit` say and do, and what they say where they can't."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -216,3 +217,29 @@ async def test_an_address_where_nothing_is_is_told_in_a_line(
     line = await refused(environment | {name: value}, "search", "annual leave")
 
     assert "password" not in line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("tenant", "list"),
+        ("key", "list", "--tenant", "default"),
+        ("jobs", "list"),
+        ("curation", "list"),
+        ("audit", "log"),
+        ("status",),
+        ("usage",),
+    ],
+    ids=" ".join,
+)
+async def test_a_list_is_written_as_json_for_scripts(
+    environment: dict[str, str], line: tuple[str, ...]
+) -> None:
+    await command(environment, "tenant", "create", "default")
+
+    output = json.loads(await succeeds(environment, *line, "--json"))
+
+    if line == ("tenant", "list"):
+        assert "default" in [row["tenant"] for row in output]
+    else:
+        assert isinstance(output, dict if line[0] in ("status", "usage") else list)

@@ -1,0 +1,84 @@
+"""The tenants of a deployment, what each stores, and its cached answers, which an admin can end."""
+
+from typing import Any
+
+import pytest
+
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "Everybody gets 25 days of annual leave."
+QUESTION = "annual leave days"
+
+
+async def cache_status(caller: Caller) -> str:
+    answer = await caller.search(QUESTION)
+    return str(answer.headers["cache-status"])
+
+
+async def test_the_operator_lists_tenants_page_by_page_without_the_public_one(
+    gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+
+    found: dict[str, Any] = {}
+    cursor: str | None = ""
+    while cursor is not None:
+        page = (await gateway.operator.call("GET", f"/v1/tenants?cursor={cursor}")).json()
+        found |= {tenant["id"]: tenant for tenant in page["tenants"]}
+        cursor = page["cursor"]
+
+    shown = found[gateway.tenant_name]
+    assert "public" not in found
+    assert (shown["documents"], shown["chunks"], shown["bytes"]) == (1, 1, len(LEAVE))
+    assert shown["is_being_deleted"] is False
+
+
+async def test_an_admin_sees_what_its_tenant_stores_and_nothing_of_another(
+    gateway: Gateway, ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    await admin.call("PUT", "/v1/groups/sales/members/ana")
+    await ana.search(QUESTION)
+    other = await gateway.operator.call("POST", "/v1/tenants", json={"id": "neighbour"})
+
+    own = (await admin.call("GET", f"/v1/tenants/{gateway.tenant_name}")).json()
+    foreign = await admin.call("GET", "/v1/tenants/neighbour")
+    unknown = await gateway.operator.call("GET", "/v1/tenants/nowhere")
+
+    assert other.status_code == 201
+    assert (own["documents"], own["groups"], own["sources"]) == (1, 1, 1)
+    assert own["cache_entries"] == 1
+    assert own["revision"] > 0
+    problem(foreign, 404)
+    problem(unknown, 404)
+
+
+@pytest.mark.isolated
+async def test_a_cleared_cache_is_empty_in_every_process_and_in_redis(
+    settings: Settings, embedder: Embedder
+) -> None:
+    async with running(settings, embedder) as one, running(settings, embedder) as two:
+        await one.operator.call("POST", "/v1/tenants", json={"id": "acme"})
+        ana = await one.caller("ana", tenant="acme")
+        admin = await one.caller("ada", tenant="acme", roles=["admin"])
+        far = Caller(two.client, ana.key)
+        await ana.put("leave", LEAVE)
+        body = (await ana.search(QUESTION)).content
+        await far.search(QUESTION)
+        warm = [await cache_status(ana), await cache_status(far)]
+
+        cleared = await admin.call("DELETE", "/v1/tenants/acme/cache")
+        after = [await cache_status(far), await cache_status(ana)]
+
+        again = (await ana.search(QUESTION)).content
+        foreign = await admin.call("DELETE", "/v1/tenants/nowhere/cache")
+
+    assert ["; hit" in status for status in warm] == [True, True]
+    assert cleared.status_code == 200, cleared.text
+    assert ["fwd=miss" in status for status in after] == [True, True]
+    assert again == body
+    problem(foreign, 404)
