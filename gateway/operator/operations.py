@@ -28,6 +28,7 @@ from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
 from index.documents.source_origins import SourceOrigins
+from index.embedders import index_version
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.jobs.job_queue import JobQueue
 from index.model import scope
@@ -81,6 +82,16 @@ async def try_database(settings: Settings) -> None:
     """
     async with open_database(settings):
         pass
+
+
+async def require_servable(settings: Settings) -> None:
+    """Fail as a gateway on this database would, before any process of it starts.
+
+    Raises what `try_database` raises, `IndexVersionMismatch`, `EmbedderRefused` and `CommandError`.
+    """
+    configured = await asyncio.to_thread(embedders.make_all, settings, lambda _use, _tokens: None)
+    async with open_database(settings) as database:
+        await index_version.check(database, *configured)
 
 
 async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[str]:
