@@ -167,6 +167,10 @@ def show(console: Console, report: Report, source: str) -> None:
         )
     if len(report.refused) > _REFUSED_LISTED_MAX:
         console.print(f"… and {len(report.refused) - _REFUSED_LISTED_MAX} more refused")
+    for warning in report.warnings[:_REFUSED_LISTED_MAX]:
+        console.print(f"[yellow]warning[/] {escape(warning)}", soft_wrap=True)
+    if len(report.warnings) > _REFUSED_LISTED_MAX:
+        console.print(f"… and {len(report.warnings) - _REFUSED_LISTED_MAX} more warnings")
     for skipped in report.skipped:
         names = ", ".join(skipped.examples) + (
             ", …" if skipped.number > len(skipped.examples) else ""

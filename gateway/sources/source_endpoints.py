@@ -138,7 +138,8 @@ class SyncSourceJob:
             confirmed_removals=confirmed or None,
         )
         refused = [f"{item.path}: {item.reason}" for item in report.refused[:_REFUSED_LISTED_MAX]]
-        return {**_counts(report), "first_rejected": refused}
+        warnings = report.warnings[:_REFUSED_LISTED_MAX]
+        return {**_counts(report), "first_rejected": refused, "first_warnings": warnings}
 
     async def _read(
         self, job: ClaimedJob, name: str, source: StoredSource | None, confirmed: int
@@ -231,6 +232,7 @@ def _counts(report: Report) -> dict[str, int]:
         "unchanged": report.unchanged,
         "removed": report.removed,
         "rejected": len(report.refused),
+        "warnings": len(report.warnings),
         "skipped": sum(skipped.number for skipped in report.skipped),
         "chunks_added": report.chunks_added,
         "chunks_unchanged": report.chunks_kept,

@@ -71,6 +71,7 @@ class Report:
     removed: int = 0
     refused: list[RefusedItem] = field(default_factory=list)
     skipped: list[SkippedFiles] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # each with its item
     chunks_added: int = 0
     chunks_kept: int = 0
     chunks_removed: int = 0
@@ -264,6 +265,8 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     match next(outcomes):
         case Written() as written:
             report.count(written)
+            path = item.document_id.removeprefix(f"{item.source}/")
+            report.warnings += [f"{path}: {warning.detail}" for warning in written.warnings]
         case DocumentTooLong() | DocumentOfOtherOrigin() as error:
             path = item.document_id.removeprefix(f"{item.source}/")
             report.refused.append(RefusedItem(path, str(error)))
