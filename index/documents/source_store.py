@@ -160,6 +160,12 @@ class SourceStore:
             )
             return job_id
 
+    async def count_pending(self) -> int:
+        """How many sources of all tenants wait for an admin to confirm removals."""
+        row = await self._database.row("sources.attention")
+        assert row is not None
+        return int(row["number"])
+
     async def record_failure(self, tenant: str, source: str, error: str) -> None:
         await self._database.rows("sources.record_read", tenant, source, error, None, None, None)
 

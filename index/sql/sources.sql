@@ -84,6 +84,10 @@ UPDATE sources SET
     END
 WHERE tenant = $1 AND source = $2;
 
+-- name: attention
+-- How many sources of all tenants wait for a confirmation.
+SELECT count(*) AS number FROM sources WHERE pending_removals IS NOT NULL AND kind IS NOT NULL;
+
 -- name: confirm_removals
 -- $1 tenant, $2 source: no row if no removal waits for a confirmation.
 UPDATE sources SET confirmed_removals = pending_removals

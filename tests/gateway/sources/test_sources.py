@@ -46,9 +46,16 @@ def settings(settings: Settings, root: Path) -> Settings:
 
 
 @pytest.fixture
-async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+async def services(
+    settings: Settings, metrics: Metrics, embedder: Embedder
+) -> AsyncIterator[Services]:
     """A worker's, which does what is queued when it is told to."""
-    async with open_services(settings, Metrics(), embedder) as made:
+    async with open_services(settings, metrics, embedder) as made:
         yield made
 
 
@@ -112,7 +119,7 @@ class TestReading:
 
     @pytest.mark.slow
     async def test_an_empty_folder_keeps_its_documents_until_an_admin_confirms_their_removal(
-        self, admin: Caller, ana: Caller, services: Services, root: Path
+        self, admin: Caller, ana: Caller, services: Services, metrics: Metrics, root: Path
     ) -> None:
         await put(admin)
         await ask(admin, "POST", "/v1/sources/handbook/reindex")
@@ -126,6 +133,8 @@ class TestReading:
             await work(services)
         empty = await source(admin)
         found = set(await ana.found("leave travel"))
+        await services.state_sampler.sample()
+        exposed = metrics.registry.exposition()[0].decode()
         not_allowed = await ana.call("POST", "/v1/sources/handbook/confirm-removals")
         await ask(admin, "POST", "/v1/sources/handbook/confirm-removals")
         await work(services)
@@ -135,6 +144,7 @@ class TestReading:
         problem(not_allowed, 403)
         assert (empty["state"], empty["pending_removals"]) == ("needs_attention", 2)
         assert empty["counts"]["removed"] == 0
+        assert "nearhit_sources_needing_attention 1.0" in exposed
         assert found == {"handbook/leave.md", "handbook/travel.md"}
         assert (confirmed["state"], confirmed["pending_removals"]) == ("idle", None)
         assert confirmed["counts"]["removed"] == 2
