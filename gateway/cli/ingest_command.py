@@ -86,15 +86,15 @@ def ingest(
         bool,
         typer.Option(
             "--yes",
-            help="With --prune: also remove more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of the "
-            "source's documents. Default: ask on a terminal, else keep them.",
+            help="With --prune or --watch: also remove more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of "
+            "the source's documents. Default: ask on a terminal, else keep them.",
         ),
     ] = False,
     allow_empty: Annotated[
         bool,
         typer.Option(
             "--allow-empty",
-            help="With --prune: a path without any item may lose all its documents.",
+            help="With --prune or --watch: a path without any item may lose all its documents.",
         ),
     ] = False,
     watch: Annotated[
@@ -133,6 +133,7 @@ def ingest(
             columns=column or [],
             prune=prune,
         )
+        policy = PrunePolicy(settings.source_prune_share_max, None if yes else 0, allow_empty)
         if watch:
             folder, folder_origin = ingest_paths.one_folder(sources)
             on_report, on_failure = ingest_progress.watching(console, folder)
@@ -142,12 +143,12 @@ def ingest(
                     folder,
                     tenant,
                     folder_origin,
+                    prune=policy,
                     on_report=on_report,
                     on_failure=on_failure,
                 )
             )
             return
-        policy = PrunePolicy(settings.source_prune_share_max, None if yes else 0, allow_empty)
         incomplete = 0
         for opened in sources:
             report = _ingest(settings, opened, tenant, policy if prune else None)

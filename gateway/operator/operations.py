@@ -216,6 +216,7 @@ async def watch(
     tenant: str,
     origin: Origin,
     *,
+    prune: PrunePolicy,
     on_report: Callable[[Report], None],
     on_failure: Callable[[str], None],
 ) -> None:
@@ -226,7 +227,7 @@ async def watch(
             tenant,
             writer=documents,
             documents=documents,
-            prune=PrunePolicy(settings.source_prune_share_max),
+            prune=prune,
             on_report=on_report,
             on_failure=on_failure,
         )

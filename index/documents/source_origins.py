@@ -28,7 +28,9 @@ class SourceOrigins:
                 return numbers[origin]
             if not joins:
                 _require_alone(source, origin, list(numbers))
-            number = await _next_number(session, tenant, source, list(numbers.values()), joins)
+            number = await _next_number(
+                session, tenant, source, list(numbers.values()), joins=joins
+            )
             await session.rows("source_origins.add", tenant, source, number, origin)
             return number
 
@@ -61,7 +63,7 @@ def _require_alone(source: str, origin: str, others: list[str]) -> None:
 
 
 async def _next_number(
-    session: Session, tenant: str, source: str, numbers: list[int], joins: bool
+    session: Session, tenant: str, source: str, numbers: list[int], *, joins: bool
 ) -> int:
     if numbers:
         return max(numbers) + 1

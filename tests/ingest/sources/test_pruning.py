@@ -21,6 +21,6 @@ from ingest.sources.pruning import ANY_NUMBER, KeptBecause, PrunePolicy
     ],
 )
 def test_much_stays_until_it_is_confirmed(
-    policy: PrunePolicy, missing: int, stored: int, is_empty: bool, because: KeptBecause | None
+    policy: PrunePolicy, missing: int, stored: int, *, is_empty: bool, because: KeptBecause | None
 ) -> None:
     assert policy.kept_because(missing, stored, is_empty=is_empty) == because

@@ -43,7 +43,7 @@ def test_a_soak_takes_an_hour_at_least() -> None:
     [("steady", True, True), ("steady", False, False), ("ramp", True, False)],
 )
 def test_the_page_sets_the_number_of_users_unless_a_shape_was_asked_for(
-    shape: Shape, web: bool, in_charge: bool
+    *, shape: Shape, web: bool, in_charge: bool
 ) -> None:
     options = UserOptions(
         shape, MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html", web=web
