@@ -204,7 +204,12 @@ async def _join_rooms(
                 settings, metrics.work, stores, metered, documents, sources, tracing
             ),
             state_sampler=StateSampler(
-                metrics.state, connected, stores.jobs, search.shards, lambda: lease.is_held
+                metrics.state,
+                connected,
+                stores.jobs,
+                stores.sources,
+                search.shards,
+                lambda: lease.is_held,
             ),
         )
         async with (

@@ -3,6 +3,7 @@
 ChatUnavailable     no language model has returned a complete response
   ChatTooLate       the response did not arrive before the deadline
 DocumentContended   concurrent writes kept changing the document before the commit
+DocumentOfOtherOrigin  the document was read from another folder of the same source
 DocumentTooLong     the document has more chunks than allowed
 EventRefused        the event is invalid
 JobRefused          the job can never succeed
@@ -21,6 +22,15 @@ class ChatTooLate(ChatUnavailable):
 
 class DocumentContended(Exception):
     """Nothing was stored; the caller may retry."""
+
+
+class DocumentOfOtherOrigin(Exception):
+    """Nothing was stored; the document of the other origin stays."""
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(
+            f"another origin of this source, or a caller, has written {document_id}; it stays"
+        )
 
 
 class DocumentTooLong(Exception):

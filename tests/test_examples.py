@@ -13,6 +13,7 @@ from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
 from ingest.sources.folder import FolderSource
+from ingest.sources.origin import EXAMPLE
 from ingest.sources.source import Defaults, RefusedItem
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +43,9 @@ def test_every_question_has_its_answer_in_its_document() -> None:
 @pytest.mark.slow
 async def test_questions_find_their_documents(settings: Settings) -> None:
     """Measured: 0.82 of them as the first hit, 0.93 among the first three."""
-    await operations.ingest(settings, handbook(), "acme", prune=False, on_item=lambda _report: None)
+    await operations.ingest(
+        settings, handbook(), "acme", EXAMPLE, prune=None, on_item=lambda _report: None
+    )
     first, third = 0, 0
     async with operations.acting_services(settings) as services:
         for question in QUESTIONS:

@@ -203,6 +203,15 @@ _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
         status=202,
     ),
     ApiRoute(
+        "POST",
+        "/v1/sources/{source:path}/confirm-removals",
+        source_endpoints.confirm_removals,
+        needs="admin",
+        summary="Confirm that the missing documents which the last reading kept are removed",
+        answer=QueuedAnswer,
+        status=202,
+    ),
+    ApiRoute(
         "DELETE",
         "/v1/sources/{source:path}",
         source_endpoints.delete_source,

@@ -31,6 +31,7 @@ from gateway.errors import CommandError
 from gateway.operator import operations, quickstart
 from gateway.settings import Settings
 from ingest.sources.folder import FolderSource
+from ingest.sources.origin import EXAMPLE
 from ingest.sources.source import Defaults
 
 _TENANT = "ostrelume"
@@ -121,7 +122,9 @@ def _ingest(console: Console, settings: Settings) -> None:
     source = FolderSource(handbook, Defaults(readers=("tenant",)), name="handbook")
     started_s = time.perf_counter()
     report = asyncio.run(
-        operations.ingest(settings, source, _TENANT, prune=False, on_item=lambda _report: None)
+        operations.ingest(
+            settings, source, _TENANT, EXAMPLE, prune=None, on_item=lambda _report: None
+        )
     )
     console.print(
         f"Ingested the handbook of an invented company: {report.documents} documents, "

@@ -19,6 +19,7 @@ from gateway.cli import (
     common,
     config_command,
     curation_command,
+    ingest_command,
     jobs_command,
     keys_command,
     loadtest_command,
@@ -132,108 +133,7 @@ def worker(
         asyncio.run(operations.work(settings, interval_s))
 
 
-@app.command(rich_help_panel=_CONTENT)
-def ingest(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
-    ],
-    *,
-    tenant: Tenant = "default",
-    source: Annotated[
-        str | None,
-        typer.Option(help="Name of the source. Default: the name of the folder or file."),
-    ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            help="Kind of the path: folder, git, csv, parquet, faqs or conversations. Default: by "
-            "its name."
-        ),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="FIELD=NAME: the column of a table that holds a field, if their names differ. "
-            "Fields: id, title, text, uri, language, tags, owner, readers, chunker, summaries. "
-            "Repeat for more."
-        ),
-    ] = None,
-    owner: Annotated[str | None, typer.Option(help="Owner of documents that set none.")] = None,
-    reader: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Reader of documents that set none: user:ID, group:ID, tenant or public; repeat "
-            "for more. Default: tenant."
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(help="Tag of documents that set none; repeat for more.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="Language of documents that set none.")
-    ] = None,
-    chunker: Annotated[
-        str | None,
-        typer.Option(
-            help="How documents that set none are split into chunks: structure, tokens:500/50, …"
-        ),
-    ] = None,
-    summaries: Annotated[
-        str,
-        typer.Option(
-            help="How long documents that set none are summarized: none, extract (sentences of the "
-            "text) or model."
-        ),
-    ] = "none",
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
-    ] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Follow changes of the folder until stopped.")
-    ] = False,
-) -> None:
-    """Read documents into a tenant; only changed chunks are embedded.
-
-    A folder gives a document per Markdown, text, HTML, PDF or DOCX file; a table (CSV, TSV,
-    Parquet) one per row; questions and answers (YAML, JSON) one per question; conversations (JSONL)
-    one per line; a repository (--kind git) one per file at HEAD, per tag and per changelog entry.
-
-    A file's front matter may set title, tags, readers, owner, language, chunker and summaries.
-    An interrupted run can be repeated. Exits with 1 if an item was refused.
-    """
-    with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import ingest_paths, ingest_progress, operations
-        from ingest.sources.source import Defaults
-
-        defaults = Defaults(
-            owner,
-            tuple(reader or ("tenant",)),
-            tuple(tag or ()),
-            language or settings.language,
-            chunker,
-            ingest_paths.summaries(summaries),
-        )
-        sources = ingest_paths.sources(
-            paths, defaults, name=source, kind=kind, columns=column or [], prune=prune
-        )
-        if watch:
-            folder = ingest_paths.one_folder(sources)
-            on_report, on_failure = ingest_progress.watching(console, folder)
-            asyncio.run(
-                operations.watch(
-                    settings, folder, tenant, on_report=on_report, on_failure=on_failure
-                )
-            )
-            return
-        refused = 0
-        for opened_source in sources:
-            with ingest_progress.progress(console, opened_source) as on_item:
-                report = asyncio.run(
-                    operations.ingest(settings, opened_source, tenant, prune=prune, on_item=on_item)
-                )
-            ingest_progress.show(console, report)
-            refused += len(report.refused)
-    raise typer.Exit(1 if refused else 0)
+app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 
 
 @app.command(rich_help_panel=_OPERATION)
@@ -394,7 +294,7 @@ def import_tenant(
         total = archive.header.documents
         with ingest_progress.progress_of(console, file.name, total) as on_item:
             report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
-        ingest_progress.show(console, report)
+        ingest_progress.show(console, report, tenant)
     raise typer.Exit(1 if report.refused else 0)
 
 

@@ -28,19 +28,20 @@ _OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
 
 
 def serve(settings: Settings, console: Console, *, embedded: bool, example: bool) -> None:
-    """Serve until a signal. The socket listens before any slow step, so that a caller that connects
-    early waits instead of being refused.
+    """Serve until a signal.
+
+    What would stop a worker at its start fails here, as one line, before anything listens. After
+    that, a caller that connects early waits instead of being refused.
     """
     for name in embedders.names(settings):
-        embedders.check(settings, name)  # fails here as one line, not in a worker
+        embedders.check(settings, name)  # before the database is asked, which may take long
     spans.check(settings)
+    asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:
         url = _url(listener)
         if embedded:
             settings = quickstart.begin(settings, console, url, example=example)
             settings = settings.model_copy(update={"serve_jobs": True})  # no worker runs
-        else:
-            asyncio.run(operations.try_database(settings))  # fails here as one line
         if settings.admin_key is None and console.is_terminal:  # a log must not hold the key
             settings = quickstart.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)

@@ -17,6 +17,7 @@ from gateway.documents.document_schemas import (
     DocumentsAnswer,
     DocumentSummary,
     RevisionAnswer,
+    WarningAnswer,
     WrittenAnswer,
 )
 from gateway.documents.document_services import DocumentServices
@@ -237,5 +238,8 @@ def write_answer(written: Written) -> WrittenAnswer:
             unchanged=written.kept,
             removed=written.removed,
             embedded=written.embedded,
+        ),
+        warnings=tuple(
+            WarningAnswer(code=warning.code, detail=warning.detail) for warning in written.warnings
         ),
     )

@@ -20,6 +20,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from ingest.write.write_warning import WarningCode
 
 
 class DocumentBody(Body):
@@ -90,10 +91,18 @@ class ChunksAnswer(Body):
     embedded: int = Field(description="number of texts that the embedder embedded")
 
 
+class WarningAnswer(Body):
+    code: WarningCode = Field(description="stable, for programs")
+    detail: str
+
+
 class WrittenAnswer(Body):
     document_id: str
     revision: int
     chunks: ChunksAnswer
+    warnings: tuple[WarningAnswer, ...] = Field(
+        (), description="what the index does otherwise than the document asks; it is stored"
+    )
 
 
 class BatchLineAnswer(WrittenAnswer):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import structlog
 
 from gateway.monitoring.state_metrics import StateMetrics
+from index.documents.source_store import SourceStore
 from index.errors import IndexStoreError
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
@@ -26,6 +27,7 @@ class StateSampler:
         metrics: StateMetrics,
         database: Database,
         jobs: JobQueue,
+        sources: SourceStore,
         shards: ResidentShards,
         holds_read_lease: Callable[[], bool],
         *,
@@ -34,6 +36,7 @@ class StateSampler:
         self._metrics = metrics
         self._database = database
         self._jobs = jobs
+        self._sources = sources
         self._shards = shards
         self._holds_read_lease = holds_read_lease
         self._every_s = every_s
@@ -64,6 +67,7 @@ class StateSampler:
         self._metrics.read_lease(is_held=self._holds_read_lease())
         counts = await self._jobs.counts()
         self._metrics.jobs(counts.by_state, counts.oldest_due_s)
+        self._metrics.sources(await self._sources.count_pending())
         statuses = await standbys.statuses(self._database)
         # PostgreSQL tells no lag of a standby that has replayed everything.
         self._metrics.standbys(

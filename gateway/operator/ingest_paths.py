@@ -1,6 +1,7 @@
 """The sources that the paths and options of `nearhit ingest` describe."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
@@ -9,7 +10,14 @@ from index.model import chunking_config
 from index.model.document import Summaries
 from ingest.sources.folder import FolderSource
 from ingest.sources.kinds import KINDS, Kind, kind_of, open_source
+from ingest.sources.origin import Origin, place_of
 from ingest.sources.source import Defaults, Source
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSource:
+    source: Source
+    origin: Origin
 
 
 def sources(
@@ -17,13 +25,15 @@ def sources(
     defaults: Defaults,
     *,
     name: str | None,
+    origin: str | None = None,
     kind: str | None,
     columns: Sequence[str],
     prune: bool,
-) -> list[Source]:
+) -> list[OpenedSource]:
     """columns: each FIELD=NAME. Raises `CommandError`."""
-    if name is not None and len(paths) > 1:
-        raise CommandError("--source names one source: give exactly one path")
+    for option, value in (("--source", name), ("--origin", origin)):
+        if value is not None and len(paths) > 1:
+            raise CommandError(f"{option} names one source: give exactly one path")
     if defaults.chunker is not None:
         _check_chunker(defaults.chunker)
     names = dict(_parse_column(column) for column in columns)
@@ -37,17 +47,38 @@ def sources(
         raise CommandError(
             "--prune compares a whole folder with the stored documents: give a folder"
         )
-    return [
-        open_source(path_kind, path, defaults, name=name, columns=names)
+    opened = [
+        _opened(
+            path, open_source(path_kind, path, defaults, name=name, columns=names), name, origin
+        )
         for path_kind, path in zip(kinds, paths, strict=True)
     ]
+    _require_distinct(opened)
+    return opened
 
 
-def one_folder(sources: Sequence[Source]) -> FolderSource:
+def _opened(path: Path, source: Source, name: str | None, origin: str | None) -> OpenedSource:
+    place = source.folder if isinstance(source, FolderSource) else path  # a file is of its folder
+    return OpenedSource(source, Origin(origin or place_of(place), joins=name is not None))
+
+
+def _require_distinct(opened: Sequence[OpenedSource]) -> None:
+    """Raises `CommandError` if two places would be one source, before any of them is read."""
+    origins: dict[str, str] = {}
+    for each in opened:
+        name, origin = each.source.name, each.origin.name
+        if origins.setdefault(name, origin) != origin:
+            raise CommandError(
+                f"{origins[name]} and {origin} would both be the source {name}: ingest each by a "
+                "command of its own, with --source NAME"
+            )
+
+
+def one_folder(sources: Sequence[OpenedSource]) -> tuple[FolderSource, Origin]:
     """Raises `CommandError` unless `sources` is exactly one folder."""
     match sources:
-        case [FolderSource(is_folder=True) as folder]:
-            return folder
+        case [OpenedSource(FolderSource(is_folder=True) as folder, origin)]:
+            return folder, origin
         case _:
             raise CommandError("--watch follows one folder: give exactly one folder")
 

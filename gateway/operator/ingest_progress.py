@@ -10,15 +10,17 @@ from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.progress import Progress as Bars
 
+from gateway.operator.pace import Pace, duration
 from ingest.sources.folder import FolderSource
 from ingest.sources.source import Source
-from ingest.sources.source_sync import Report
+from ingest.sources.source_sync import PendingRemoval, Report
 from ingest.write.reembed import ReembedProgress
 
 _REFUSED_LISTED_MAX = 20
@@ -34,7 +36,7 @@ def watching(
     def on_failure(reason: str) -> None:
         console.print(f"[yellow]waiting[/] {escape(reason)}", soft_wrap=True)
 
-    return partial(show, console), on_failure
+    return partial(show, console, source=source.name), on_failure
 
 
 @contextmanager
@@ -58,11 +60,15 @@ def progress_of(
     if not console.is_terminal:
         yield _Lines(console, name, total, clock_s)
         return
+    pace = Pace(total, clock_s)
     with _bars(console) as bars:
         task = bars.add_task(escape(name), total=total, status="")
-        yield lambda report: bars.update(
-            task, completed=report.items, status=_status(report, bars.tasks[0].speed)
-        )
+
+        def on_item(report: Report) -> None:
+            pace.record(report.items)
+            bars.update(task, completed=report.items, status=_status(report, pace))
+
+        yield on_item
 
 
 class _Lines:
@@ -71,36 +77,33 @@ class _Lines:
     ) -> None:
         self._console = console
         self._name = name
-        self._total = total
-        self._clock_s = clock_s
-        self._started_s = self._printed_s = clock_s()
+        self._of = "" if total is None else f" of {total:,}"
+        self._pace = Pace(total, clock_s)
+        self._printed_s = self._pace.started_s
 
     def __call__(self, report: Report) -> None:
-        now_s = self._clock_s()
+        now_s = self._pace.record(report.items)
         if now_s - self._printed_s < _LINE_EVERY_S:
             return
         self._printed_s = now_s
-        speed = report.items / (now_s - self._started_s)
-        of, remaining = "", ""
-        if self._total is not None:
-            of = f" of {self._total:,}"
-            remaining = f", {max(self._total - report.items, 0) / speed:,.0f} s left"
         self._console.print(
-            f"{self._name}: {report.items:,}{of}, {_status(report, speed)}{remaining}",
+            f"{self._name}: {report.items:,}{self._of}, {_status(report, self._pace)}",
             markup=False,
             soft_wrap=True,
         )
 
 
-def _status(report: Report, speed: float | None) -> str:
-    rate = f"{speed:,.1f}/s, " if speed else ""
-    return f"{rate}{report.embedded:,} embedded, {report.reused:.0%} reused"
+def _status(report: Report, pace: Pace) -> str:
+    speed, left_s = pace.items_per_s, pace.left_s
+    rate = "" if speed is None else f"{speed:,.1f}/s, "
+    left = "" if left_s is None else f", {duration(left_s)} left"
+    return f"{rate}{report.embedded:,} embedded, {report.reused:.0%} reused{left}"
 
 
 @contextmanager
 def exporting(console: Console, tenant: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar for an export: call it with the documents written and their total."""
-    with _bars(console) as bars:
+    with _bars(console, TimeRemainingColumn()) as bars:
         task = bars.add_task(escape(tenant), total=None, status="")
         yield lambda written, total: bars.update(task, completed=written, total=total)
 
@@ -110,7 +113,7 @@ def reembedding(
     console: Console,
 ) -> Iterator[Callable[[str, int], Callable[[ReembedProgress], None]]]:
     """A progress bar for each tenant on a terminal; nothing is drawn elsewhere."""
-    bars = _bars(console)
+    bars = _bars(console, TimeRemainingColumn())
 
     def on_tenant(tenant: str, documents: int) -> Callable[[ReembedProgress], None]:
         task = bars.add_task(escape(tenant), total=documents, status="")
@@ -122,20 +125,36 @@ def reembedding(
         yield on_tenant
 
 
-def _bars(console: Console) -> Bars:
+def _bars(console: Console, *columns: ProgressColumn) -> Bars:
     return Bars(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[status]}"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        *columns,
         console=console,
         disable=not console.is_terminal,
     )
 
 
-def show(console: Console, report: Report) -> None:
+def pending_text(source: str, pending: PendingRemoval) -> str:
+    number = len(pending.document_ids)
+    return f"{number:,} of {pending.stored:,} documents are no longer in {source}."
+
+
+def _show_pending(console: Console, source: str, pending: PendingRemoval) -> None:
+    advice = "to remove them, give --yes"
+    if pending.because == "empty":
+        advice = "nothing was found there, so the path may be unmounted; to remove them, give "
+        advice += "--allow-empty --yes"
+    console.print(
+        f"[yellow]kept[/] {escape(pending_text(source, pending))} They stay: {advice}",
+        soft_wrap=True,
+    )
+
+
+def show(console: Console, report: Report, source: str) -> None:
     console.print(
         f"{report.documents} documents ({report.unchanged} unchanged), {report.removed} removed; "
         f"chunks: {report.chunks_added} added, {report.chunks_kept} unchanged, "
@@ -148,3 +167,17 @@ def show(console: Console, report: Report) -> None:
         )
     if len(report.refused) > _REFUSED_LISTED_MAX:
         console.print(f"… and {len(report.refused) - _REFUSED_LISTED_MAX} more refused")
+    for warning in report.warnings[:_REFUSED_LISTED_MAX]:
+        console.print(f"[yellow]warning[/] {escape(warning)}", soft_wrap=True)
+    if len(report.warnings) > _REFUSED_LISTED_MAX:
+        console.print(f"… and {len(report.warnings) - _REFUSED_LISTED_MAX} more warnings")
+    for skipped in report.skipped:
+        names = ", ".join(skipped.examples) + (
+            ", …" if skipped.number > len(skipped.examples) else ""
+        )
+        console.print(
+            f"[dim]skipped[/] {skipped.number:,}: {escape(skipped.reason)} ({escape(names)})",
+            soft_wrap=True,
+        )
+    if report.pending is not None:
+        _show_pending(console, source, report.pending)

@@ -27,6 +27,8 @@ from gateway.tracing.spans import Service
 from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
+from index.documents.source_origins import SourceOrigins
+from index.embedders import index_version
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.jobs.job_queue import JobQueue
 from index.model import scope
@@ -40,8 +42,10 @@ from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
+from ingest.sources.origin import Origin, OriginDocuments
+from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
 from ingest.sources.source import Source
-from ingest.sources.source_sync import Report, read_source
+from ingest.sources.source_sync import Report, read_source, remove_missing
 from ingest.sources.watch import Watch, changes
 from ingest.write.reembed import Reembedder, ReembedProgress
 
@@ -78,6 +82,16 @@ async def try_database(settings: Settings) -> None:
     """
     async with open_database(settings):
         pass
+
+
+async def require_servable(settings: Settings) -> None:
+    """Fail as a gateway on this database would, before any process of it starts.
+
+    Raises what `try_database` raises, `IndexVersionMismatch`, `EmbedderRefused` and `CommandError`.
+    """
+    configured = await asyncio.to_thread(embedders.make_all, settings, lambda _use, _tokens: None)
+    async with open_database(settings) as database:
+        await index_version.check(database, *configured)
 
 
 async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[str]:
@@ -149,21 +163,50 @@ async def ingest(
     settings: Settings,
     source: Source,
     tenant: str,
+    origin: Origin,
     *,
-    prune: bool,
+    prune: PrunePolicy | None,
     on_item: Callable[[Report], None],
 ) -> Report:
-    """Read a source into a tenant, which is created if it does not exist."""
+    """Read a source into a tenant, which is created if it does not exist.
+
+    Raises `SourceReserved` if the source has another origin.
+    """
+    async with _origin_documents(settings, source, tenant, origin) as documents:
+        return await read_source(
+            source, tenant, writer=documents, documents=documents, prune=prune, on_item=on_item
+        )
+
+
+async def remove_pending(
+    settings: Settings, source: Source, tenant: str, origin: Origin, report: Report
+) -> None:
+    """Remove the documents that a reading has kept, and count them in its report."""
+    pending = report.pending
+    assert pending is not None, "the caller has asked about them"
+    async with _origin_documents(settings, source, tenant, origin) as documents:
+        await remove_missing(
+            report,
+            pending.document_ids,
+            pending.stored,
+            tenant,
+            documents,
+            pending.reading,
+            ANY_NUMBER,
+        )
+
+
+@asynccontextmanager
+async def _origin_documents(
+    settings: Settings, source: Source, tenant: str, origin: Origin
+) -> AsyncIterator[OriginDocuments]:
     body = TenantBody(id=tenant)
     async with acting_services(settings) as services:
         await services.stores.tenants.create(body.id, body.id)
-        return await read_source(
-            source,
-            tenant,
-            writer=services.documents.writer,
-            documents=services.stores.documents,
-            prune=prune,
-            on_item=on_item,
+        origins = SourceOrigins(services.stores.database)
+        number = await origins.register(tenant, source.name, origin.name, joins=origin.joins)
+        yield OriginDocuments(
+            origins, source.name, number, services.documents.writer, services.stores.documents
         )
 
 
@@ -171,19 +214,20 @@ async def watch(
     settings: Settings,
     source: FolderSource,
     tenant: str,
+    origin: Origin,
     *,
+    prune: PrunePolicy,
     on_report: Callable[[Report], None],
     on_failure: Callable[[str], None],
 ) -> None:
     """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
-    body = TenantBody(id=tenant)
-    async with acting_services(settings) as services:
-        await services.stores.tenants.create(body.id, body.id)
+    async with _origin_documents(settings, source, tenant, origin) as documents:
         watch = Watch(
             source,
             tenant,
-            writer=services.documents.writer,
-            documents=services.stores.documents,
+            writer=documents,
+            documents=documents,
+            prune=prune,
             on_report=on_report,
             on_failure=on_failure,
         )

@@ -15,6 +15,7 @@ from gateway.settings import Settings
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
+from ingest.sources.origin import EXAMPLE
 from ingest.sources.source import Defaults
 
 TENANT = "default"
@@ -90,6 +91,8 @@ def _curl_command(url: str, key: str, path: Path) -> str:
 def _ingest_example(settings: Settings, console: Console) -> None:
     source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     report = asyncio.run(
-        operations.ingest(settings, source, TENANT, prune=False, on_item=lambda _report: None)
+        operations.ingest(
+            settings, source, TENANT, EXAMPLE, prune=None, on_item=lambda _report: None
+        )
     )
     console.print(f"example handbook: {report.documents} documents, {report.unchanged} unchanged")

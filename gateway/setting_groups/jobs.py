@@ -59,6 +59,14 @@ class JobSettings(BaseSettings):
         description="comma-separated networks, such as `10.1.2.0/24`, in which these hosts may be "
         "although their addresses are not public; unset: none",
     )
+    source_prune_share_max: float = Field(
+        0.2,  # a starting value, not measured
+        ge=0,
+        le=1,
+        description="share of a source's documents that one reading may remove without a "
+        "confirmation, by the worker and by `nearhit ingest --prune`; a single document may always "
+        "be removed, all of them never",
+    )
     rabbitmq_url: SecretStr | None = Field(
         None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
     )

@@ -22,6 +22,7 @@ from index.jobs.job_queue import ClaimedJob
 from index.model.document import Document
 from ingest.errors import JobRefused
 from ingest.sources import schedule
+from ingest.sources.pruning import PrunePolicy
 from ingest.sources.source_sync import Report, read_source
 from ingest.sources.web import WebSource
 from ingest.worker.job_progress import REPORT_S, report_progress
@@ -65,6 +66,19 @@ async def reindex_source(context: RequestContext[SourceServices]) -> Response:
     return queued_response(job_id)
 
 
+async def confirm_removals(context: RequestContext[SourceServices]) -> Response:
+    """Read the source again, and remove as many documents as the last reading kept back."""
+    caller = await context.authenticate()
+    source, tenant = _source_id(context), caller.principal.tenant
+    await _source(context, tenant, source)
+    job_id = await context.services.sources.confirm_removals(
+        tenant, source, caller.principal.subject
+    )
+    if job_id is None:
+        raise problems.conflict("source", "No removal of this source waits for a confirmation.")
+    return queued_response(job_id)
+
+
 async def delete_source(context: RequestContext[SourceServices]) -> Response:
     """Queue the removal of the source and all its documents, regardless of their owners."""
     caller = await context.authenticate()
@@ -95,7 +109,10 @@ def _no_such_source() -> problems.Problem:
 
 
 class SyncSourceJob:
-    """Reads a whole source and removes the documents that it no longer contains."""
+    """Reads a whole source and removes the documents that it no longer contains.
+
+    More of them than a share of the source, or all, stay until an admin has confirmed the removal.
+    """
 
     def __init__(self, services: SourceServices) -> None:
         self._services = services
@@ -103,20 +120,30 @@ class SyncSourceJob:
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         assert job.source is not None, "a job of this kind has a source"
         sources = self._services.sources
+        stored = await sources.get(job.tenant, job.source)
+        confirmed = 0 if stored is None else stored.confirmed_removals or 0
         try:
-            report = await self._read(job, job.source)
+            report = await self._read(job, job.source, stored, confirmed)
         except (JobRefused, IndexStoreError) as error:
-            await sources.record_run(job.tenant, job.source, str(error))
+            await sources.record_failure(job.tenant, job.source, str(error))
             raise
         except Exception as error:
-            await sources.record_run(job.tenant, job.source, type(error).__name__)
+            await sources.record_failure(job.tenant, job.source, type(error).__name__)
             raise
-        await sources.record_run(job.tenant, job.source, None, _counts(report))
+        await sources.record_run(
+            job.tenant,
+            job.source,
+            _counts(report),
+            pending_removals=len(report.pending.document_ids) if report.pending else None,
+            confirmed_removals=confirmed or None,
+        )
         refused = [f"{item.path}: {item.reason}" for item in report.refused[:_REFUSED_LISTED_MAX]]
-        return {**_counts(report), "first_rejected": refused}
+        warnings = report.warnings[:_REFUSED_LISTED_MAX]
+        return {**_counts(report), "first_rejected": refused, "first_warnings": warnings}
 
-    async def _read(self, job: ClaimedJob, name: str) -> Report:
-        source = await self._services.sources.get(job.tenant, name)
+    async def _read(
+        self, job: ClaimedJob, name: str, source: StoredSource | None, confirmed: int
+    ) -> Report:
         body = None if source is None else SourceBody.of(source)
         if body is None:
             raise JobRefused("The source was removed or is no longer configured to be read.")
@@ -134,7 +161,7 @@ class SyncSourceJob:
                 job.tenant,
                 writer=self._services.writer,
                 documents=self._services.documents,
-                prune=True,
+                prune=_prune_policy(self._services.settings.source_prune_share_max, confirmed),
                 on_item=on_item,
                 reading=Reading(job.run.sequence, job.run),
             )
@@ -194,12 +221,19 @@ def _require_stored(stored: Document | None) -> None:
         raise _AlreadyRemoved
 
 
+def _prune_policy(share_max: float, confirmed: int) -> PrunePolicy:
+    """confirmed: what an admin has confirmed; a reading that misses more asks again."""
+    return PrunePolicy(share_max, confirmed, allows_empty=confirmed > 0)
+
+
 def _counts(report: Report) -> dict[str, int]:
     return {
         "documents": report.documents,
         "unchanged": report.unchanged,
         "removed": report.removed,
         "rejected": len(report.refused),
+        "warnings": len(report.warnings),
+        "skipped": sum(skipped.number for skipped in report.skipped),
         "chunks_added": report.chunks_added,
         "chunks_unchanged": report.chunks_kept,
         "chunks_removed": report.chunks_removed,

@@ -165,6 +165,11 @@ class SourceAnswer(Body):
     last_run_at: datetime | None
     last_error: str | None
     counts: dict[str, int] = Field(description="counts of the last completed reading")
+    pending_removals: int | None = Field(
+        description="how many documents the last reading no longer found and kept, because they "
+        "are more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of the source, or all; an admin confirms "
+        "their removal, or puts them back and reads again; null: none"
+    )
 
     @classmethod
     def of(cls, source: StoredSource) -> "SourceAnswer":
@@ -178,6 +183,7 @@ class SourceAnswer(Body):
             last_run_at=source.last_run_at,
             last_error=source.last_error,
             counts=dict(source.counts),
+            pending_removals=source.pending_removals,
         )
 
 

@@ -15,6 +15,7 @@ from index.jobs.job_queue import ClaimedJob, JobLease
 from ingest.errors import JobRefused
 from ingest.index_audit import IndexAudit, IndexProblem
 from ingest.sources.dry_run import DryRunWriter
+from ingest.sources.pruning import ANY_NUMBER
 from ingest.sources.source_sync import read_source
 from ingest.worker.job_progress import report_progress
 
@@ -70,7 +71,7 @@ async def _stale_sources(
                     tenant,
                     writer=dry_run,
                     documents=services.stores.documents,
-                    prune=True,
+                    prune=ANY_NUMBER,
                     on_item=lambda _: None,
                 )
         except JobRefused as refused:

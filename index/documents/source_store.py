@@ -18,7 +18,7 @@ from index.postgres.session import Session
 SYNC, REMOVE = "source.sync", "source.remove"  # kinds of jobs
 ATTEMPTS_MAX = 3  # at a reading; the schedule or a caller requests it again
 
-SourceState: TypeAlias = Literal["idle", "running", "failed", "paused"]
+SourceState: TypeAlias = Literal["idle", "running", "failed", "paused", "needs_attention"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class SourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
+    """pending_removals, confirmed_removals: see migrations/0034_source_origins.sql."""
+
     tenant: str
     source: str
     kind: str | None
@@ -44,6 +46,8 @@ class StoredSource:
     last_run_at: datetime | None
     last_error: str | None
     counts: Mapping[str, int]
+    pending_removals: int | None
+    confirmed_removals: int | None
     state: SourceState
 
 
@@ -144,12 +148,49 @@ class SourceStore:
         row = await self._database.row("jobs.waiting_for", tenant, target(source), REMOVE)
         return row is not None
 
+    async def confirm_removals(self, tenant: str, source: str, subject: str | None) -> str | None:
+        """The job of a reading that may remove as many documents as wait for it; None for none."""
+        async with self._database.transaction() as session:
+            removals = await session.value("sources.confirm_removals", tenant, source)
+            if removals is None:
+                return None
+            job_id = await _enqueue(session, _job(SYNC, tenant, source, subject))
+            await audit_log.append(
+                session, tenant, "source.confirm_removals", source, job=job_id, removals=removals
+            )
+            return job_id
+
+    async def count_pending(self) -> int:
+        """How many sources of all tenants wait for an admin to confirm removals."""
+        row = await self._database.row("sources.attention")
+        assert row is not None
+        return int(row["number"])
+
+    async def record_failure(self, tenant: str, source: str, error: str) -> None:
+        await self._database.rows("sources.record_read", tenant, source, error, None, None, None)
+
     async def record_run(
-        self, tenant: str, source: str, error: str | None, counts: Mapping[str, int] | None = None
+        self,
+        tenant: str,
+        source: str,
+        counts: Mapping[str, int],
+        *,
+        pending_removals: int | None,
+        confirmed_removals: int | None,
     ) -> None:
-        """Record the result of a reading."""
-        stored_counts = None if counts is None else dict(counts)
-        await self._database.rows("sources.record_read", tenant, source, error, stored_counts)
+        """Record the result of a complete reading.
+
+        confirmed_removals: the confirmation that it has used; a later one stays.
+        """
+        await self._database.rows(
+            "sources.record_read",
+            tenant,
+            source,
+            None,
+            dict(counts),
+            pending_removals,
+            confirmed_removals,
+        )
 
     async def remove(self, tenant: str, source: str) -> bool:
         """Forget the source; False while it has documents."""
@@ -162,14 +203,19 @@ class SourceStore:
             return removed
 
 
-async def _require_unused(session: Session, tenant: str, source: str) -> None:
-    """Raises `SourceReserved` if a reading of the source would remove documents of callers."""
+def require_nameable(source: str) -> None:
+    """Raises `SourceReserved` for the names of sources that callers and admins write."""
     if source in (API_SOURCE, EVENTS_SOURCE, CURATION_SOURCE):
         detail = f"{source} is the source of documents that name none. Choose another name."
         raise SourceReserved(source, detail)
     if source == FAQ_SOURCE:
         detail = f"{source} is the source of the FAQs that admins write. Choose another name."
         raise SourceReserved(source, detail)
+
+
+async def _require_unused(session: Session, tenant: str, source: str) -> None:
+    """Raises `SourceReserved` if a reading of the source would remove documents of callers."""
+    require_nameable(source)
     row = await session.row("sources.users", tenant, source)
     if row is None or row["is_read"]:
         return

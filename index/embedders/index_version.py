@@ -24,8 +24,15 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     """
     first = embedders[0]
     await database.rows("index_meta.create", first.space, first.dimensions, lexical.ANALYSER)
+    await check(database, *embedders)
+    return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")
+
+
+async def check(database: Database, *embedders: Embedder) -> None:
+    """Raises `IndexVersionMismatch` as `check_or_create` does; a new index stays new."""
     row = await database.row("index_meta.current")
-    assert row is not None
+    if row is None:
+        return
     stored = (row["embedding_space"], row["dimensions"])
     configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
@@ -39,4 +46,3 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
             "set it back; to change it, set NEARHIT_EMBEDDER_NEXT to the new one and see "
             "`nearhit reembed`"
         )
-    return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")

@@ -4,7 +4,7 @@ structure             where its headings, paragraphs and sentences allow
 characters:1000/200   of at most 1,000 characters, of which 200 are the end of the one before
 tokens:500/50         of 500 tokens, of which 50 are the end of the one before
 messages:10           of 10 messages of a conversation
-whole                 one chunk
+whole                 one chunk, of a text up to 8,000 characters; a longer one as `structure`
 model                 as a language model finds best
 
 A size alone has no overlap; a kind alone has the sizes above. `ingest.chunkers` splits the texts.

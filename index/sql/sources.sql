@@ -26,6 +26,7 @@ SELECT
 
 -- fragment: columns
 tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts,
+pending_removals, confirmed_removals,
 CASE
     WHEN EXISTS (
         SELECT FROM jobs
@@ -33,6 +34,7 @@ CASE
     ) THEN 'running'
     WHEN paused THEN 'paused'
     WHEN last_error IS NOT NULL THEN 'failed'
+    WHEN pending_removals IS NOT NULL THEN 'needs_attention'
     ELSE 'idle'
 END AS state
 
@@ -70,13 +72,38 @@ DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND 
 DELETE FROM jobs WHERE tenant = $1 AND target = $2 AND kind = 'source.sync' AND state = 'waiting';
 
 -- name: record_read
--- $1 tenant, $2 source, $3 error or null, $4 counts or null: the result of a reading
-UPDATE sources SET last_run_at = now(), last_error = $3, counts = coalesce($4, counts)
+-- $1 tenant, $2 source, $3 error or null, $4 counts: the result of a reading, null for a failed one;
+-- $5 the removals that wait for a confirmation, or null; $6 the confirmation that the reading knew: a
+-- later one stays.
+UPDATE sources SET
+    last_run_at = now(), last_error = $3, counts = coalesce($4, counts),
+    pending_removals = CASE WHEN $4 IS NULL THEN pending_removals ELSE $5 END,
+    confirmed_removals = CASE
+        WHEN $4 IS NOT NULL AND confirmed_removals IS NOT DISTINCT FROM $6 THEN NULL
+        ELSE confirmed_removals
+    END
 WHERE tenant = $1 AND source = $2;
 
+-- name: attention
+-- How many sources of all tenants wait for a confirmation.
+SELECT count(*) AS number FROM sources WHERE pending_removals IS NOT NULL AND kind IS NOT NULL;
+
+-- name: confirm_removals
+-- $1 tenant, $2 source: no row if no removal waits for a confirmation.
+UPDATE sources SET confirmed_removals = pending_removals
+WHERE tenant = $1 AND source = $2 AND kind IS NOT NULL AND pending_removals IS NOT NULL
+RETURNING confirmed_removals;
+
 -- name: remove
--- $1 tenant, $2 source: no row if documents of it are left, which the foreign key would delete.
-DELETE FROM sources
-WHERE tenant = $1 AND source = $2
-  AND NOT EXISTS (SELECT FROM documents WHERE documents.tenant = $1 AND documents.source = $2)
-RETURNING true;
+-- $1 tenant, $2 source: no row if documents of it are left, which the foreign key would delete. Its
+-- origins are forgotten with it.
+WITH removed AS (
+    DELETE FROM sources
+    WHERE tenant = $1 AND source = $2
+      AND NOT EXISTS (SELECT FROM documents WHERE documents.tenant = $1 AND documents.source = $2)
+    RETURNING true
+),
+forgotten AS (
+    DELETE FROM source_origins WHERE tenant = $1 AND source = $2 AND EXISTS (SELECT FROM removed)
+)
+SELECT true FROM removed;

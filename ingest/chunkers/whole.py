@@ -7,7 +7,7 @@ CHARACTERS_MAX = 8_000  # about the tokens that an embedding model reads; not me
 
 
 def chunks(text: str) -> list[Chunk]:
-    """One chunk; a longer text is chunked by `structure`."""
+    """One chunk; a text over the limit is chunked by `structure`, and its writer is warned."""
     if len(text) > CHARACTERS_MAX:
         return structure.chunks(text)
     chunk = chunk_of(text, 0, len(text))

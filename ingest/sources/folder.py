@@ -8,14 +8,16 @@ from index.model.document import Document
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources import confined
+from ingest.sources.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 
 class FolderSource:
     """The documents of a folder, or of one file: Markdown, text, HTML, PDF and DOCX.
 
-    Hidden files and folders are skipped. A link that leaves the folder is refused; a link to a
-    folder within it is skipped, since its files are read at their own paths.
+    Hidden files, hidden folders and files of other types are skipped and counted. A link that
+    leaves the folder is refused; a link to a folder within it is skipped, since its files are read
+    at their own paths.
 
     name: None for the folder's name.
     within: the resolved folder that contains all files; None for the source's own folder.
@@ -53,6 +55,7 @@ class FolderSource:
         A file that is deleted before it is read is skipped.
         """
         pending = sorted(paths, reverse=True)
+        skipped = SkippedCounter(self.folder)
         with Extractor() as extractor:
             while pending:
                 path = pending.pop()
@@ -60,10 +63,11 @@ class FolderSource:
                     if not path.is_dir():
                         yield self._document(path, extractor)
                     else:
-                        pending += sorted(self._entries(path), reverse=True)
+                        pending += sorted(self._entries(path, skipped), reverse=True)
                 except (OSError, ValueError) as error:
                     if not self._is_deleted(path):
                         yield RefusedItem(_printable(path.relative_to(self.folder)), reason(error))
+        yield from skipped.items()
 
     def count(self) -> int:
         """The number of items; reads no file."""
@@ -83,7 +87,7 @@ class FolderSource:
         """Whether the path or a folder above it is hidden."""
         return any(part.startswith(".") for part in path.relative_to(self.folder).parts)
 
-    def _entries(self, path: Path) -> list[Path]:
+    def _entries(self, path: Path, skipped: SkippedCounter) -> list[Path]:
         """The files and folders to read in a folder; none for a link to a folder.
 
         A link that leaves the folder raises first: with no entries, all files of a folder that has
@@ -91,8 +95,17 @@ class FolderSource:
         """
         names = confined.names_within(path, self.folder, self._within)
         if path.is_symlink():
+            skipped.add(path, LINKS)
             return []
-        return [child for name in names if _is_entry(child := path / name)]
+        entries = []
+        for child in (path / name for name in sorted(names)):
+            if child.name.startswith("."):
+                skipped.add(child, HIDDEN)
+            elif child.suffix.lower() in file_parsers.SUFFIXES or child.is_dir():
+                entries.append(child)
+            else:
+                skipped.add(child, reason_of_file(child))
+        return entries
 
     def _is_deleted(self, path: Path) -> bool:
         """Whether the path is deleted while the source's folder exists."""
@@ -105,12 +118,6 @@ class FolderSource:
         fields = file_parsers.parse_fields(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         return document(self._defaults.fields() | {"uri": uri} | fields | own)
-
-
-def _is_entry(path: Path) -> bool:
-    return not path.name.startswith(".") and (
-        path.suffix.lower() in file_parsers.SUFFIXES or path.is_dir()
-    )
 
 
 def _printable(path: Path) -> str:

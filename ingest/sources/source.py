@@ -28,13 +28,22 @@ class RefusedItem:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedFiles:
+    """Files of a folder that are no items, for one reason; examples: the first of their paths."""
+
+    reason: str
+    number: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class UnchangedItem:
     """A document that the source still has as it is stored; its text was not sent again."""
 
     document_id: str
 
 
-Item: TypeAlias = Document | RefusedItem | UnchangedItem
+Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles
 
 
 class Source(Protocol):

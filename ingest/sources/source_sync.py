@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
-from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.model.document import Document
-from ingest.errors import DocumentTooLong
-from ingest.sources.source import Item, RefusedItem, Source, UnchangedItem
+from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong
+from ingest.sources.pruning import KeptBecause, PrunePolicy
+from ingest.sources.source import Item, RefusedItem, SkippedFiles, Source, UnchangedItem
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
@@ -40,6 +40,28 @@ class SourceWriter(Protocol):
     ) -> Written: ...
 
 
+class StoredDocuments(Protocol):
+    """`index.documents.document_store.DocumentStore`, or `OriginDocuments`."""
+
+    async def next_sequence(self) -> int: ...
+
+    async def of_source(self, tenant: str, source: str, /) -> list[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRemoval:
+    """Documents that the source no longer has and that stay until somebody confirms their removal.
+
+    stored: how many documents the source has in the index.
+    reading: its time; documents that were written later are not removed.
+    """
+
+    document_ids: Sequence[str]
+    stored: int
+    because: KeptBecause
+    reading: Reading
+
+
 @dataclass(slots=True)
 class Report:
     """The counts of a reading; chunks are summed over the documents."""
@@ -48,14 +70,17 @@ class Report:
     unchanged: int = 0
     removed: int = 0
     refused: list[RefusedItem] = field(default_factory=list)
+    skipped: list[SkippedFiles] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # each with its item
     chunks_added: int = 0
     chunks_kept: int = 0
     chunks_removed: int = 0
     embedded: int = 0
+    pending: PendingRemoval | None = None
 
     @property
     def did_something(self) -> bool:
-        return bool(self.documents - self.unchanged or self.removed or self.refused)
+        return bool(self.documents - self.unchanged or self.removed or self.refused or self.pending)
 
     @property
     def items(self) -> int:
@@ -81,15 +106,15 @@ async def read_source(
     tenant: str,
     *,
     writer: SourceWriter,
-    documents: DocumentStore,
-    prune: bool,
+    documents: StoredDocuments,
+    prune: PrunePolicy | None,
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
 ) -> Report:
     """Write every document of the source; calls `on_item` after each item.
 
-    prune: remove the stored documents that the source no longer has. The stored versions of
-    unreadable items are kept.
+    prune: remove the stored documents that the source no longer has, as far as the policy allows;
+    None keeps them. The stored versions of unreadable items are kept.
     reading: the time of the request, now if None; documents written later stay unchanged. If it
     names a job lease, the reading ends with `JobLost` when the lease is lost.
     """
@@ -97,14 +122,40 @@ async def read_source(
     report, document_ids = await read_items(
         source.documents(), tenant, writer=writer, on_item=on_item, reading=reading
     )
-    if prune:
-        for document_id in await documents.of_source(tenant, source.name):
-            is_gone = document_id not in document_ids and not _is_refused(
-                report, source.name, document_id
-            )
-            if is_gone and await remove_stored(writer, tenant, document_id, reading):
-                report.removed += 1
+    if prune is not None:
+        stored = await documents.of_source(tenant, source.name)
+        missing = [
+            document_id
+            for document_id in stored
+            if document_id not in document_ids and not _is_refused(report, source.name, document_id)
+        ]
+        is_empty = not document_ids and not report.refused
+        await remove_missing(
+            report, missing, len(stored), tenant, writer, reading, prune, is_empty=is_empty
+        )
     return report
+
+
+async def remove_missing(
+    report: Report,
+    missing: Sequence[str],
+    stored: int,
+    tenant: str,
+    writer: SourceWriter,
+    reading: Reading,
+    prune: PrunePolicy,
+    *,
+    is_empty: bool = False,
+) -> None:
+    """Remove the missing documents and count them, or note why they stay."""
+    because = prune.kept_because(len(missing), stored, is_empty=is_empty) if missing else None
+    if because is not None:
+        report.pending = PendingRemoval(missing, stored, because, reading)
+        return
+    report.pending = None
+    for document_id in missing:
+        if await remove_stored(writer, tenant, document_id, reading):
+            report.removed += 1
 
 
 async def read_items(
@@ -204,6 +255,9 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     if isinstance(item, RefusedItem):
         report.refused.append(item)
         return
+    if isinstance(item, SkippedFiles):
+        report.skipped.append(item)
+        return
     if isinstance(item, UnchangedItem):
         report.documents += 1
         report.unchanged += 1
@@ -211,7 +265,9 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     match next(outcomes):
         case Written() as written:
             report.count(written)
-        case DocumentTooLong() as error:
+            path = item.document_id.removeprefix(f"{item.source}/")
+            report.warnings += [f"{path}: {warning.detail}" for warning in written.warnings]
+        case DocumentTooLong() | DocumentOfOtherOrigin() as error:
             path = item.document_id.removeprefix(f"{item.source}/")
             report.refused.append(RefusedItem(path, str(error)))
         case error:

@@ -4,13 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path, PurePosixPath
 
-from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from ingest.errors import DocumentContended
 from ingest.sources.folder import FolderSource
-from ingest.sources.source_sync import Report, read_items, read_source, remove_stored
-from ingest.write.writer import Writer
+from ingest.sources.pruning import PrunePolicy
+from ingest.sources.source_sync import (
+    Report,
+    SourceWriter,
+    StoredDocuments,
+    read_items,
+    read_source,
+    remove_missing,
+)
 
 PAUSE_S, PAUSE_S_MAX = 1.0, 60.0  # after a failure, doubled each time; starting values
 DEBOUNCE_MS = 400  # an editor writes a file in several steps; a starting value, not measured
@@ -41,8 +47,9 @@ class Watch:
         source: FolderSource,
         tenant: str,
         *,
-        writer: Writer,
-        documents: DocumentStore,
+        writer: SourceWriter,
+        documents: StoredDocuments,
+        prune: PrunePolicy,
         on_report: Callable[[Report], None],
         on_failure: Callable[[str], None],
     ) -> None:
@@ -50,6 +57,7 @@ class Watch:
         self._tenant = tenant
         self._writer = writer
         self._documents = documents
+        self._prune = prune
         self._on_report = on_report
         self._on_failure = on_failure
 
@@ -85,7 +93,7 @@ class Watch:
                     self._tenant,
                     writer=self._writer,
                     documents=self._documents,
-                    prune=True,
+                    prune=self._prune,
                     on_item=lambda _report: None,
                 )
             except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as error:
@@ -104,13 +112,18 @@ class Watch:
             on_item=lambda _report: None,
             reading=reading,
         )
-        stored = await self._documents.of_source(self._tenant, self._source.name) if gone else ()
-        for document_id in stored:
-            path = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
-            is_gone = not gone.isdisjoint((path, *path.parents))
-            if is_gone and await remove_stored(self._writer, self._tenant, document_id, reading):
-                report.removed += 1
+        if not gone:
+            return report
+        stored = await self._documents.of_source(self._tenant, self._source.name)
+        missing = [document_id for document_id in stored if self._is_below(document_id, gone)]
+        await remove_missing(
+            report, missing, len(stored), self._tenant, self._writer, reading, self._prune
+        )
         return report
+
+    def _is_below(self, document_id: str, gone: set[PurePosixPath]) -> bool:
+        path = PurePosixPath(document_id.removeprefix(f"{self._source.name}/"))
+        return not gone.isdisjoint((path, *path.parents))
 
     def _split(self, paths: Collection[Path]) -> tuple[set[Path], set[PurePosixPath]]:
         """The paths to read, and the missing paths relative to the folder."""

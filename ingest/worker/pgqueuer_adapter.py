@@ -17,6 +17,7 @@ from pgqueuer.domain.models import HealthCheckEvent, TableChangedEvent
 from pgqueuer.domain.models import Job as Ticket
 from pgqueuer.domain.types import Channel, JobId, QueueEntrypoint
 
+from index.errors import DatabaseUnavailable
 from index.jobs.job_queue import ClaimedJob, JobQueue
 
 Listening: TypeAlias = Callable[[str, Callable[[str], None]], AbstractAsyncContextManager[object]]
@@ -119,7 +120,18 @@ class PgqueuerRepositoryAdapter:
         return int(await self.jobs.has_waiting())
 
     async def notify_health_check(self, health_check_event_id: UUID) -> None:
-        await self.jobs.notify(str(health_check_event_id))
+        """Send the probe that the listener must hear.
+
+        The race: the manager starts to probe before it listens, and LISTEN needs a new connection
+        while NOTIFY has an open one. A probe that is sent first is heard by nobody, and the manager
+        would end itself for it after each restart. So the probe waits for LISTEN.
+        """
+        await self.driver.has_begun.wait()
+        try:
+            await self.jobs.notify(str(health_check_event_id))
+        except DatabaseUnavailable:
+            self.driver.notify("")  # the manager looks at once, instead of at its next poll
+            raise
 
     async def has_table(self, _: str) -> bool:
         return True  # index/migrations creates it; so below
@@ -135,9 +147,13 @@ class PgqueuerRepositoryAdapter:
 
 
 class _Driver:
-    """Our notifications in pgqueuer's form; an empty one means that jobs have changed."""
+    """Our notifications in pgqueuer's form; an empty one means that jobs have changed.
+
+    has_begun: set once PostgreSQL has confirmed LISTEN.
+    """
 
     def __init__(self, listening: Listening) -> None:
+        self.has_begun = asyncio.Event()
         self._listening = listening
         self._open = AsyncExitStack()
         self._channel = Channel("")
@@ -146,6 +162,7 @@ class _Driver:
     async def add_listener(self, channel: Channel, listener: Callable[[str], None]) -> None:
         self._channel, self._listener = channel, listener
         await self._open.enter_async_context(self._listening(channel, self.notify))
+        self.has_begun.set()
 
     def notify(self, message: str) -> None:
         common = {"channel": self._channel, "sent_at": datetime.now(UTC)}

@@ -17,6 +17,7 @@ from index.model.write_order import (
     merge,
     remaining,
 )
+from ingest.write.write_warning import WriteWarning, warnings_of
 
 Revise = Callable[[Document | None], Document]
 
@@ -42,6 +43,7 @@ class Written:
     is_superseded: later writes have set every part of this one, so it has changed nothing.
     forgotten: what else was deleted with a forgotten document.
     committed: the new revision of each partition; None if nothing was committed.
+    warnings: of the document as it is stored.
     """
 
     document_id: str
@@ -53,6 +55,7 @@ class Written:
     removed: int = 0
     embedded: int = 0
     forgotten: Forgotten | None = None
+    warnings: tuple[WriteWarning, ...] = ()
     committed: Revisions | None = field(default=None, compare=False)
 
     def revisions(self, tenant: str, history: str) -> Revisions:
@@ -87,8 +90,13 @@ class PlannedUpdate:
 
     def unchanged(self) -> Written:
         assert self.stored is not None
-        document_id, kept = self.stored.document.document_id, len(self.stored.all_ids)
-        return Written(document_id, self.stored.revision, changed=False, kept=kept)
+        return Written(
+            self.stored.document.document_id,
+            self.stored.revision,
+            changed=False,
+            kept=len(self.stored.all_ids),
+            warnings=warnings_of(self.stored.document),
+        )
 
 
 Outcome = Written | Exception  # the result of a write, or the reason why it failed

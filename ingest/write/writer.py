@@ -46,6 +46,7 @@ from ingest.write.revision import (
     superseded,
 )
 from ingest.write.write_coordination import FairnessLocks, PipelineLocks
+from ingest.write.write_warning import warnings_of
 
 _ATTEMPTS_MAX = 20  # a starting value: after each lost attempt another writer has committed
 _PATIENCE = 3  # lost attempts; then the write takes priority over others of this process
@@ -440,6 +441,7 @@ class Writer:
                 removed=len(write.removed),
                 embedded=texts_embedded,
                 committed=revisions,
+                warnings=warnings_of(write.document),
             )
         return outcomes
 

@@ -36,9 +36,10 @@ def main() -> None:
         data=arguments.data and str(arguments.data.absolute()),
         budget=arguments.budget and str(arguments.budget.absolute()),
         report=str(arguments.report.absolute()),
+        web=arguments.web,
     )
     with _deployment(arguments.url, arguments.admin_key) as deployment:
-        raise SystemExit(asyncio.run(_run(deployment, options, web=arguments.web)))
+        raise SystemExit(asyncio.run(_run(deployment, options)))
 
 
 @contextmanager
@@ -52,15 +53,14 @@ def _deployment(url: str | None, admin_key: str | None) -> Iterator[Deployment]:
         yield Deployment(gateway.url, admin_key=gateway.admin_key)
 
 
-async def _run(deployment: Deployment, options: UserOptions, *, web: bool) -> int:
+async def _run(deployment: Deployment, options: UserOptions) -> int:
     data = Path(options.data) if options.data else None
     target = replace(deployment, data=data)
     with tempfile.TemporaryDirectory(prefix="nearhit-load-") as name:
         file = Path(name) / "plan.json"
         async with load_environment(target, seed=options.seed, writes=True) as environment:
             user_plan.write(user_plan.of(environment, options), file)
-            command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE)]
-            command += ["--web-host", "127.0.0.1"] if web else ["--headless", "--only-summary"]
+            command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE), *_mode(options)]
             variables = os.environ | {user_plan.VARIABLE: str(file)}
             process = await asyncio.create_subprocess_exec(*command, env=variables)
             try:
@@ -68,6 +68,14 @@ async def _run(deployment: Deployment, options: UserOptions, *, web: bool) -> in
             finally:
                 if process.returncode is None:  # Ctrl-C reached Locust too; it writes its report
                     await process.wait()
+
+
+def _mode(options: UserOptions) -> list[str]:
+    """Locust's options: its page, which proposes our numbers, or none."""
+    if not options.web:
+        return ["--headless", "--only-summary"]
+    page = ["--web-host", "127.0.0.1", "--users", str(options.users)]
+    return [*page, "--spawn-rate", str(user_plan.SPAWNED_A_SECOND)]
 
 
 def _arguments() -> argparse.Namespace:
@@ -86,7 +94,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, help="the folder of real histories")
     parser.add_argument("--budget", type=Path, help="TOML file of limits")
-    parser.add_argument("--web", action="store_true", help="serve Locust's page on port 8089")
+    parser.add_argument(
+        "--web",
+        action="store_true",
+        help="serve Locust's page on port 8089, which sets the number of users, unless --shape is "
+        "another than steady",
+    )
     parser.add_argument("--report", type=Path, default=Path("report.html"))
     return parser.parse_args()
 

@@ -25,6 +25,7 @@ from loadtests.loadtest import budget, page, setup
 from loadtests.loadtest.environment import texts_of
 from loadtests.loadtest.result import Outcome, Result
 from loadtests.users import shapes, user_plan
+from loadtests.users.user_plan import SPAWNED_A_SECOND
 from loadtests.workload import calls
 from loadtests.workload.agents import Agents
 from loadtests.workload.writes import RemoveDocument
@@ -35,8 +36,6 @@ _STRANGERS = 0.01  # share of the searches
 _BURST = (2, 6)
 _GAP_S = (0.05, 0.3)  # between the questions of a burst
 _PAUSE_S = (0.5, 2.0)  # between bursts
-_SPAWNED_A_SECOND = 100.0
-
 _PLAN = user_plan.read(Path(os.environ[user_plan.VARIABLE]))
 _OPTIONS = _PLAN.options
 _WORLD = _PLAN.world()
@@ -45,6 +44,7 @@ _KEYS = _PLAN.keys()
 _TEXTS = texts_of(_WORLD)
 _FIGURES = Figures(time.monotonic())
 _NUMBERS = itertools.count()
+_USERS = [0]  # that Locust has started, each time it was told a number
 
 # To a hundredth of a millisecond.
 locust.stats.bucket_response_time = lambda response_time: round(response_time, 2)
@@ -119,27 +119,35 @@ class WriterUser(FastHttpUser):
         gevent.sleep(max(0.0, begun_s + 1 / _OPTIONS.writes - time.monotonic()))
 
 
-class ChosenShape(LoadTestShape):
-    """The number of users over time."""
+if not _OPTIONS.is_page_in_charge:  # Locust uses any shape that this file has
 
-    def tick(self) -> tuple[int, float] | None:
-        at_s, seconds = self.get_run_time(), _OPTIONS.seconds
-        if at_s > seconds:
-            return None
-        return shapes.users(_OPTIONS.shape, at_s, seconds, _OPTIONS.users), _SPAWNED_A_SECOND
+    class ChosenShape(LoadTestShape):
+        """The number of users over time."""
+
+        def tick(self) -> tuple[int, float] | None:
+            at_s, seconds = self.get_run_time(), _OPTIONS.seconds
+            if at_s > seconds:
+                return None
+            return shapes.users(_OPTIONS.shape, at_s, seconds, _OPTIONS.users), SPAWNED_A_SECOND
+
+
+@events.spawning_complete.add_listener
+def count_users(user_count: int, **_: Any) -> None:
+    _USERS.append(user_count)
 
 
 @events.quitting.add_listener
 def report(environment: Any, **_: Any) -> None:
     """Write the report at the end and set the exit code."""
+    users = max(_USERS) if _OPTIONS.is_page_in_charge else _OPTIONS.users
     limits = budget.read(Path(_OPTIONS.budget) if _OPTIONS.budget else None)
     result = Result(
         url=_PLAN.url,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        command=f"make load SHAPE={_OPTIONS.shape} USERS={_OPTIONS.users}",
+        command=f"make load SHAPE={_OPTIONS.shape} USERS={users}",
         machine=machine.description(("locust",)),
-        summary=f"Locust, {_OPTIONS.shape}: {_OPTIONS.users} users at most, which wait for answers",
-        options={"shape": _OPTIONS.shape, "users": _OPTIONS.users, "writes": _OPTIONS.writes},
+        summary=f"Locust, {_OPTIONS.shape}: {users} users at most, which wait for answers",
+        options={"shape": _OPTIONS.shape, "users": users, "writes": _OPTIONS.writes},
         seconds=float(max(1, len(_FIGURES.seconds))),
         figures=_FIGURES,
         judge=_JUDGE,

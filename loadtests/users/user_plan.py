@@ -13,12 +13,13 @@ from loadtests.users.shapes import Shape
 from loadtests.workload import world as worlds
 from loadtests.workload.world import NamedHistory
 
+SPAWNED_A_SECOND = 100.0
 VARIABLE = "NEARHIT_LOAD_PLAN"  # holds the path of the file
 
 
 @dataclass(frozen=True, slots=True)
 class UserOptions:
-    """writes: per second. data, budget: absolute paths."""
+    """writes: per second. data, budget: absolute paths. web: Locust's page starts the users."""
 
     shape: Shape
     users: int
@@ -29,6 +30,12 @@ class UserOptions:
     data: str | None
     budget: str | None
     report: str
+    web: bool = False
+
+    @property
+    def is_page_in_charge(self) -> bool:
+        """Whether the number of users is that of Locust's page; a shape would hide its fields."""
+        return self.web and self.shape == "steady"
 
 
 @dataclass(frozen=True, slots=True)

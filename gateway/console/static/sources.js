@@ -6,7 +6,7 @@ import { follow } from "./live.js";
 import { announce, badge, checkbox, confirmDialog, empty, field, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
 const KINDS = [["folder"], ["git"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
-const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn" };
+const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
 
 export function render(content, { signal }) {
   const list = h("div", { class: "stack" });
@@ -66,7 +66,7 @@ function sourceTable(sources, ask) {
     "Sources",
     [
       { label: "Source", cell: (row) => [h("strong", {}, row.source), h("div", { class: "muted small" }, place(row))] },
-      { label: "State", cell: (row) => [row.kind ? badge(row.state, STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error)] },
+      { label: "State", cell: (row) => [row.kind ? badge(row.state.replaceAll("_", " "), STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error), row.pending_removals && h("div", { class: "small" }, missing(row))] },
       { label: "Schedule", cell: (row) => (row.schedule ? h("code", {}, row.schedule) : h("span", { class: "muted" }, "on request")) },
       { label: "Last read", cell: (row) => formatInstant(row.last_run_at) },
       { label: "Result", cell: (row) => h("span", { class: "small" }, Object.entries(row.counts).map(([name, number]) => `${name.replaceAll("_", " ")} ${number}`).join(", ")) },
@@ -96,6 +96,7 @@ function actions(row, ask) {
     { class: "row" },
     row.kind && act("Read now", () => quick("The worker reads it", () => call("POST", `${path}/reindex`))),
     row.kind && act(row.state === "paused" ? "Resume" : "Pause", () => quick("Saved", () => call("PUT", path, { body: bodyOf(row, { paused: row.state !== "paused" }) }))),
+    row.kind && row.pending_removals && act("Remove missing", () => confirmRemovals(row, ask), "danger"),
     row.kind && act("Change", () => configure(row, ask)),
     act("Delete", () => remove(row, ask), "danger"),
   );
@@ -109,6 +110,24 @@ const bodyOf = (row, changes) => ({
   paused: row.state === "paused",
   ...changes,
 });
+
+const documents = (number) => `${formatNumber(number)} document${number === 1 ? "" : "s"}`;
+
+const missing = (row) =>
+  `${documents(row.pending_removals)} ${row.pending_removals === 1 ? "is" : "are"} no longer there, and kept until you confirm the removal.`;
+
+function confirmRemovals(row, ask) {
+  confirmDialog({
+    title: `Remove the missing documents of ${row.source}?`,
+    text: `The last reading no longer found ${documents(row.pending_removals)}. The worker reads the source again and removes up to that many. If its folder is not mounted, cancel.`,
+    action: "Remove",
+    run: async () => {
+      await call("POST", `/v1/sources/${segment(row.source)}/confirm-removals`);
+      announce("A worker removes them");
+      ask();
+    },
+  });
+}
 
 function remove(row, ask) {
   confirmDialog({

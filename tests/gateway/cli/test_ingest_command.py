@@ -6,17 +6,15 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator, Iterator
-from io import StringIO
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from gateway.cli import serve_command
 from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
-from gateway.operator import ingest_paths, ingest_progress
+from gateway.operator import ingest_paths
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.sources.conversations import ConversationSource
@@ -25,8 +23,7 @@ from ingest.sources.faqs import FaqSource
 from ingest.sources.folder import FolderSource
 from ingest.sources.git import GitSource
 from ingest.sources.parquet import ParquetSource
-from ingest.sources.source import Defaults, RefusedItem, Source
-from ingest.sources.source_sync import Report
+from ingest.sources.source import Defaults, Source
 from tests.conftest import fresh_settings
 from tests.gateway.support.commands import command, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
@@ -60,7 +57,8 @@ async def gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gatew
 
 
 def opened(*named: Path, name: str | None = None, kind: str | None = None) -> list[Source]:
-    return ingest_paths.sources(named, Defaults(), name=name, kind=kind, columns=[], prune=False)
+    sources = ingest_paths.sources(named, Defaults(), name=name, kind=kind, columns=[], prune=False)
+    return [each.source for each in sources]
 
 
 # What the paths are.
@@ -142,64 +140,46 @@ def test_what_makes_no_sense_is_told(
 def test_only_one_folder_can_be_watched(tmp_path: Path) -> None:
     note, table = write(tmp_path / "a.md"), write(tmp_path / "b.csv")
 
-    assert ingest_paths.one_folder(opened(tmp_path)).name == tmp_path.name
+    def one_folder(*named: Path) -> str:
+        sources = ingest_paths.sources(
+            named, Defaults(), name=None, kind=None, columns=[], prune=False
+        )
+        return ingest_paths.one_folder(sources)[0].name
+
+    assert one_folder(tmp_path) == tmp_path.name
     for others in ([note], [table], [tmp_path, tmp_path]):
         with pytest.raises(CommandError):
-            ingest_paths.one_folder(opened(*others))
+            one_folder(*others)
 
 
-# What a person sees.
+def test_two_places_of_one_name_are_told_apart_before_any_is_read(tmp_path: Path) -> None:
+    for team in ("a", "b"):
+        write(tmp_path / team / "docs" / "index.md")
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "docs")
+
+    with pytest.raises(CommandError, match=r"would both be the source docs: .* --source NAME"):
+        opened(tmp_path / "a" / "docs", tmp_path / "b" / "docs")
+
+    assert [each.name for each in opened(tmp_path / "a" / "docs", tmp_path / "link")] == [
+        "docs"
+    ] * 2
 
 
-@pytest.fixture
-def ten_files(tmp_path: Path) -> FolderSource:
-    for number in range(10):
-        write(tmp_path / "notes" / f"{number}.md")
-    return FolderSource(tmp_path / "notes", Defaults())
-
-
-def told(source: Source, reports: list[Report], *, terminal: bool = False) -> str:
-    """What is printed of these reports, which come every two seconds."""
-    printed = StringIO()
-    console = Console(file=printed, force_terminal=terminal, width=120)
-    clock: Iterator[float] = iter(range(0, 1_000, 2))
-    with ingest_progress.progress(console, source, lambda: next(clock)) as on_item:
-        for report in reports:
-            on_item(report)
-    return printed.getvalue()
-
-
-def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
-    ten_files: FolderSource,
+def test_a_place_is_the_same_by_any_path_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reports = [
-        Report(documents=done, chunks_added=done, chunks_kept=done, embedded=done // 2)
-        for done in range(1, 8)
+    note = write(tmp_path / "docs" / "index.md")
+    (tmp_path / "link").symlink_to(note.parent)
+    monkeypatch.chdir(note.parent)
+
+    ways = (note.parent, Path(), Path("../docs"), tmp_path / "link", note)
+    origins = [
+        ingest_paths.sources([way], Defaults(), name="x", kind=None, columns=[], prune=False)
+        for way in ways
     ]
 
-    lines = told(ten_files, reports).splitlines()
-
-    assert lines == [
-        "notes: 3 of 10, 0.5/s, 1 embedded, 83% reused, 14 s left",
-        "notes: 6 of 10, 0.5/s, 3 embedded, 75% reused, 8 s left",
-    ]
-
-
-def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
-    source = DelimitedSource(tmp_path / "leads.csv", Defaults())
-
-    lines = told(
-        source, [Report(documents=1_200, refused=[RefusedItem("x", "y")])] * 3
-    ).splitlines()
-
-    assert lines == ["leads: 1,201, 200.2/s, 0 embedded, 0% reused"]
-
-
-def test_a_terminal_gets_a_bar(ten_files: FolderSource) -> None:
-    printed = told(ten_files, [Report(documents=10, chunks_kept=10)], terminal=True)
-
-    assert "10/10" in printed
-    assert "100% reused" in printed
+    assert len({each.origin.name for (each,) in origins}) == 1
+    assert origins[0][0].origin.name.endswith(f":{note.parent.resolve()}")
 
 
 # The command.
@@ -236,6 +216,75 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
         ("owls", "talks/1"),
     ):
         assert (await ana.found(query, alpha=0))[0] == document_id
+
+
+@pytest.mark.slow
+async def test_a_folder_of_another_place_joins_a_source_only_if_that_is_named(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    for team in ("a", "b"):
+        write(tmp_path / team / "docs" / "index.md", f"# Index\n\nOf team {team}.\n")
+        write(tmp_path / team / "docs" / f"{team}.md", f"# Team\n\nThe {team} page.\n")
+    await gateway.tenant("joined")
+    ana = await gateway.caller("ana", tenant="joined")
+    first, second = (str(tmp_path / team / "docs") for team in ("a", "b"))
+    ingest = ("ingest", "--tenant", "joined", "--prune")
+    await succeeds(environment, *ingest, first)
+
+    silent = await command(environment, *ingest, second)
+    joined = await command(environment, *ingest, second, "--source", "docs")
+    again = await succeeds(environment, *ingest, first)
+    (tmp_path / "a" / "docs").rename(tmp_path / "moved")
+    moved = await command(environment, *ingest, str(tmp_path / "moved"), "--source", "docs")
+    origin = silent.stderr.split("--origin '")[1].split("'")[0]
+    same = await succeeds(
+        environment, *ingest, str(tmp_path / "moved"), "--source", "docs", "--origin", origin
+    )
+
+    assert silent.exit_code == 1
+    assert "Choose another name with --source NAME" in silent.stderr
+    assert joined.exit_code == 1
+    assert "1 documents (0 unchanged), 0 removed" in joined.stdout
+    assert "refused index.md: another origin of this source" in joined.stdout
+    assert again.startswith("2 documents (2 unchanged), 0 removed")
+    assert "0 documents (0 unchanged), 0 removed" in moved.stdout  # both are of the first place
+    assert same.startswith("2 documents (2 unchanged), 0 removed")
+    for document in ("docs/index.md", "docs/a.md", "docs/b.md"):
+        assert (await ana.call("GET", f"/v1/documents/{document}")).status_code == 200
+    assert "team a" in (await ana.call("GET", "/v1/documents/docs/index.md")).text
+
+
+@pytest.mark.slow
+async def test_a_prune_of_much_needs_a_yes_and_one_of_all_needs_to_be_told(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    notes = [write(tmp_path / "wiki" / f"{number}.md", f"Note {number}.") for number in range(10)]
+    await gateway.tenant("pruned")
+    ana = await gateway.caller("ana", tenant="pruned")
+    ingest = ("ingest", str(tmp_path / "wiki"), "--tenant", "pruned")
+    await succeeds(environment, *ingest)
+    for note in notes[:2]:
+        note.unlink()
+    few = await succeeds(environment, *ingest, "--prune")
+    for note in notes[2:5]:
+        note.unlink()
+    many = await command(environment, *ingest, "--prune")
+    told = await succeeds(environment, *ingest, "--prune", "--yes")
+    for note in notes[5:]:
+        note.unlink()
+    every = await command(environment, *ingest, "--prune", "--yes")
+    unsure = await command(environment, *ingest, "--prune", "--allow-empty")
+    kept = await ana.call("GET", "/v1/documents/wiki/9.md")
+    gone = await succeeds(environment, *ingest, "--prune", "--allow-empty", "--yes")
+
+    assert "2 removed" in few
+    assert many.exit_code == 1
+    assert "kept 3 of 8 documents are no longer in wiki. They stay: to remove" in many.stdout
+    assert "3 removed" in told
+    assert every.exit_code == unsure.exit_code == 1
+    assert "the path may be unmounted" in every.stdout
+    assert kept.status_code == 200
+    assert "5 removed" in gone
 
 
 @pytest.mark.slow

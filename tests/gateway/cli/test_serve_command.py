@@ -346,6 +346,23 @@ async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
     assert "NEARHIT_MODE=test" in line
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_an_embedder_that_the_index_does_not_have_is_told_before_anything_listens(
+    environment: dict[str, str], workers: str
+) -> None:
+    async with serving(environment):  # the index is of the static embedder from now on
+        pass
+
+    line = await fails(
+        environment | {"NEARHIT_EMBEDDER": "hashing", "NEARHIT_MODE": "test"},
+        *("serve", "--port", "0", "--workers", workers),
+    )
+
+    assert "the embedder of this index is ('wordllama" in line
+    assert "set it back" in line
+    assert "NEARHIT_EMBEDDER_NEXT" in line
+
+
 @pytest.mark.parametrize("command", ["serve", "worker", "status"])
 async def test_a_role_of_searches_that_may_read_a_table_is_told_before_anything_starts(
     servers: Servers, databases: "asyncio.Queue[str]", command: str

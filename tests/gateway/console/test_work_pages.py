@@ -127,6 +127,28 @@ class TestSources:
 
         assert await ana.found("annual leave") == []
 
+    async def test_a_source_whose_folder_is_empty_asks_an_admin(
+        self, console: Console, services: Services, folder: Path, admin: Caller, ana: Caller
+    ) -> None:
+        source = {"kind": "folder", "settings": {"path": "handbook"}}
+        await admin.call("PUT", "/v1/sources/handbook", json=source)
+        await admin.call("POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        await asyncio.to_thread((folder / "leave.md").unlink)
+        await admin.call("POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        await console.open(admin.key, "#/sources")
+        await expect(console.page.locator("tbody")).to_contain_text("needs attention")
+        await expect(console.page.locator("tbody")).to_contain_text("1 document is no longer there")
+
+        await console.page.get_by_role("button", name="Remove missing handbook").click()
+        await console.page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        await expect(console.page.get_by_role("dialog")).to_have_count(0)
+        await work(services)
+        await expect(console.page.locator("tbody")).to_contain_text("idle")
+
+        assert await ana.found("annual leave") == []
+
 
 class TestJobs:
     async def test_a_failed_job_is_replayed(

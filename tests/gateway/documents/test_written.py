@@ -83,6 +83,28 @@ async def test_a_document_stays_cut_as_it_was_unless_another_cut_is_named(ana: C
     assert whole["chunks"] == {"added": 1, "unchanged": 0, "removed": 4, "embedded": 1}
 
 
+async def test_a_text_that_is_too_long_to_stay_whole_is_stored_with_a_warning(ana: Caller) -> None:
+    text = "\n\n".join(f"Message {number} of a long talk." for number in range(500))
+    body = {"text": text, "chunker": "whole"}
+
+    written = await ana.put("talk", text, chunker="whole")
+    again = await ana.put("talk", text, chunker="whole")
+    (line,) = await batch(ana, {"document_id": "talk-2", **body})
+    queued = await ana.call(
+        "PUT", "/v1/documents/talk-3", json=body, headers={"Prefer": "respond-async"}
+    )
+    short = await ana.put("short", text[:8_000], chunker="whole")
+
+    (warning,) = written["warnings"]
+    assert warning["code"] == "not-whole"
+    assert f"{len(text):,} characters" in warning["detail"]
+    assert "up to 8,000 in one chunk" in warning["detail"]
+    assert written["chunks"]["added"] > 1
+    assert again["warnings"] == line["warnings"] == written["warnings"]
+    assert queued.status_code == 202  # the result of the job has them
+    assert (short["chunks"]["added"], short["warnings"]) == (1, [])
+
+
 # Revisions.
 
 

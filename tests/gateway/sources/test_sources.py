@@ -46,9 +46,16 @@ def settings(settings: Settings, root: Path) -> Settings:
 
 
 @pytest.fixture
-async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+async def services(
+    settings: Settings, metrics: Metrics, embedder: Embedder
+) -> AsyncIterator[Services]:
     """A worker's, which does what is queued when it is told to."""
-    async with open_services(settings, Metrics(), embedder) as made:
+    async with open_services(settings, metrics, embedder) as made:
         yield made
 
 
@@ -109,6 +116,72 @@ class TestReading:
         assert second["counts"]["embedded"] == 0
         assert second_job["result"]["first_rejected"][0].startswith("broken.md: not UTF-8")
         assert await ana.found("leave travel") == ["handbook/leave.md"]
+
+    @pytest.mark.slow
+    async def test_an_empty_folder_keeps_its_documents_until_an_admin_confirms_their_removal(
+        self, admin: Caller, ana: Caller, services: Services, metrics: Metrics, root: Path
+    ) -> None:
+        await put(admin)
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        too_early = await admin.call("POST", "/v1/sources/handbook/confirm-removals")
+        mounted, unmounted = root / "handbook", root / "elsewhere"
+        mounted.rename(unmounted)
+        mounted.mkdir()
+        for _ in range(2):  # a second reading keeps them as well
+            await ask(admin, "POST", "/v1/sources/handbook/reindex")
+            await work(services)
+        empty = await source(admin)
+        found = set(await ana.found("leave travel"))
+        await services.state_sampler.sample()
+        exposed = metrics.registry.exposition()[0].decode()
+        not_allowed = await ana.call("POST", "/v1/sources/handbook/confirm-removals")
+        await ask(admin, "POST", "/v1/sources/handbook/confirm-removals")
+        await work(services)
+        confirmed = await source(admin)
+
+        problem(too_early, 409)
+        problem(not_allowed, 403)
+        assert (empty["state"], empty["pending_removals"]) == ("needs_attention", 2)
+        assert empty["counts"]["removed"] == 0
+        assert "nearhit_sources_needing_attention 1.0" in exposed
+        assert found == {"handbook/leave.md", "handbook/travel.md"}
+        assert (confirmed["state"], confirmed["pending_removals"]) == ("idle", None)
+        assert confirmed["counts"]["removed"] == 2
+        assert await ana.found("leave travel") == []
+
+    @pytest.mark.slow
+    async def test_a_confirmation_holds_for_one_reading_and_for_what_was_shown(
+        self, admin: Caller, services: Services, root: Path
+    ) -> None:
+        notes = [root / "handbook" / f"{number}.md" for number in range(10)]
+        for note in notes:
+            note.write_text(f"Note {note.stem}.")
+        await put(admin)
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+
+        async def remove(count: int, *, confirms: bool) -> dict[str, Any]:
+            for note in notes[:count]:
+                note.unlink(missing_ok=True)
+            path = "confirm-removals" if confirms else "reindex"
+            await ask(admin, "POST", f"/v1/sources/handbook/{path}")
+            await work(services)
+            return await source(admin)
+
+        many = await remove(4, confirms=False)
+        more = await remove(6, confirms=True)  # two more are missing than the admin was shown
+        once = await remove(6, confirms=True)
+        again = await remove(10, confirms=False)
+        for note in notes:
+            note.write_text(f"Note {note.stem}.")
+        back = await remove(0, confirms=False)
+
+        assert (many["state"], many["pending_removals"]) == ("needs_attention", 4)
+        assert (more["state"], more["pending_removals"]) == ("needs_attention", 6)
+        assert (once["state"], once["counts"]["removed"]) == ("idle", 6)
+        assert (again["state"], again["pending_removals"]) == ("needs_attention", 4)
+        assert (back["state"], back["pending_removals"]) == ("idle", None)
 
     @pytest.mark.slow
     async def test_a_file_is_read_by_its_kind(

@@ -48,6 +48,7 @@ WITHOUT_GRANTS = {
     "partitions": "the worker's",
     "records": "fills shards with texts; masks in memory decide who sees them (decision 38)",
     "resident": "fills shards; what they propose is read by `search.proposed`, with grants",
+    "source_origins": "the operator's, who ingests: identifiers of one source, and no text",
     "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",
     "tenant_deletion": "the worker's",

@@ -7,7 +7,8 @@ import pytest
 
 from index.model.document import TEXT_CHARACTERS_MAX, Document
 from ingest.sources.folder import FolderSource
-from ingest.sources.source import Defaults, Item, RefusedItem
+from ingest.sources.skipped import HIDDEN
+from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
 
@@ -123,7 +124,7 @@ def test_hidden_files_and_folders_are_left_out(folder: Path) -> None:
     for name in (".git/a.md", ".a.md", "b/.c/d.md"):
         write(folder / name)
 
-    assert read(folder) == []
+    assert read(folder) == [SkippedFiles(HIDDEN, 3, (".a.md", ".git", "b/.c"))]
 
 
 def test_one_file_is_a_source_too(folder: Path) -> None:

@@ -15,6 +15,7 @@ from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.folder import FolderSource
+from ingest.sources.pruning import PrunePolicy
 from ingest.sources.source import Defaults, Item
 from ingest.sources.source_sync import Report, read_source
 from ingest.write.batch import DOCUMENTS_MAX
@@ -51,7 +52,7 @@ async def read(
         "acme",
         writer=writer,
         documents=documents,
-        prune=prune,
+        prune=PrunePolicy(0.2) if prune else None,
         on_item=lambda _report: None,
     )
 
@@ -105,7 +106,7 @@ async def test_each_item_is_told_once_in_its_order(
         "acme",
         writer=writer,
         documents=documents,
-        prune=False,
+        prune=None,
         on_item=lambda report: told.append(report.documents + len(report.refused)),
     )
 
@@ -193,7 +194,7 @@ async def test_what_two_batches_say_is_embedded_once(
         "acme",
         writer=Writer(documents, patient, invalidation),
         documents=documents,
-        prune=False,
+        prune=None,
         on_item=lambda _report: None,
     )
 
@@ -210,7 +211,7 @@ async def test_what_comes_next_is_planned_while_what_came_before_is_committed(
         "acme",
         writer=Writer(documents, embedder, slow),
         documents=documents,
-        prune=False,
+        prune=None,
         on_item=lambda _report: None,
     )
 
@@ -236,7 +237,7 @@ async def test_of_a_document_that_comes_again_the_last_is_there(
         "acme",
         writer=writer,
         documents=documents,
-        prune=False,
+        prune=None,
         on_item=lambda _report: None,
     )
 
@@ -256,7 +257,7 @@ async def test_what_comes_next_is_read_while_what_came_before_is_written(
         "acme",
         writer=Writer(documents, told, invalidation),
         documents=documents,
-        prune=False,
+        prune=None,
         on_item=lambda _report: None,
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
 from ingest.sources.folder import FolderSource
+from ingest.sources.pruning import PrunePolicy
 from ingest.sources.source import Defaults
 from ingest.sources.source_sync import Report
 from ingest.sources.watch import Changes, Watch, changes
@@ -37,6 +38,7 @@ class Watched:
             "acme",
             writer=writer,
             documents=documents,
+            prune=PrunePolicy(0.5),
             on_report=self.reports.put_nowait,
             on_failure=self.failures.append,
         )

@@ -38,6 +38,20 @@ def test_a_soak_takes_an_hour_at_least() -> None:
     assert shapes.lasting("steady", 60) == 60
 
 
+@pytest.mark.parametrize(
+    ("shape", "web", "in_charge"),
+    [("steady", True, True), ("steady", False, False), ("ramp", True, False)],
+)
+def test_the_page_sets_the_number_of_users_unless_a_shape_was_asked_for(
+    *, shape: Shape, web: bool, in_charge: bool
+) -> None:
+    options = UserOptions(
+        shape, MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html", web=web
+    )
+
+    assert options.is_page_in_charge is in_charge
+
+
 def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_path: Path) -> None:
     options = UserOptions(
         "steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html"

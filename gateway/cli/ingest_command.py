@@ -1,0 +1,177 @@
+"""`nearhit ingest`: reads folders, files and repositories into a tenant."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gateway.cli import common
+from gateway.cli.common import console
+from gateway.settings import Settings
+
+if TYPE_CHECKING:  # these imports would slow `--help`
+    from gateway.operator.ingest_paths import OpenedSource
+    from ingest.sources.pruning import PrunePolicy
+    from ingest.sources.source_sync import Report
+
+
+def ingest(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
+    ],
+    *,
+    tenant: Annotated[str, typer.Option(help="The tenant.")] = "default",
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the source. Default: the name of the folder or file. A source that is "
+            "read from another place is joined only if you name it here."
+        ),
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the place that is read. Default: the machine and the path. Give the same "
+            "name if one folder is read on several machines, in containers, or has moved."
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Kind of the path: folder, git, csv, parquet, faqs or conversations. Default: by "
+            "its name."
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="FIELD=NAME: the column of a table that holds a field, if their names differ. "
+            "Fields: id, title, text, uri, language, tags, owner, readers, chunker, summaries. "
+            "Repeat for more."
+        ),
+    ] = None,
+    owner: Annotated[str | None, typer.Option(help="Owner of documents that set none.")] = None,
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Reader of documents that set none: user:ID, group:ID, tenant or public; repeat "
+            "for more. Default: tenant."
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Tag of documents that set none; repeat for more.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of documents that set none.")
+    ] = None,
+    chunker: Annotated[
+        str | None,
+        typer.Option(
+            help="How documents that set none are split into chunks: structure, tokens:500/50, …"
+        ),
+    ] = None,
+    summaries: Annotated[
+        str,
+        typer.Option(
+            help="How long documents that set none are summarized: none, extract (sentences of the "
+            "text) or model."
+        ),
+    ] = "none",
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="With --prune or --watch: also remove more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of "
+            "the source's documents. Default: ask on a terminal, else keep them.",
+        ),
+    ] = False,
+    allow_empty: Annotated[
+        bool,
+        typer.Option(
+            "--allow-empty",
+            help="With --prune or --watch: a path without any item may lose all its documents.",
+        ),
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Follow changes of the folder until stopped.")
+    ] = False,
+) -> None:
+    """Read documents into a tenant; only changed chunks are embedded.
+
+    A folder gives a document per Markdown, text, HTML, PDF or DOCX file; a table (CSV, TSV,
+    Parquet) one per row; questions and answers (YAML, JSON) one per question; conversations (JSONL)
+    one per line; a repository (--kind git) one per file at HEAD, per tag and per changelog entry.
+
+    A file's front matter may set title, tags, readers, owner, language, chunker and summaries.
+    An interrupted run can be repeated. Exits with 1 if an item was refused, or if documents that
+    --prune would remove were kept.
+    """
+    with common.errors(), common.servers(Settings()) as settings:
+        from gateway.operator import ingest_paths, ingest_progress, operations
+        from ingest.sources.pruning import PrunePolicy
+        from ingest.sources.source import Defaults
+
+        defaults = Defaults(
+            owner,
+            tuple(reader or ("tenant",)),
+            tuple(tag or ()),
+            language or settings.language,
+            chunker,
+            ingest_paths.summaries(summaries),
+        )
+        sources = ingest_paths.sources(
+            paths,
+            defaults,
+            name=source,
+            origin=origin,
+            kind=kind,
+            columns=column or [],
+            prune=prune,
+        )
+        policy = PrunePolicy(settings.source_prune_share_max, None if yes else 0, allow_empty)
+        if watch:
+            folder, folder_origin = ingest_paths.one_folder(sources)
+            on_report, on_failure = ingest_progress.watching(console, folder)
+            asyncio.run(
+                operations.watch(
+                    settings,
+                    folder,
+                    tenant,
+                    folder_origin,
+                    prune=policy,
+                    on_report=on_report,
+                    on_failure=on_failure,
+                )
+            )
+            return
+        incomplete = 0
+        for opened in sources:
+            report = _ingest(settings, opened, tenant, policy if prune else None)
+            incomplete += bool(report.refused or report.pending)
+    raise typer.Exit(1 if incomplete else 0)
+
+
+def _ingest(
+    settings: Settings, opened: "OpenedSource", tenant: str, prune: "PrunePolicy | None"
+) -> "Report":
+    """Read one source; on a terminal, ask before many documents are removed."""
+    from gateway.operator import ingest_progress, operations
+
+    read, origin = opened.source, opened.origin
+    with ingest_progress.progress(console, read) as on_item:
+        report = asyncio.run(
+            operations.ingest(settings, read, tenant, origin, prune=prune, on_item=on_item)
+        )
+    pending = report.pending
+    asks = console.is_terminal and sys.stdin.isatty()
+    if pending is not None and pending.because == "share" and asks:
+        question = ingest_progress.pending_text(read.name, pending)
+        if typer.confirm(f"{question} Remove them?"):
+            asyncio.run(operations.remove_pending(settings, read, tenant, origin, report))
+    ingest_progress.show(console, report, read.name)
+    return report

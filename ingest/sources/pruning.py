@@ -1,0 +1,35 @@
+"""Decides whether a reading may remove the documents that its source no longer has; does no I/O."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+KeptBecause: TypeAlias = Literal["empty", "share"]
+
+
+@dataclass(frozen=True, slots=True)
+class PrunePolicy:
+    """How many missing documents a reading removes without a confirmation.
+
+    share_max: of the stored documents; a single document is always removed if others remain.
+    confirmed: how many may be removed however large their share; None for any number.
+    allows_empty: whether a source without any item may lose its documents, if that is confirmed.
+    """
+
+    share_max: float
+    confirmed: int | None = 0
+    allows_empty: bool = False
+
+    def kept_because(self, missing: int, stored: int, *, is_empty: bool) -> KeptBecause | None:
+        """Why the missing documents stay; None if they are removed.
+
+        is_empty: whether the source has no item now, as an unmounted folder has none.
+        """
+        if is_empty and not self.allows_empty:
+            return "empty"
+        if self.confirmed is None or missing <= self.confirmed:
+            return None
+        is_small = missing <= 1 or missing <= self.share_max * stored
+        return None if is_small and not is_empty else "share"
+
+
+ANY_NUMBER = PrunePolicy(1.0, confirmed=None, allows_empty=True)

@@ -1,0 +1,40 @@
+"""Counts the files of a folder that are not read, by the reason."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from ingest.sources.source import SkippedFiles
+
+EXAMPLES_MAX = 5
+HIDDEN = "hidden files and folders"
+TABLES = "tables, questions or conversations, which you ingest by their own paths"
+LINKS = "links to folders, whose files are read at their own paths"
+TYPES = "files of other types"
+
+TABLE_SUFFIXES = frozenset(
+    {".csv", ".tsv", ".parquet", ".yaml", ".yml", ".json", ".jsonl", ".ndjson"}
+)
+
+
+class SkippedCounter:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers: Counter[str] = Counter()
+        self._examples: dict[str, list[str]] = {}
+
+    def add(self, path: Path, reason: str) -> None:
+        self._numbers[reason] += 1
+        examples = self._examples.setdefault(reason, [])
+        if len(examples) < EXAMPLES_MAX:
+            relative = path.relative_to(self._folder).as_posix()
+            examples.append(relative.encode(errors="backslashreplace").decode())
+
+    def items(self) -> Iterator[SkippedFiles]:
+        for reason, number in sorted(self._numbers.items()):
+            yield SkippedFiles(reason, number, tuple(self._examples[reason]))
+
+
+def reason_of_file(path: Path) -> str:
+    """Why a file that a folder does not read is skipped, by its name."""
+    return TABLES if path.suffix.lower() in TABLE_SUFFIXES else TYPES

@@ -1,0 +1,120 @@
+"""What a person sees of `nearhit ingest` while it reads and when it has read."""
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gateway.operator import ingest_progress
+from gateway.operator.pace import Pace, duration
+from ingest.sources.delimited import DelimitedSource
+from ingest.sources.folder import FolderSource
+from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
+from ingest.sources.source_sync import Report
+from tests.ingest.sources.files import write
+
+
+@pytest.fixture
+def ten_files(tmp_path: Path) -> FolderSource:
+    for number in range(10):
+        write(tmp_path / "notes" / f"{number}.md")
+    return FolderSource(tmp_path / "notes", Defaults())
+
+
+def told(source: Source, reports: list[Report], *, terminal: bool = False) -> str:
+    """What is printed of these reports, which come every two seconds."""
+    printed = StringIO()
+    console = Console(file=printed, force_terminal=terminal, width=120)
+    clock: Iterator[float] = iter(range(0, 1_000, 2))
+    with ingest_progress.progress(console, source, lambda: next(clock)) as on_item:
+        for report in reports:
+            on_item(report)
+    return printed.getvalue()
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(
+    ten_files: FolderSource,
+) -> None:
+    reports = [
+        Report(documents=done, chunks_added=done, chunks_kept=done, embedded=done // 2)
+        for done in range(1, 8)
+    ]
+
+    lines = told(ten_files, reports).splitlines()
+
+    assert lines == [
+        "notes: 3 of 10, 0.5/s, 1 embedded, 83% reused, 14 s left",
+        "notes: 6 of 10, 0.5/s, 3 embedded, 75% reused, 8 s left",
+    ]
+
+
+def test_the_time_that_is_left_follows_the_speed_of_the_last_half_minute() -> None:
+    """A thousand unchanged documents in a second, and then new ones, one a second."""
+    now_s = 0.0
+    pace = Pace(2_000, lambda: now_s)
+    pace.record(64)
+    assert (pace.items_per_s, pace.left_s) == (None, None)  # a batch is no speed
+
+    now_s = 1.0
+    pace.record(1_000)
+    for _ in range(60):
+        now_s += 1.0
+        pace.record(1_000 + round(now_s - 1))
+
+    assert pace.items_per_s == 1.0
+    assert pace.left_s == 940.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.4, "0 s"),
+        (59.4, "59 s"),
+        (61, "1 min 1 s"),
+        (3_599.6, "1 h 0 min"),
+        (90_000, "25 h 0 min"),
+    ],
+)
+def test_a_duration_has_its_two_largest_units(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_skipped_files_are_counted_by_reason_and_named(tmp_path: Path) -> None:
+    for name in ("a.md", "b.csv", "c.YAML", "sub/d.png", "sub/e.jsonl", ".git/HEAD", ".env"):
+        write(tmp_path / "notes" / name)
+    (tmp_path / "notes" / "again").symlink_to(tmp_path / "notes" / "sub")
+    source = FolderSource(tmp_path / "notes", Defaults())
+    report = Report(documents=1)
+    report.skipped = [item for item in source.documents() if isinstance(item, SkippedFiles)]
+    printed = StringIO()
+
+    ingest_progress.show(Console(file=printed, width=200), report, "notes")
+
+    assert printed.getvalue().splitlines()[1:] == [
+        "skipped 1: files of other types (sub/d.png)",
+        "skipped 2: hidden files and folders (.env, .git)",
+        "skipped 1: links to folders, whose files are read at their own paths (again)",
+        (
+            "skipped 3: tables, questions or conversations, which you ingest by their own paths "
+            "(b.csv, c.YAML, sub/e.jsonl)"
+        ),
+    ]
+
+
+def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
+    source = DelimitedSource(tmp_path / "leads.csv", Defaults())
+
+    lines = told(
+        source, [Report(documents=1_200, refused=[RefusedItem("x", "y")])] * 3
+    ).splitlines()
+
+    assert lines == ["leads: 1,201, 200.2/s, 0 embedded, 0% reused"]
+
+
+def test_a_terminal_gets_a_bar(ten_files: FolderSource) -> None:
+    printed = told(ten_files, [Report(documents=10, chunks_kept=10)], terminal=True)
+
+    assert "10/10" in printed
+    assert "100% reused" in printed

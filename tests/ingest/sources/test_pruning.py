@@ -1,0 +1,26 @@
+"""What a reading may remove without being told so."""
+
+import pytest
+
+from ingest.sources.pruning import ANY_NUMBER, KeptBecause, PrunePolicy
+
+
+@pytest.mark.parametrize(
+    ("policy", "missing", "stored", "is_empty", "because"),
+    [
+        (PrunePolicy(0.2), 2, 10, False, None),
+        (PrunePolicy(0.2), 3, 10, False, "share"),
+        (PrunePolicy(0.2), 1, 2, False, None),  # one page of a small source
+        (PrunePolicy(0.2), 1, 1, True, "empty"),
+        (PrunePolicy(1.0), 10, 10, True, "empty"),
+        (PrunePolicy(0.2, confirmed=None), 10, 10, True, "empty"),
+        (PrunePolicy(1.0, allows_empty=True), 10, 10, True, "share"),
+        (PrunePolicy(0.2, confirmed=3), 3, 10, False, None),
+        (PrunePolicy(0.2, confirmed=3), 4, 10, False, "share"),  # more than was confirmed
+        (ANY_NUMBER, 10, 10, True, None),
+    ],
+)
+def test_much_stays_until_it_is_confirmed(
+    policy: PrunePolicy, missing: int, stored: int, *, is_empty: bool, because: KeptBecause | None
+) -> None:
+    assert policy.kept_because(missing, stored, is_empty=is_empty) == because
