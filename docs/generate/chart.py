@@ -2,10 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import SecretStr
-
+from gateway.setting_sources import secret_names, variable
 from gateway.settings import Settings
 
 SCHEMA = Path(__file__).parents[2] / "deploy" / "helm" / "nearhit" / "values.schema.json"
@@ -16,16 +15,12 @@ SET_BY_CHART = {"data_dir", "host", "port", "shutdown_s", "worker_metrics_port",
 def schema() -> str:
     """The chart's schema with the names of all settings; everything else stays as it is."""
     text: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    secrets = {name for name, field in Settings.model_fields.items() if is_secret(field.annotation)}
+    secrets = set(secret_names(Settings.model_fields))
     names = Settings.model_fields.keys() - secrets - SET_BY_CHART
     text["$defs"]["settings"]["propertyNames"]["enum"] = _variables(names)
     text["$defs"]["secrets"]["propertyNames"]["enum"] = _variables(secrets)
     return json.dumps(text, indent=2, ensure_ascii=False) + "\n"
 
 
-def is_secret(annotation: Any) -> bool:
-    return annotation is SecretStr or any(map(is_secret, get_args(annotation)))
-
-
 def _variables(names: set[str]) -> list[str]:
-    return sorted(f"NEARHIT_{name.upper()}" for name in names)
+    return sorted(map(variable, names))

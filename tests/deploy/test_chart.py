@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from docs.generate import chart
+from gateway.setting_sources import unknown_variables
 from gateway.settings import Settings
 from tests.deploy.tools import CHART, ROOT, check_object, helm, needs_tools, render
 from tests.docs.named_tests import table_rows
@@ -106,8 +107,9 @@ async def test_pods_get_settings_that_exist_in_a_form_that_the_gateway_accepts(
     objects = await render(EVERYTHING)
     for component in ("gateway", "worker"):
         with monkeypatch.context() as patched:
-            for name, value in environment_of(container_of(objects, component)).items():
-                assert name.removeprefix("NEARHIT_").lower() in Settings.model_fields, name
+            variables = environment_of(container_of(objects, component))
+            assert unknown_variables(Settings.model_fields, variables) == []
+            for name, value in variables.items():
                 patched.setenv(name, value if isinstance(value, str) else f"redis://{'-' * 32}")
             settings = Settings()
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.setting_sources import unknown_variables
 from gateway.settings import Settings
 from tests.docs import pasted
 from tests.docs.named_tests import ROOT
@@ -36,6 +37,7 @@ _CLUSTER = "it needs a registry and a cluster; tests/deploy renders and checks t
 _DOCKER = "it needs a Docker daemon; tests/deploy checks the file and the image"
 _RELEASE = "it builds a release from an index of packages; tests/test_wheel.py runs the wheel"
 _FOREVER = "it runs until it is stopped; tests/gateway/cli runs it"
+_SERVERS = "its servers are the operator's; tests/gateway/cli/test_config_command.py runs it"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
 # By the line's beginning.
 NOT_RUN = {
@@ -53,6 +55,7 @@ NOT_RUN = {
     "nearhit ingest ~/handbook --watch": _FOREVER,
     "nearhit serve --workers 4": _FOREVER,
     "nearhit worker": _FOREVER,
+    "nearhit config check --connect": _SERVERS,
     "NEARHIT_DATABASE_URL=postgresql://… nearhit restore": _RECOVERY,
     "pg_basebackup": _RECOVERY,
     "pg_verifybackup": _RECOVERY,
@@ -71,32 +74,37 @@ NOT_RUN = {
 }
 # `curl` alone succeeds when it is refused. `pip` checks that the extra exists and is installed.
 # `pytest` would run tests within a test. A load test may find the machine too slow for the budget.
-_PRELUDE = (
-    f"""
-ROOT={ROOT}
-"""
-    + r"""
+_PRELUDE = r"""
 curl() {
   local body
   body=$(command curl --fail-with-body "$@") || { echo "refused: $body" >&2; return 1; }
   printf '%s\n' "$body"
-  case "$*" in */v1/search\ *) grep -q '"hits":\[{' <<< "$body" ;; esac
+  case "$* $body" in */v1/search\ *'"hits":[]'*) echo "no hits" >&2; return 1 ;; esac
 }
 pip() {
   local said
-  said=$(cd "$ROOT" && command pip "$1" --dry-run --no-index --no-build-isolation "${@:2}" 2>&1) &&
-    ! grep 'does not provide the extra' <<< "$said"
+  said=$(cd "$ROOT" && command pip "$1" --dry-run --no-index --no-build-isolation "${@:2}" 2>&1) ||
+    { echo "$said" >&2; return 1; }
+  case "$said" in *'does not provide the extra'*) echo "$said" >&2; return 1 ;; esac
 }
 pytest() { cd "$ROOT"; command pytest --collect-only -q -p no:cacheprovider "$@" >/dev/null; }
 nearhit() { command nearhit "$@" || [[ $?$1 == 1loadtest ]]; }
 """
-)
 # A program keeps what it found by one of these names.
 _HAS_HITS = """
 found = globals()
 assert [*found.get("hits", ()), *found.get("results", ()), *([hit] if "hit" in found else ())]
 """
-_OF_CLIENTS = {"NEARHIT_KEY", "NEARHIT_URL"}
+# What the sample searches show: with curl, and from Python.
+SHOWN = {
+    "README.md": (
+        '{"hits":[{"chunk_id":',
+        '"document_id":"handbook/people/annual-leave.md"',
+        " handbook/people/annual-leave.md: ",
+    )
+}
+# A page that shows what a mistake gives.
+MISTAKES = {"run.md": ["NEARHIT_PROT is no setting; did you mean NEARHIT_PORT?"]}
 
 
 def is_run(line: str) -> bool:
@@ -117,7 +125,7 @@ def commands(text: str) -> list[str]:
 
 def script_of(page: Path, folder: Path, replaced: Mapping[str, str]) -> str:
     """All that the page tells to paste into a shell, and its programs in Python."""
-    parts = [_PRELUDE]
+    parts = [f"ROOT={ROOT}", _PRELUDE]
     for number, block in enumerate(pasted.blocks_of(page)):
         if block.language == "sh":
             parts += filter(is_run, commands(block.text))
@@ -180,7 +188,7 @@ async def test_every_line_that_a_page_tells_to_paste_works(tmp_path: Path) -> No
             for page in PAGES:
                 script = script_of(page, tmp_path, replaced)
                 ended = await pasted.run(script, variables, tmp_path)
-                if ended.status:
+                if ended.status or not all(text in ended.out for text in SHOWN.get(page.name, ())):
                     failures[page.name] = ended
     assert failures == {}
 
@@ -202,6 +210,7 @@ def test_data_that_a_page_shows_is_well_formed(page: Path) -> None:
 )
 def test_the_settings_that_a_page_names_exist(page: Path) -> None:
     names = re.findall(r"\bNEARHIT_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8"))
-    known = {f"NEARHIT_{name.upper()}" for name in Settings.model_fields} | _OF_CLIENTS
 
-    assert set(names) <= known
+    assert unknown_variables(Settings.model_fields, dict.fromkeys(names, "")) == MISTAKES.get(
+        page.name, []
+    )
