@@ -248,8 +248,10 @@ def test_the_readme_of_the_chart_names_every_value_and_no_other() -> None:
 async def test_the_values_of_the_page_are_accepted() -> None:
     page = (ROOT / "docs" / "operations" / "kubernetes.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^ +```yaml\n(.*?)^ +```", page, re.MULTILINE | re.DOTALL)
-    values = yaml.safe_load(block)
+    assignments = re.findall(r"--set \S+", page)
 
-    objects = await render(values)
+    objects = await render(yaml.safe_load(block), options=" ".join(assignments).split())
 
     assert container_of(objects, "gateway")["image"].startswith("registry.example.com/nearhit:")
+    assert of_kind(objects, "HorizontalPodAutoscaler")
+    assert of_kind(objects, "ServiceMonitor")

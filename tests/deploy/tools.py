@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 import zipfile
 from asyncio.subprocess import PIPE
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,11 +67,13 @@ async def helm(*arguments: str, expect: int = 0) -> str:
     return out + err if expect else out
 
 
-async def render(values: dict[str, Any] | None = None, name: str = "nearhit") -> list[Any]:
+async def render(
+    values: dict[str, Any] | None = None, name: str = "nearhit", options: Sequence[str] = ()
+) -> list[Any]:
     """The objects of the chart, with these values over its own."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
         yaml.safe_dump(values or {}, file)
-        text = await helm("template", name, str(CHART), "--values", file.name)
+        text = await helm("template", name, str(CHART), "--values", file.name, *options)
     return list(yaml.safe_load_all(text))
 
 
