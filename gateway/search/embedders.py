@@ -2,7 +2,7 @@
 
 static        built in
 openai        any service that speaks OpenAI's `POST /embeddings`
-onnx:FOLDER   a model in a local folder; needs the extra `nearhit[onnx]`
+onnx:FOLDER   a model in a local folder; needs the extra `onnx`
 hashing       for tests only: refused in production
 
 Each embedder is imported only if it is configured: some imports take a second.
@@ -111,7 +111,7 @@ def _onnx(settings: Settings, folder: str) -> Embedder:
 
 def _model(settings: Settings, folder: str) -> OnnxModel:
     if find_spec("onnxruntime") is None:
-        raise CommandError("onnx:FOLDER needs more than is installed: pip install 'nearhit[onnx]'")
+        raise CommandError("onnx:FOLDER needs the extra: pip install '.[onnx]' in a checkout")
     return onnx_model.read(
         Path(folder).expanduser(),
         pooling=settings.onnx_pooling,

@@ -34,7 +34,7 @@ def check(settings: Settings) -> None:
             is_there = False
         if not is_there:
             raise CommandError(
-                "NEARHIT_OTLP_ENDPOINT needs other packages: pip install 'nearhit[otel]'"
+                "NEARHIT_OTLP_ENDPOINT needs the extra `otel`: pip install '.[otel]' in a checkout"
             )
 
 

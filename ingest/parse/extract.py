@@ -91,7 +91,7 @@ class Extractor:
     def extract(self, suffix: str, content: bytes) -> Extracted:
         """Raises `Unreadable`."""
         if suffix in _NEEDS and find_spec(_NEEDS[suffix]) is None:
-            raise Unreadable("needs packages that are not installed: pip install 'nearhit[files]'")
+            raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
             connection = self._start()

@@ -1,4 +1,4 @@
-"""The Parquet source: one document a row, as in CSV; needs `nearhit[parquet]`."""
+"""The Parquet source: one document a row, as in CSV; needs the extra `parquet`."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -40,7 +40,7 @@ class ParquetSource:
         """The rows in their order. Does blocking I/O; raises nothing for a row or the file."""
         file = self._path.name
         if find_spec("pyarrow") is None:
-            message = "needs packages that are not installed: pip install 'nearhit[parquet]'"
+            message = "needs the extra `parquet`: pip install '.[parquet]' in a checkout"
             yield RefusedItem(file, message, holds="")
             return
         from pyarrow import ArrowException

@@ -69,7 +69,7 @@ class WebSource:
         Does blocking I/O; raises nothing.
         """
         if find_spec("trafilatura") is None or find_spec("protego") is None:
-            yield self._refused_whole("needs packages that are missing: pip install 'nearhit[web]'")
+            yield self._refused_whole("needs the extra `web`: pip install '.[web]' in a checkout")
             return
         try:
             rules = robots.read(self._client, self._start)

@@ -55,8 +55,6 @@ def _parse(fetched: Fetched) -> Rules:
     try:
         from protego import Protego
     except ImportError:
-        raise Unfetchable(
-            "needs packages that are not installed: pip install 'nearhit[web]'"
-        ) from None
+        raise Unfetchable("needs the extra `web`: pip install '.[web]' in a checkout") from None
     rules: Rules = Protego.parse(fetched.body.decode("utf-8", "replace"))
     return rules

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from grafana_foundation_sdk.cog import plugins
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -25,6 +26,7 @@ from tests.gateway.writes.test_queued_writes import put_later
 from tests.stub_openai import WIDTH, chat, stub_openai
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
+ADAPTER = yaml.safe_load((DEPLOY / "helm" / "prometheus-adapter.yaml").read_text("utf-8"))
 BOARDS: dict[str, Any] = {
     file.stem: json.loads(file.read_text("utf-8")) for file in (DEPLOY / "grafana").glob("*.json")
 }
@@ -90,6 +92,23 @@ async def prometheus(
                     number += 1
                     await use(gateway, ana, number)
                 yield started
+
+
+@needs_prometheus
+async def test_the_autoscalers_metric_is_the_requests_in_flight(prometheus: OwnPrometheus) -> None:
+    """One value for each pod. The caller of these tests waits for each answer, and then pauses."""
+    (rule,) = ADAPTER["rules"]["custom"]
+    expression = (
+        rule["metricsQuery"]
+        .replace("<<.Series>>", rule["seriesQuery"].partition("{")[0])
+        .replace("<<.LabelMatchers>>", 'instance=~".+"')
+        .replace("<<.GroupBy>>", "instance")
+    )
+
+    (in_flight,) = await prometheus.values(expression)
+
+    assert rule["name"]["as"] == "nearhit_requests_in_flight"
+    assert 0 < in_flight < 2
 
 
 async def use(gateway: Gateway, ana: Caller, number: int) -> None:

@@ -68,7 +68,7 @@ embedders.check(Settings(), "onnx:/nowhere")
     )
 
     assert refused.returncode == 1
-    assert "pip install 'nearhit[onnx]'" in refused.stderr
+    assert "pip install '.[onnx]' in a checkout" in refused.stderr
 
 
 @pytest.mark.slow

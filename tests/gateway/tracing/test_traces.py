@@ -376,7 +376,8 @@ async def test_an_endpoint_without_the_extra_says_what_to_install(
 
     assert done.returncode == 1
     assert done.stderr == (
-        "nearhit: NEARHIT_OTLP_ENDPOINT needs other packages: pip install 'nearhit[otel]'\n"
+        "nearhit: NEARHIT_OTLP_ENDPOINT needs the extra `otel`: pip install '.[otel]' in a "
+        "checkout\n"
     )
 
 

@@ -1,0 +1,52 @@
+"""The image has every extra that a gateway in production can use, and runs as the chart expects."""
+
+import re
+import tomllib
+from typing import Any
+
+import yaml
+
+from tests.deploy.tools import CHART, ROOT
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# `local` brings servers, `load` what puts load on a gateway from elsewhere.
+LEFT_OUT = {"load", "local"}
+
+
+def directives(name: str) -> list[str]:
+    return re.findall(rf"^{name} (.+)$", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_image_has_all_extras_but_servers_and_load() -> None:
+    (extras,) = directives("ARG")
+
+    installed = set(extras.removeprefix("EXTRAS=").split(","))
+    assert installed == PROJECT["project"]["optional-dependencies"].keys() - LEFT_OUT
+    assert '".[$EXTRAS]"' in DOCKERFILE
+
+
+def test_every_package_of_the_image_is_pinned() -> None:
+    pinned = {
+        line.partition("==")[0].lower()
+        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    }
+    extras = PROJECT["project"]["optional-dependencies"]
+    required = [
+        *PROJECT["project"]["dependencies"],
+        *(package for name in extras.keys() - LEFT_OUT for package in extras[name]),
+    ]
+    names = {re.split(r"[\[>=; ]", requirement)[0].lower() for requirement in required}
+
+    assert names <= pinned
+    assert DOCKERFILE.count("--constraint constraints.txt") == DOCKERFILE.count(" install ")
+
+
+def test_the_image_runs_as_the_number_of_the_chart_on_the_port_of_the_chart() -> None:
+    pod = (CHART / "templates" / "_helpers.tpl").read_text(encoding="utf-8")
+    (user,) = directives("USER")
+    (port,) = directives("EXPOSE")
+    service = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))["service"]
+
+    assert user == "{}:{}".format(*re.findall(r"runAs(?:User|Group): (\d+)", pod))
+    assert int(port) == service["port"]

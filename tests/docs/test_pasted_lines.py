@@ -1,0 +1,216 @@
+"""Each line that a page tells a reader to paste is run as it stands; the rest is listed, and why.
+
+One gateway serves all pages, started as the README says, with the example handbook. Only its port,
+its folders and the placeholder `…` differ from the pages. A call that is refused and a search
+without a hit fail the test, as does a line that this file lists and no page has.
+"""
+
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.setting_sources import unknown_variables
+from gateway.settings import Settings
+from tests.docs import pasted
+from tests.docs.named_tests import ROOT
+
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    # This page makes the tenant `acme`, of which others tell.
+    (ROOT / "docs" / "how-to" / "access.md"),
+    *sorted(
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        # The tutorial has a gateway of its own.
+        if page.parent.name != "decisions" and page.name not in ("access.md", "tutorial.md")
+    ),
+]
+_CI = "CI runs it by itself"
+_TESTS = "it runs the tests, of which this is one"
+_CLUSTER = "it needs a registry and a cluster; tests/deploy renders and checks the chart"
+_DOCKER = "it needs a Docker daemon; tests/deploy checks the file and the image"
+_RELEASE = "it builds a release from an index of packages; tests/test_wheel.py runs the wheel"
+_FOREVER = "it runs until it is stopped; tests/gateway/cli runs it"
+_SERVERS = "its servers are the operator's; tests/gateway/cli/test_config_command.py runs it"
+_RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
+# By the line's beginning.
+NOT_RUN = {
+    "make demo": _CI,
+    "make docs": _CI,
+    "make test": _TESTS,
+    "make run": "the gateway of this test is started with it",
+    "make setup": "it makes the environment of this test",
+    "source .venv/bin/activate": "this test's environment is active",
+    "pre-commit install": "it changes the checkout, and its package is optional",
+    "make  ": _TESTS,
+    "make quick": _TESTS,
+    "make thorough": _TESTS,
+    "pytest -x --last-failed": _TESTS,
+    "nearhit ingest ~/handbook --watch": _FOREVER,
+    "nearhit serve --workers 4": _FOREVER,
+    "nearhit worker": _FOREVER,
+    "nearhit config check --connect": _SERVERS,
+    "NEARHIT_DATABASE_URL=postgresql://… nearhit restore": _RECOVERY,
+    "pg_basebackup": _RECOVERY,
+    "pg_verifybackup": _RECOVERY,
+    "pip install --no-deps --only-binary": "it needs an index of packages; the image does it",
+    "rm -rf dist": _RELEASE,
+    "python -m pip install build": _RELEASE,
+    "python -m build": _RELEASE,
+    "python -m venv": _RELEASE,
+    "/tmp/release/bin/nearhit demo": _RELEASE,  # noqa: S108  the page's
+    "docker build": _CLUSTER,
+    "docker push": _CLUSTER,
+    "docker compose": _DOCKER,
+    "export DOCUMENTS": _DOCKER,
+    "kubectl": _CLUSTER,
+    "helm": _CLUSTER,
+}
+# `curl` alone succeeds when it is refused. `pip` checks that the extra exists and is installed.
+# `pytest` would run tests within a test. A load test may find the machine too slow for the budget.
+_PRELUDE = r"""
+curl() {
+  local body
+  body=$(command curl --fail-with-body "$@") || { echo "refused: $body" >&2; return 1; }
+  printf '%s\n' "$body"
+  case "$* $body" in */v1/search\ *'"hits":[]'*) echo "no hits" >&2; return 1 ;; esac
+}
+pip() {
+  local said
+  said=$(cd "$ROOT" && command pip "$1" --dry-run --no-index --no-build-isolation "${@:2}" 2>&1) ||
+    { echo "$said" >&2; return 1; }
+  case "$said" in *'does not provide the extra'*) echo "$said" >&2; return 1 ;; esac
+}
+pytest() { cd "$ROOT"; command pytest --collect-only -q -p no:cacheprovider "$@" >/dev/null; }
+nearhit() { command nearhit "$@" || [[ $?$1 == 1loadtest ]]; }
+"""
+# A program keeps what it found by one of these names.
+_HAS_HITS = """
+found = globals()
+assert [*found.get("hits", ()), *found.get("results", ()), *([hit] if "hit" in found else ())]
+"""
+# What the sample searches show: with curl, and from Python.
+SHOWN = {
+    "README.md": (
+        '{"hits":[{"chunk_id":',
+        '"document_id":"handbook/people/annual-leave.md"',
+        " handbook/people/annual-leave.md: ",
+    )
+}
+# A page that shows what a mistake gives.
+MISTAKES = {"run.md": ["NEARHIT_PROT is no setting; did you mean NEARHIT_PORT?"]}
+
+
+def is_run(line: str) -> bool:
+    return not line.startswith(tuple(NOT_RUN))
+
+
+def commands(text: str) -> list[str]:
+    """The commands of a block, each with the lines that continue it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        continues = found and (found[-1].endswith(("\\", "|")) or line.startswith(" "))
+        if continues:
+            found[-1] += f"\n{line}"
+        else:
+            found.append(line)
+    return found
+
+
+def script_of(page: Path, folder: Path, replaced: Mapping[str, str]) -> str:
+    """All that the page tells to paste into a shell, and its programs in Python."""
+    parts = [f"ROOT={ROOT}", _PRELUDE]
+    for number, block in enumerate(pasted.blocks_of(page)):
+        if block.language == "sh":
+            parts += filter(is_run, commands(block.text))
+        elif block.language == "toml":
+            (folder / "budget.toml").write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            program = folder / f"{page.stem}-{number}.py"
+            program.write_text(localized(block.text, replaced) + _HAS_HITS, encoding="utf-8")
+            parts.append(f"python {program}")
+    return localized("\n".join(parts), replaced)
+
+
+def localized(text: str, replaced: Mapping[str, str]) -> str:
+    for theirs, ours in replaced.items():
+        text = text.replace(theirs, ours)
+    return text
+
+
+def test_every_line_that_is_not_run_is_on_a_page() -> None:
+    lines = [
+        command
+        for page in PAGES
+        for block in pasted.blocks_of(page)
+        if block.language == "sh"
+        for command in commands(block.text)
+    ]
+
+    for beginning in NOT_RUN:
+        assert any(line.startswith(beginning) for line in lines), beginning
+
+
+@pytest.mark.anyio
+@pytest.mark.slow
+async def test_every_line_that_a_page_tells_to_paste_works(tmp_path: Path) -> None:
+    port = pasted.free_port()
+    shutil.copytree(ROOT / "examples" / "handbook", tmp_path / "home" / "handbook")
+    shutil.copytree(ROOT / "examples" / "handbook", tmp_path / "sources" / "default" / "handbook")
+    (tmp_path / "elsewhere").mkdir()
+    failures = {}
+    with pasted.data_folder() as folder:
+        data = folder / "data"
+        variables = pasted.environment(
+            HOME=str(tmp_path / "home"),
+            NEARHIT_ADMIN_KEY="the-operators-key-of-this-test",
+            NEARHIT_DATA_DIR=str(data),
+            NEARHIT_PORT=str(port),
+            NEARHIT_SOURCES_DIR=str(tmp_path / "sources"),
+        )
+        # Not remade while tests run in it.
+        async with pasted.serving("make --old-file=.venv/ready run", port, variables):
+            key = json.loads((data / "credentials.json").read_text(encoding="utf-8"))["key"]
+            variables |= {"NEARHIT_URL": f"http://127.0.0.1:{port}"}
+            variables |= dict.fromkeys(("NEARHIT_KEY", "KEY_OF_ADMIN"), key)
+            replaced = {
+                "8080": str(port),
+                "…": key,
+                "/elsewhere": str(tmp_path / "elsewhere"),
+                "--rate 100 --seconds 60": "--rate 10 --seconds 2",
+            }
+            for page in PAGES:
+                script = script_of(page, tmp_path, replaced)
+                ended = await pasted.run(script, variables, tmp_path)
+                if ended.status or not all(text in ended.out for text in SHOWN.get(page.name, ())):
+                    failures[page.name] = ended
+    assert failures == {}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_data_that_a_page_shows_is_well_formed(page: Path) -> None:
+    for block in pasted.blocks_of(page):
+        match block.language:
+            case "json":
+                json.loads(block.text)
+            case "toml":
+                tomllib.loads(block.text)
+            case "yaml":
+                yaml.safe_load(block.text)
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "docs" / "tutorial.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_the_settings_that_a_page_names_exist(page: Path) -> None:
+    names = re.findall(r"\bNEARHIT_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8"))
+
+    assert unknown_variables(Settings.model_fields, dict.fromkeys(names, "")) == MISTAKES.get(
+        page.name, []
+    )
