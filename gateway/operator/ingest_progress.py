@@ -53,26 +53,34 @@ def progress_of(
     name: str,
     total: int | None,
     clock_s: Callable[[], float] = time.monotonic,
+    *,
+    items: Callable[[Report], int] = lambda report: report.items,
 ) -> Iterator[Callable[[Report], None]]:
-    """total: the number of documents; None if it is unknown."""
+    """total: the number of documents; None if it is unknown. items: how many of them are done."""
     if not console.is_terminal:
-        yield _Lines(console, name, total, clock_s)
+        yield _Lines(console, name, total, clock_s, items)
         return
     with _bars(console) as bars:
         task = bars.add_task(escape(name), total=total, status="")
         yield lambda report: bars.update(
-            task, completed=report.items, status=_status(report, bars.tasks[0].speed)
+            task, completed=items(report), status=_status(report, bars.tasks[0].speed)
         )
 
 
 class _Lines:
     def __init__(
-        self, console: Console, name: str, total: int | None, clock_s: Callable[[], float]
+        self,
+        console: Console,
+        name: str,
+        total: int | None,
+        clock_s: Callable[[], float],
+        items: Callable[[Report], int],
     ) -> None:
         self._console = console
         self._name = name
         self._total = total
         self._clock_s = clock_s
+        self._items = items
         self._started_s = self._printed_s = clock_s()
 
     def __call__(self, report: Report) -> None:
@@ -80,13 +88,14 @@ class _Lines:
         if now_s - self._printed_s < _LINE_EVERY_S:
             return
         self._printed_s = now_s
-        speed = report.items / (now_s - self._started_s)
+        items = self._items(report)
+        speed = items / (now_s - self._started_s)
         of, remaining = "", ""
         if self._total is not None:
             of = f" of {self._total:,}"
-            remaining = f", {max(self._total - report.items, 0) / speed:,.0f} s left"
+            remaining = f", {max(self._total - items, 0) / speed:,.0f} s left"
         self._console.print(
-            f"{self._name}: {report.items:,}{of}, {_status(report, speed)}{remaining}",
+            f"{self._name}: {items:,}{of}, {_status(report, speed)}{remaining}",
             markup=False,
             soft_wrap=True,
         )

@@ -59,6 +59,11 @@ class JobSettings(BaseSettings):
         description="comma-separated networks, such as `10.1.2.0/24`, in which these hosts may be "
         "although their addresses are not public; unset: none",
     )
+    import_secret: SecretStr | None = Field(
+        None,
+        description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
+        "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
+    )
     rabbitmq_url: SecretStr | None = Field(
         None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
     )

@@ -1,7 +1,8 @@
 """The rows of a table with vectors of pgvector."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from threading import Lock
 from typing import Any, TypeVar
 
 import orjson
@@ -35,10 +36,12 @@ class PgvectorReader:
     ) -> None:
         """Raises `NotImportable`."""
         # The driver needs a loop, and readers do blocking I/O: one call at a time, in any thread.
+        # A command that is interrupted closes the reader while its thread still reads.
         self._loop = asyncio.new_event_loop()
+        self._lock = Lock()
         self._opening = vector_table.open_table(url, table, password)
         try:
-            self._table: OpenVectorTable = self._run(self._opening.__aenter__())
+            self._table: OpenVectorTable = self._run(self._opening.__aenter__)
         except NotImportable:
             self._loop.close()
             raise
@@ -51,18 +54,19 @@ class PgvectorReader:
         self.columns = self._columns()
 
     def count(self) -> int:
-        return self._run(self._table.count())
+        return self._run(self._table.count)
 
     def records(self) -> Iterator[Record]:
         """In the order in which PostgreSQL reads them."""
         pages = self._table.pages(self._vector)
-        while page := self._run(anext(pages, None)):
+        while page := self._run(lambda: anext(pages, None)):
             yield from map(self._record, page)
 
     def close(self) -> None:
-        self._run(self._opening.__aexit__(None, None, None))
-        self._run(self._loop.shutdown_asyncgens())
-        self._loop.close()
+        self._run(lambda: self._opening.__aexit__(None, None, None))
+        self._run(self._loop.shutdown_asyncgens)
+        with self._lock:
+            self._loop.close()
 
     def _columns(self) -> Mapping[str, str]:
         """The identifier is the primary key, if that is one column."""
@@ -84,8 +88,15 @@ class PgvectorReader:
         vector = row.pop(self._vector, None) if self._vector is not None else None
         return Record(None, row, vector=None if vector is None else orjson.loads(vector))
 
-    def _run(self, awaitable: Awaitable[T]) -> T:
-        try:
-            return self._loop.run_until_complete(awaitable)
-        except VectorTableUnreadable as error:
-            raise NotImportable(str(error)) from None
+    def _run(self, call: Callable[[], Awaitable[T]]) -> T:
+        with self._lock:
+            if self._loop.is_closed():
+                raise NotImportable("the table is closed")
+            try:
+                return self._loop.run_until_complete(_awaited(call))
+            except VectorTableUnreadable as error:
+                raise NotImportable(str(error)) from None
+
+
+async def _awaited(call: Callable[[], Awaitable[T]]) -> T:
+    return await call()
