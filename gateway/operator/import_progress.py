@@ -69,6 +69,8 @@ def _show_refused(console: Console, source: RecordSource) -> None:
         _print(console, f"refused {number:,}: {reason}")
     if others := sum(number for _, number in reasons[_REASONS_LISTED_MAX:]):
         _print(console, f"refused {others:,}: other reasons")
+    if any(reason.startswith("metadata.") for reason, _ in reasons):
+        _print(console, "--drop NAME leaves a value out, without the `metadata.` in front of it")
     if source.refused.first:
         _print(console, "the first refused records:")
     for item in source.refused.first:

@@ -19,6 +19,7 @@ from index.postgres.function_roles import Connection
 CONNECT_S_MAX = 30.0
 PAGE_S_MAX = 60.0
 PAGE_ROWS = 64
+ROW_BYTES_MAX = 2**24  # as PostgreSQL stores it, with long values compressed
 _TABLES_LISTED_MAX = 10
 
 # vectors: columns of pgvector's types. hidden: others that hold no values for a person.
@@ -26,8 +27,10 @@ _TABLE = """
 SELECT
     pg_class.relname AS name,
     format('SELECT count(*) FROM %s', pg_class.oid::regclass) AS counting,
-    format('SELECT to_jsonb(t) - $1::text[] AS columns FROM %s AS t', pg_class.oid::regclass)
-        AS reading,
+    format(
+        'SELECT CASE WHEN pg_column_size(t) <= $2 THEN to_jsonb(t) - $1::text[] END AS columns '
+        'FROM %s AS t', pg_class.oid::regclass
+    ) AS reading,
     ARRAY(
         SELECT attname::text FROM pg_attribute
         WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum
@@ -85,16 +88,20 @@ class OpenVectorTable:
             number: int = await self._connection.fetchval(self._counting)
         return number
 
-    async def pages(self, vector: str | None) -> AsyncIterator[list[dict[str, Any]]]:
-        """The rows by column, as JSON has them; a vector is its text, `[1,0.5]`.
+    async def pages(self, vector: str | None) -> AsyncIterator[list[dict[str, Any] | None]]:
+        """The rows by column, as JSON has them; None for a row beyond ROW_BYTES_MAX.
+
+        A vector is its text, `[1,0.5]`.
 
         vector: the column of the only vector that they hold; None for none.
         """
         hidden = [*self._hidden, *(name for name in self.table.vectors if name != vector)]
         with _errors():
-            cursor = await self._connection.cursor(self._reading, hidden)
+            cursor = await self._connection.cursor(self._reading, hidden, ROW_BYTES_MAX)
             while rows := await cursor.fetch(PAGE_ROWS):
-                yield [orjson.loads(row["columns"]) for row in rows]
+                yield [
+                    None if row["columns"] is None else orjson.loads(row["columns"]) for row in rows
+                ]
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from index.postgres import vector_table
 from index.postgres.vector_table import OpenVectorTable
 from ingest.errors import NotImportable
 from ingest.imports.record import Record
+from ingest.sources.source import RefusedItem
 
 T = TypeVar("T")
 
@@ -56,17 +57,21 @@ class PgvectorReader:
     def count(self) -> int:
         return self._run(self._table.count)
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[Record | RefusedItem]:
         """In the order in which PostgreSQL reads them."""
-        pages = self._table.pages(self._vector)
-        while page := self._run(lambda: anext(pages, None)):
-            yield from map(self._record, page)
+        for number, row in enumerate(self._rows(), start=1):
+            yield self._record(row) if row is not None else _refused(number)
 
     def close(self) -> None:
         self._run(lambda: self._opening.__aexit__(None, None, None))
         self._run(self._loop.shutdown_asyncgens)
         with self._lock:
             self._loop.close()
+
+    def _rows(self) -> Iterator[dict[str, Any] | None]:
+        pages = self._table.pages(self._vector)
+        while page := self._run(lambda: anext(pages, None)):
+            yield from page
 
     def _columns(self) -> Mapping[str, str]:
         """The identifier is the primary key, if that is one column."""
@@ -96,6 +101,11 @@ class PgvectorReader:
                 return self._loop.run_until_complete(_awaited(call))
             except VectorTableUnreadable as error:
                 raise NotImportable(str(error)) from None
+
+
+def _refused(number: int) -> RefusedItem:
+    reason = f"the row has over {vector_table.ROW_BYTES_MAX:,} bytes"
+    return RefusedItem(f"record {number:,}", reason)
 
 
 async def _awaited(call: Callable[[], Awaitable[T]]) -> T:

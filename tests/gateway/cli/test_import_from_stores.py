@@ -146,6 +146,9 @@ async def test_points_of_qdrant_come_whole_and_once(
     keyless = await refused(environment, *arguments, *options)
     several = await refused(with_key, *arguments, *options)
     other = await refused(with_key, *arguments, *options, "--vector", "title")
+    qdrant.pages_left = 2
+    broken = await command(with_key, *arguments, *options, "--vector", "text")
+    qdrant.pages_left = None
     first = await succeeds(with_key, *arguments, *options, "--vector", "text")
     again = await succeeds(with_key, *arguments, *collection)
     missing = await refused(with_key, *arguments, "--collection", "dogs", *options[2:])
@@ -153,7 +156,11 @@ async def test_points_of_qdrant_come_whole_and_once(
     assert "refuses access: set NEARHIT_IMPORT_SECRET" in keyless
     assert "the vectors 'text', 'title': choose one by --vector NAME" in several
     assert "the vectors of docs are not those of their texts" in other
-    assert f"{COUNT} documents (0 unchanged); chunks: {COUNT} added" in first
+    assert broken.exit_code == 1
+    assert f"{COUNT - 1} documents (0 unchanged); chunks: {COUNT - 1} added" in broken.stdout
+    assert "nearhit: Qdrant answers 503" in broken.stderr
+    assert "not complete: repeat the command, which continues" in broken.stderr
+    assert f"{COUNT} documents ({COUNT - 1} unchanged); chunks: 1 added" in first
     assert f"{COUNT} documents ({COUNT} unchanged); chunks: 0 added" in again
     assert ", 0 embedded" in first
     assert f"documents by who may read them: groups {COUNT}" in first

@@ -6,7 +6,7 @@ The client's models read the requests and write the responses, so both have the 
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -16,13 +16,13 @@ from qdrant_client import QdrantClient, models
 API_KEY = "of-the-collection"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QdrantServer:
-    """pages: the offsets of the pages that were asked for."""
+    """pages_left: those that are answered before it fails; None for all."""
 
     url: str
     client: QdrantClient
-    pages: list[object] = field(default_factory=list)
+    pages_left: int | None = None
 
 
 @contextmanager
@@ -77,7 +77,10 @@ def _result(
             return 200, client.count(name, exact=bool(request.exact)).model_dump()
         case ["collections", name, "points", "scroll"]:
             scroll = models.ScrollRequest.model_validate(body)
-            server.pages.append(scroll.offset)
+            if server.pages_left == 0:
+                return 503, None
+            if server.pages_left is not None:
+                server.pages_left -= 1
             points, following = client.scroll(
                 name,
                 limit=scroll.limit or 10,

@@ -7,9 +7,11 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from index.postgres.vector_table import ROW_BYTES_MAX
 from ingest.errors import NotImportable
 from ingest.imports.pgvector import PgvectorReader
 from ingest.imports.record import Record
+from ingest.sources.source import RefusedItem
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +50,7 @@ async def url(database_url: str) -> str:
 
 def read(
     url: str, table: str, *, with_vectors: bool = False, vector: str | None = None
-) -> tuple[int, Sequence[Record], object]:
+) -> tuple[int, Sequence[Record | RefusedItem], object]:
     """In a thread, as a command has no loop when it opens a table."""
     reader = PgvectorReader(url, table, password=None, with_vectors=with_vectors, vector=vector)
     try:
@@ -75,22 +77,43 @@ async def test_every_row_is_read_with_its_values_and_its_vector(url: str) -> Non
         },
         vector=[3, 0.25],
     )
+    assert isinstance(records[1], Record)
     assert records[1].vector is None
 
 
 async def test_without_vectors_no_column_of_vectors_is_read(url: str) -> None:
     _, records, _ = await asyncio.to_thread(read, url, ODD)
 
-    assert all(record.vector is None for record in records)
-    assert {name for record in records for name in record.values} == {
-        *("id", "document", "cmetadata", "at", "price")
-    }
+    names = {"id", "document", "cmetadata", "at", "price"}
+    for record in records:
+        assert isinstance(record, Record)
+        assert record.vector is None
+        assert record.values.keys() == names
 
 
 async def test_a_view_is_read_with_its_only_column_of_vectors(url: str) -> None:
     number, records, columns = await asyncio.to_thread(read, url, "other.recent", with_vectors=True)
 
-    assert (number, columns, records[0].vector) == (150, {}, [1, 0.25])
+    assert (number, columns) == (150, {})
+    assert records[0] == Record(None, {"document": "Text 1"}, vector=[1, 0.25])
+
+
+async def test_a_row_that_is_too_large_is_refused_alone(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(
+            "INSERT INTO keyless SELECT string_agg(md5(n::text), ''), 1 "
+            "FROM generate_series(1, 600000) AS n; INSERT INTO keyless VALUES ('Short.', 2)"
+        )
+    finally:
+        await connection.close()
+
+    _, records, _ = await asyncio.to_thread(read, url, "keyless")
+
+    assert records == [
+        RefusedItem("record 1", f"the row has over {ROW_BYTES_MAX:,} bytes"),
+        Record(None, {"body": "Short.", "at": 2}),
+    ]
 
 
 @pytest.mark.parametrize(
