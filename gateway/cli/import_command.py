@@ -188,7 +188,5 @@ def _import_records(options: "ImportOptions", settings: Settings) -> int:
             )
     import_progress.show(console, report, source, options)
     if source.failure is not None:
-        raise CommandError(
-            f"{source.failure}. The import is not complete: repeat the command, which continues"
-        )
+        raise CommandError(source.failure)
     return len(source.refused)

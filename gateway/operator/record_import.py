@@ -226,7 +226,9 @@ def _check_url(options: ImportOptions) -> None:
     """Raises `CommandError`, which repeats no part of a URL that may hold a secret."""
     try:
         url = urlsplit(options.location)
-        has_secret = url.password is not None or "password" in parse_qs(url.query)
+        has_secret = url.password is not None or any(
+            "password" in key for key in parse_qs(url.query)
+        )
     except ValueError:
         raise CommandError("the address is no URL") from None
     if has_secret or (url.username is not None and options.store != "pgvector"):

@@ -43,6 +43,11 @@ class RecordMapping:
             raise NotImportable(
                 f"there is no field {min(unknown)!r}; the fields are {', '.join(table.FIELDS)}"
             )
+        for field, name in self.columns.items():
+            if self._is_dropped(name):
+                raise NotImportable(
+                    f"--drop leaves out {name}, which --column {field}={name} needs"
+                )
         mapping = replace(self, columns={**columns, **self.columns})
         return mapping if has_texts else mapping.with_text(sample)
 
@@ -79,8 +84,9 @@ class RecordMapping:
         """Raises `ValueError`; who may read a document is never taken from a guess."""
         row = self._row(record)
         self.check_access(row)
+        self._check_objects(row)
         columns = Columns(self.columns)
-        fields = columns.fields(self._with_kinds(row))
+        fields = columns.fields(self._with_readers(row))
         key = fields.pop("id", record.key)
         if key is None:
             raise ValueError("it has no identifier: set --column id=NAME")
@@ -107,10 +113,29 @@ class RecordMapping:
     def _is_dropped(self, name: str) -> bool:
         return any(name == dropped or name.startswith(f"{dropped}.") for dropped in self.drop)
 
-    def _with_kinds(self, row: Mapping[str, object]) -> Mapping[str, Any]:
-        """Every reader gets the kind, also `public` and `tenant`: they are identifiers there."""
+    def _check_objects(self, row: Mapping[str, object]) -> None:
+        """Raise `ValueError` for an object where a field should be.
+
+        Otherwise a record with readers in an object would get the default readers.
+        """
+        for field, name in self.columns.items():
+            if name not in row and any(other.startswith(f"{name}.") for other in row):
+                raise ValueError(
+                    f"{name} is an object, and can't be the {field}: map or drop what is in it"
+                )
+
+    def _with_readers(self, row: Mapping[str, object]) -> Mapping[str, Any]:
+        """The row with a list of readers, each with the kind. Raises `ValueError`.
+
+        `public` and `tenant` get it too: they are identifiers there.
+        """
         name = self.columns.get("readers")
-        if self.reader_kind is None or name is None or row.get(name) is None:
+        if name is None or row.get(name) is None:
             return row
-        readers = table.parts(row[name])
-        return {**row, name: [f"{self.reader_kind}:{reader}" for reader in readers]}
+        value = row[name]
+        items = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, str | int) and not isinstance(item, bool) for item in items):
+            raise ValueError(f"{name}: must be a list of readers")
+        if self.reader_kind is None:
+            return row
+        return {**row, name: [f"{self.reader_kind}:{reader}" for reader in table.parts(value)]}

@@ -94,13 +94,18 @@ class RecordSource:
         try:
             for number, record in enumerate(self._records, start=1):
                 if number > RECORDS_MAX:
-                    self.failure = f"only the first {RECORDS_MAX:,} records were read"
+                    self.failure = (
+                        f"only the first {RECORDS_MAX:,} records are imported; an import reads no "
+                        "more: divide the collection"
+                    )
                     return
                 document = self._accept(record, number, dimensions)
                 if document is not None:
                     yield document
         except NotImportable as error:
-            self.failure = str(error)
+            self.failure = (
+                f"{error}. The import is not complete: repeat the command, which continues"
+            )
 
     def take_embeddings(self, document_ids: Iterable[str]) -> Embeddings:
         """The vectors of documents that were read, which are forgotten here."""

@@ -171,6 +171,25 @@ def test_a_record_that_nobody_could_read_is_refused() -> None:
     assert source.readers == {"owner": 1, "groups": 1}
 
 
+@pytest.mark.parametrize("value", [{"groups": ["hr"]}, [{"id": "hr"}], [None], [["hr"]], [True]])
+def test_readers_that_can_not_be_read_do_not_become_the_default(value: object) -> None:
+    records = [*(Record(number, {"text": "A."}) for number in range(8))]
+    odd = Record("odd", {"text": "B.", "teams": value})
+    source = RecordSource(
+        FakeReader([*records, odd]), RecordMapping({"readers": "teams"}, (), "group"), DEFAULTS
+    )
+
+    assert len([*source.documents(None)]) == 8
+    ((reason, number),) = source.refused.by_reason()
+    assert number == 1
+    assert reason.startswith("teams")
+
+
+def test_a_value_is_not_both_mapped_and_dropped() -> None:
+    with pytest.raises(NotImportable, match="--drop leaves out acl, which --column readers=acl"):
+        opened(Record(1, {"text": "A."}), mapping={"readers": "acl"}, drop=["acl"])
+
+
 # What is refused.
 
 
@@ -208,7 +227,8 @@ def test_a_failing_store_ends_the_documents_and_is_told() -> None:
     source = RecordSource(FakeReader(records, failure="it is away"), RecordMapping({}), DEFAULTS)
 
     assert len([*source.documents(None)]) == 30
-    assert source.failure == "it is away"
+    assert source.failure is not None
+    assert source.failure.startswith("it is away. The import is not complete: repeat the command")
 
 
 def test_refused_records_take_a_bounded_amount_of_memory() -> None:
