@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough examples format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
+.PHONY: all docs setup demo run test quick thorough examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -49,6 +49,11 @@ thorough: setup .venv/tools/ready
 examples: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
 	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py
+
+# `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
+imports: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group imports
+	$(BIN)/pytest -q tests/gateway/cli/test_import_from_stores.py
 
 format: setup
 	$(BIN)/ruff format --check

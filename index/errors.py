@@ -20,7 +20,8 @@ IndexStoreError
 ├── SourceReserved         a source reading or a vector store writes the source's documents
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
-└── UnreadableRecord             the record of an answer's dependencies cannot be decoded
+├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
+└── VectorTableUnreadable  a table of another database can't be imported
 """
 
 from collections.abc import Sequence
@@ -186,3 +187,7 @@ class TenantMissing(IndexStoreError):
 
 class UnreadableRecord(IndexStoreError):
     """The record of an answer's dependencies is truncated, altered, or of another version."""
+
+
+class VectorTableUnreadable(IndexStoreError):
+    """A table of another database can't be read; the message gives the reason."""

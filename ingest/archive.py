@@ -138,7 +138,10 @@ def _header(file: BinaryIO) -> Header:
             )
         return Header.model_validate(header)
     except ValueError:
-        raise NotImportable("it does not begin with the header of `nearhit export`") from None
+        raise NotImportable(
+            "it does not begin with the header of `nearhit export`; for the records of another "
+            "store, use --from"
+        ) from None
 
 
 def _parse(number: int, line: bytes) -> Item | Preamble | End:

@@ -7,7 +7,7 @@ DocumentOfOtherOrigin  the document was read from another folder of the same sou
 DocumentTooLong     the document has more chunks than allowed
 EventRefused        the event is invalid
 JobRefused          the job can never succeed
-NotImportable       the file is not a readable archive of a tenant
+NotImportable       what should be imported can't be read, or not as asked
 NotReembedded       the tenant could not be moved to another embedder's space
 """
 
@@ -42,7 +42,7 @@ class EventRefused(Exception):
 
 
 class NotImportable(Exception):
-    """Nothing was stored; the message gives the reason."""
+    """The message gives the reason, and what to do."""
 
 
 class NotReembedded(Exception):

@@ -19,6 +19,7 @@ from gateway.cli import (
     common,
     config_command,
     curation_command,
+    import_command,
     ingest_command,
     jobs_command,
     keys_command,
@@ -271,33 +272,7 @@ def export(
     status_console.print(f"exported {documents:,} documents of {tenant}", markup=False)
 
 
-@app.command("import", rich_help_panel=_COPIES)
-def import_tenant(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="A file that `nearhit export` has written.", exists=True, dir_okay=False
-        ),
-    ],
-    tenant: Annotated[str, typer.Option(help="The tenant; created if it does not exist.")],
-) -> None:
-    """Read an exported tenant back; unchanged documents are not embedded again.
-
-    An interrupted import can be repeated. Imported sources are paused. Exits with 1 if a line was
-    refused or the end is missing.
-    """
-    with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import export_import, ingest_progress
-        from ingest.archive import Archive
-
-        archive = Archive(file)
-        total = archive.header.documents
-        with ingest_progress.progress_of(console, file.name, total) as on_item:
-            report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
-        ingest_progress.show(console, report, tenant)
-    raise typer.Exit(1 if report.refused else 0)
-
-
+app.command("import", rich_help_panel=_COPIES)(import_command.import_documents)
 app.add_typer(audit_commands, name="audit", rich_help_panel=_OPERATION)
 audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)

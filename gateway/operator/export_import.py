@@ -97,7 +97,7 @@ async def import_tenant(
                         refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
                     except (SourceReserved, QuotaExceeded) as error:
                         refused.append(RefusedItem(line.source, str(error)))
-        report, _ = await read_items(
+        report = await read_items(
             archive.documents(),
             tenant,
             writer=services.documents.writer,

@@ -36,7 +36,7 @@ def sources(
             raise CommandError(f"{option} names one source: give exactly one path")
     if defaults.chunker is not None:
         _check_chunker(defaults.chunker)
-    names = dict(_parse_column(column) for column in columns)
+    names = dict(map(parse_column, columns))
     kinds = [_kind(kind) if kind else kind_of(path) for path in paths]
     if columns and not {"csv", "parquet"}.issuperset(kinds):
         raise CommandError("--column applies only to CSV and Parquet tables")
@@ -105,7 +105,8 @@ def summaries(name: str) -> Summaries:
     raise CommandError(f"--summaries must be one of {', '.join(get_args(Summaries))}")
 
 
-def _parse_column(column: str) -> tuple[str, str]:
+def parse_column(column: str) -> tuple[str, str]:
+    """The field and the name of `--column FIELD=NAME`. Raises `CommandError`."""
     field, equals, name = column.partition("=")
     if not (field and equals and name):
         raise CommandError(f"--column {column}: write FIELD=NAME, as in text=body")

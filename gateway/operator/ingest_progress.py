@@ -55,39 +55,48 @@ def progress_of(
     name: str,
     total: int | None,
     clock_s: Callable[[], float] = time.monotonic,
+    *,
+    items: Callable[[Report], int] = lambda report: report.items,
 ) -> Iterator[Callable[[Report], None]]:
-    """total: the number of documents; None if it is unknown."""
+    """total: the number of documents; None if it is unknown. items: how many of them are done."""
     if not console.is_terminal:
-        yield _Lines(console, name, total, clock_s)
+        yield _Lines(console, name, total, clock_s, items)
         return
     pace = Pace(total, clock_s)
     with _bars(console) as bars:
         task = bars.add_task(escape(name), total=total, status="")
 
         def on_item(report: Report) -> None:
-            pace.record(report.items)
-            bars.update(task, completed=report.items, status=_status(report, pace))
+            pace.record(items(report))
+            bars.update(task, completed=items(report), status=_status(report, pace))
 
         yield on_item
 
 
 class _Lines:
     def __init__(
-        self, console: Console, name: str, total: int | None, clock_s: Callable[[], float]
+        self,
+        console: Console,
+        name: str,
+        total: int | None,
+        clock_s: Callable[[], float],
+        items: Callable[[Report], int],
     ) -> None:
         self._console = console
         self._name = name
         self._of = "" if total is None else f" of {total:,}"
         self._pace = Pace(total, clock_s)
         self._printed_s = self._pace.started_s
+        self._items = items
 
     def __call__(self, report: Report) -> None:
-        now_s = self._pace.record(report.items)
+        items = self._items(report)
+        now_s = self._pace.record(items)
         if now_s - self._printed_s < _LINE_EVERY_S:
             return
         self._printed_s = now_s
         self._console.print(
-            f"{self._name}: {report.items:,}{self._of}, {_status(report, self._pace)}",
+            f"{self._name}: {items:,}{self._of}, {_status(report, self._pace)}",
             markup=False,
             soft_wrap=True,
         )

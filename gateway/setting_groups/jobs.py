@@ -67,6 +67,11 @@ class JobSettings(BaseSettings):
         "confirmation, by the worker and by `nearhit ingest --prune`; a single document may always "
         "be removed, all of them never",
     )
+    import_secret: SecretStr | None = Field(
+        None,
+        description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
+        "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
+    )
     rabbitmq_url: SecretStr | None = Field(
         None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
     )

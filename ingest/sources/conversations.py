@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
-from ingest.sources import confined
+from ingest.sources import confined, json_lines
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 CHUNKER = "messages:10"
@@ -80,7 +80,7 @@ class ConversationSource:
 
     def _items(self, file: BinaryIO) -> Iterator[Item]:
         document_ids: set[str] = set()
-        for number, line in _lines(file):
+        for number, line in json_lines.lines(file, LINE_BYTES_MAX):
             path = f"{self._path.name}, line {number:,}"
             try:
                 conversation = self._document(line, number)
@@ -109,18 +109,6 @@ class ConversationSource:
         title = " ".join(first_message.split())[:TITLE_CHARACTERS_MAX]
         own = {"document_id": f"{self.name}/{key}", "source": self.name, "text": normalise(text)}
         return document(self._defaults.fields(CHUNKER) | {"title": title, "uri": ""} | fields | own)
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The numbers and bytes of non-blank lines, each truncated after LINE_BYTES_MAX + 1 bytes."""
-    number = 0
-    while line := file.readline(LINE_BYTES_MAX + 1):
-        number += 1
-        chunk = line
-        while chunk and not chunk.endswith(b"\n"):
-            chunk = file.readline(LINE_BYTES_MAX)
-        if line.strip():
-            yield number, line
 
 
 def _message_text(message: Message) -> str:

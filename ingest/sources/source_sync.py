@@ -119,8 +119,14 @@ async def read_source(
     names a job lease, the reading ends with `JobLost` when the lease is lost.
     """
     reading = reading or Reading(await documents.next_sequence())
-    report, document_ids = await read_items(
-        source.documents(), tenant, writer=writer, on_item=on_item, reading=reading
+    document_ids: set[str] = set()
+    items = source.documents()
+    report = await read_items(
+        _note_ids(items, document_ids) if prune else items,
+        tenant,
+        writer=writer,
+        on_item=on_item,
+        reading=reading,
     )
     if prune is not None:
         stored = await documents.of_source(tenant, source.name)
@@ -165,19 +171,21 @@ async def read_items(
     writer: SourceWriter,
     on_item: Callable[[Report], None],
     reading: Reading,
-) -> tuple[Report, set[str]]:
-    """Write every document among the items; returns the report and the document identifiers."""
-    report, all_ids, locks = Report(), set[str](), PipelineLocks()
+) -> Report:
+    """Write every document among the items; calls `on_item` after each."""
+    report, ids_being_written, locks = Report(), set[str](), PipelineLocks()
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         documents = [item for item in batch if isinstance(item, Document)]
         document_ids = {document.document_id for document in documents}
-        if before and not all_ids.isdisjoint(document_ids):  # the later version must win
+        if not ids_being_written.isdisjoint(document_ids):  # the later version must win
             await asyncio.wait(before)
-        all_ids.update(document_ids)
-        all_ids.update(item.document_id for item in batch if isinstance(item, UnchangedItem))
+        ids_being_written.update(document_ids)
         puts = [Put(document.document_id, _as_read(document)) for document in documents]
-        return await writer.put_all(tenant, puts, reading, locks)
+        try:
+            return await writer.put_all(tenant, puts, reading, locks)
+        finally:
+            ids_being_written.difference_update(document_ids)
 
     async with (
         aclosing(_ahead(batches(items, _characters))) as ahead,
@@ -188,7 +196,14 @@ async def read_items(
             for item in batch:
                 _count(report, item, outcomes)
                 on_item(report)
-    return report, all_ids
+    return report
+
+
+def _note_ids(items: Iterator[Item], document_ids: set[str]) -> Iterator[Item]:
+    for item in items:
+        if not isinstance(item, RefusedItem | SkippedFiles):
+            document_ids.add(item.document_id)
+        yield item
 
 
 async def remove_stored(

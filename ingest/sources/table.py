@@ -31,27 +31,35 @@ Row = Mapping[str, object]  # by column
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """of: the column of each field, by field. The other columns become metadata."""
+    """of: the column of each field, by field. The other columns become metadata.
+
+    A row may lack columns.
+    """
 
     of: Mapping[str, str]
 
     def document(self, row: Row, number: int, name: str, defaults: Defaults) -> Document:
         """Raises `ValueError`."""
-        values = {field: row[column] for field, column in self.of.items()}
-        fields = {
-            field: _field(field, value) for field, value in values.items() if _has_value(value)
-        }
+        fields = self.fields(row)
         key = str(fields.pop("id", number))
         if not str(fields.get("text", "")).strip():
             raise ValueError(f"column {self.of['text']!r} is empty")
+        own = {"document_id": f"{name}/{key}", "source": name, "metadata": self.metadata(row)}
+        return document(defaults.fields() | {"title": "", "uri": ""} | fields | own)
+
+    def fields(self, row: Row) -> dict[str, Any]:
+        """The values of the row's fields that are not empty. Raises `ValueError`."""
+        values = {field: row.get(column) for field, column in self.of.items()}
+        return {field: _field(field, value) for field, value in values.items() if _has_value(value)}
+
+    def metadata(self, row: Row) -> dict[str, Any]:
+        """The values that are no fields."""
         mapped = set(self.of.values())
-        metadata = {
+        return {
             column: _scalar(value)
             for column, value in row.items()
             if column not in mapped and _has_value(value)
         }
-        own = {"document_id": f"{name}/{key}", "source": name, "metadata": metadata}
-        return document(defaults.fields() | {"title": "", "uri": ""} | fields | own)
 
 
 def map_columns(header: Iterable[str], mapping: Mapping[str, str]) -> Columns:
@@ -107,6 +115,12 @@ def items(
         yield item
 
 
+def parts(value: object) -> tuple[str, ...]:
+    """The items of a list, or of a text that separates them."""
+    items = value if isinstance(value, list) else _SEPARATOR.split(str(value))
+    return tuple(str(item).strip() for item in items if str(item).strip())
+
+
 def _key(row: Row, columns: Columns, number: int) -> str:
     key = row.get(columns.of["id"]) if "id" in columns.of else None
     return str(key) if _has_value(key) else str(number)
@@ -126,8 +140,7 @@ def _has_value(value: object) -> bool:
 
 def _field(field: str, value: object) -> object:
     if field in LISTS:
-        parts = value if isinstance(value, list) else _SEPARATOR.split(str(value))
-        return tuple(str(part).strip() for part in parts if str(part).strip())
+        return parts(value)
     text = str(_scalar(value))
     if UNSTORABLE.search(text):
         raise ValueError(f"{field}: not UTF-8")

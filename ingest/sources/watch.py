@@ -105,7 +105,7 @@ class Watch:
         """Write the existing paths; remove the documents at and below the missing ones."""
         reading = Reading(await self._documents.next_sequence())
         existing, gone = await asyncio.to_thread(self._split, paths)
-        report, _ = await read_items(
+        report = await read_items(
             self._source.documents_of(existing),
             self._tenant,
             writer=self._writer,

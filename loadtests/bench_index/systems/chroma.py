@@ -1,13 +1,9 @@
 """Chroma, in the process for the quality of its answers, as a server for their time."""
 
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import chromadb
@@ -21,7 +17,7 @@ from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import vectors
-from loadtests.servers.service import free_port
+from loadtests.servers import chroma_server
 
 HOW = (
     "vectors of the same static model over pieces of at most 200 words, each with its title, which "
@@ -34,7 +30,6 @@ HOW_TIMED = (
 )
 _HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, ef_search=200)
 _PIECES_ASKED = 50  # enough that ten passages are among them
-_START_S_MAX = 60.0
 
 
 def rankings(retrieval_set: RetrievalSet) -> list[list[str]]:
@@ -99,31 +94,8 @@ class ChromaServer:
 @contextmanager
 def server() -> Iterator[ChromaServer]:
     """A server with an empty folder."""
-    with tempfile.TemporaryDirectory(prefix="bench-chroma-") as folder:
-        port = free_port()
-        program = Path(sys.executable).with_name("chroma")
-        command: list[str | Path] = [
-            program,
-            "run",
-            "--path",
-            folder,
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-        ]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
-            try:
-                yield ChromaServer(_client(port, process), f"http://127.0.0.1:{port}", process.pid)
-            finally:
-                process.terminate()
-
-
-def _client(port: int, process: "subprocess.Popen[bytes]") -> ClientAPI:
-    deadline_s = time.monotonic() + _START_S_MAX
-    while process.poll() is None and time.monotonic() < deadline_s:
-        try:
-            return chromadb.HttpClient(host="127.0.0.1", port=port, settings=_settings())
-        except ValueError:  # what it makes of a refused connection
-            time.sleep(0.1)
-    raise RuntimeError("chroma did not start")
+    with chroma_server.started() as process:
+        client = chromadb.HttpClient(
+            host=chroma_server.HOST, port=process.port, settings=_settings()
+        )
+        yield ChromaServer(client, process.url, process.pid)

@@ -1,0 +1,257 @@
+"""`nearhit import --from STORE`: the records of another store become documents of a tenant."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, assert_never, get_args
+from urllib.parse import parse_qs, urlsplit
+
+from gateway.admin.tenant_schemas import TenantBody
+from gateway.errors import CommandError
+from gateway.operator import ingest_paths, operations
+from gateway.services import Services
+from gateway.settings import Settings
+from index.documents.event_versions import Reading
+from index.errors import TenantMissing
+from index.model.document import ID, READER
+from index.search.query_embedder import Embedder
+from ingest.billing_context import bill_to
+from ingest.imports import import_writer
+from ingest.imports.chroma import ChromaReader
+from ingest.imports.import_writer import ImportWriter
+from ingest.imports.ndjson import NdjsonReader
+from ingest.imports.pgvector import PgvectorReader
+from ingest.imports.qdrant import QdrantReader
+from ingest.imports.record import RecordReader
+from ingest.imports.record_mapping import ReaderKind, RecordMapping
+from ingest.imports.record_source import CHUNKER, RecordSource
+from ingest.sources.dry_run import DryRunWriter
+from ingest.sources.source import Defaults
+from ingest.sources.source_sync import Report, SourceWriter, read_items
+
+Store: TypeAlias = Literal["qdrant", "chroma", "pgvector", "ndjson"]
+
+_SCHEMES = {
+    "qdrant": ("http", "https"),
+    "chroma": ("http", "https"),
+    "pgvector": ("postgresql", "postgres"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """The command's arguments. location: a URL, or a file of NDJSON. columns: each FIELD=NAME."""
+
+    store: Store
+    location: str
+    tenant: str
+    collection: str | None = None
+    space: str | None = None
+    vector: str | None = None
+    columns: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    readers: Sequence[str] = ()
+    reader_kind: str | None = None
+    owner: str | None = None
+    tags: Sequence[str] = ()
+    language: str | None = None
+    source: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VectorUse:
+    """What an import does with the vectors of the records.
+
+    space: the tenant's embedding space. lowest_cosine: of the compared vectors; None if no vector
+    is used, and every text is embedded.
+    """
+
+    space: str
+    lowest_cosine: float | None
+
+
+def open_reader(options: ImportOptions, settings: Settings) -> RecordReader:
+    """Raises `CommandError`, also if no record could have a reader, and `NotImportable`."""
+    _check_access(options)
+    if options.store == "ndjson":
+        return _open_file(options)
+    secret = settings.import_secret.get_secret_value() if settings.import_secret else None
+    _check_url(options)
+    if options.store != "pgvector" and secret is not None and not _is_header_value(secret):
+        raise CommandError("NEARHIT_IMPORT_SECRET has characters that no API key has")
+    if options.collection is None:
+        kind = "table: NAME or SCHEMA.NAME" if options.store == "pgvector" else "collection"
+        raise CommandError(f"set --collection to the name of the {kind}")
+    where, with_vectors = (options.location, options.collection), options.space is not None
+    match options.store:
+        case "qdrant":
+            return QdrantReader(
+                *where, api_key=secret, with_vectors=with_vectors, vector=options.vector
+            )
+        case "chroma":
+            if options.vector is not None:
+                raise CommandError("--vector does not apply to Chroma: a record has one vector")
+            return ChromaReader(*where, api_key=secret, with_vectors=with_vectors)
+        case "pgvector":
+            return PgvectorReader(
+                *where, password=secret, with_vectors=with_vectors, vector=options.vector
+            )
+        case _:
+            assert_never(options.store)
+
+
+def open_source(options: ImportOptions, settings: Settings, reader: RecordReader) -> RecordSource:
+    """Reads the first records. Raises `CommandError` and `NotImportable`."""
+    columns = dict(map(ingest_paths.parse_column, options.columns))
+    mapping = RecordMapping(
+        columns, frozenset(options.drop), _reader_kind(options.reader_kind, columns)
+    )
+    defaults = Defaults(
+        options.owner,
+        tuple(options.readers),
+        tuple(options.tags),
+        options.language or settings.language,
+        CHUNKER,
+    )
+    return RecordSource(reader, mapping, defaults, name=options.source)
+
+
+async def import_records(
+    settings: Settings,
+    source: RecordSource,
+    tenant: str,
+    *,
+    space: str | None,
+    dry_run: bool,
+    on_vectors: Callable[[VectorUse], None],
+    on_item: Callable[[Report], None],
+) -> Report:
+    """Write the source's documents to the tenant, which is created if it does not exist.
+
+    space: of the records' vectors, which are used; None if every text is embedded.
+    dry_run: compare the documents with the stored ones, and write nothing.
+    on_vectors: called before the first document.
+    """
+    body = TenantBody(id=tenant)
+    async with operations.acting_services(settings) as services:
+        tenants, documents = services.stores.tenants, services.stores.documents
+        await _check_source(services, tenant, source.name)
+        embedder = await _embedder(services, tenant)
+        cosine = None
+        if space is not None:
+            _check_space(space, embedder.space, tenant)
+            with bill_to(tenant) if await tenants.exists(tenant) else nullcontext():
+                cosine = await import_writer.lowest_cosine(source, embedder, embedder.dimensions)
+        on_vectors(VectorUse(embedder.space, cosine))
+        writer: SourceWriter
+        if dry_run:
+            writer = DryRunWriter(documents)
+        else:
+            await tenants.create(body.id, body.id)
+            if not await tenants.exists(body.id):
+                raise CommandError(f"the tenant {tenant} is being deleted")
+            writer = ImportWriter(services.documents.writer, documents, source, embedder.space)
+        report = await read_items(
+            source.documents(None if space is None else embedder.dimensions),
+            tenant,
+            writer=writer,
+            on_item=on_item,
+            reading=Reading(await documents.next_sequence()),
+        )
+    for item in report.refused:
+        source.refused.add(item)
+    return report
+
+
+async def _check_source(services: Services, tenant: str, name: str) -> None:
+    """Raises `CommandError` for a source whose next reading could remove what is imported."""
+    stored = await services.stores.sources.get(tenant, name)
+    if stored is not None and stored.kind is not None:
+        raise CommandError(
+            f"Nearhit reads a source {name} itself: choose another name by --source NAME"
+        )
+
+
+async def _embedder(services: Services, tenant: str) -> Embedder:
+    """Of the tenant's space; of new tenants, if it has none yet. Raises `CommandError`."""
+    embedders = services.worker.embedders
+    try:
+        space = await services.stores.documents.space(tenant)
+    except TenantMissing:
+        space = None
+    if space is None:
+        return embedders[0]
+    for embedder in embedders:
+        if embedder.space == space:
+            return embedder
+    raise CommandError(f"{tenant} has vectors of {space}, for which no embedder is configured here")
+
+
+def _check_space(space: str, own: str, tenant: str) -> None:
+    if space != own:
+        raise CommandError(
+            f"{tenant} has vectors of {own}, not of {space}. Leave --space out, so that all texts "
+            f"are embedded, or first move the tenant with `nearhit reembed`"
+        )
+
+
+def _open_file(options: ImportOptions) -> NdjsonReader:
+    if options.collection is not None:
+        raise CommandError("--collection does not apply to a file")
+    path = Path(options.location)
+    if not path.is_file():
+        raise CommandError(f"there is no file {path}")
+    return NdjsonReader(path, vector=options.vector or "vector")
+
+
+def _check_access(options: ImportOptions) -> None:
+    """Raises `CommandError`. Lines of NDJSON may have readers without being mapped."""
+    if wrong := [reader for reader in options.readers if not READER.fullmatch(reader)]:
+        raise CommandError(f"--reader {wrong[0]}: write user:ID, group:ID, tenant or public")
+    if options.owner is not None and not ID.fullmatch(options.owner):
+        raise CommandError("--owner must be 1 to 128 characters without whitespace")
+    mapped = {ingest_paths.parse_column(column)[0] for column in options.columns}
+    has_access = options.readers or options.owner or mapped & {"readers", "owner"}
+    if not has_access and options.store != "ndjson":
+        raise CommandError(
+            "say who may read the documents: --reader tenant for the whole tenant, --reader "
+            "group:ID or user:ID, --owner ID, or the value of a record by --column readers=NAME "
+            "or --column owner=NAME"
+        )
+
+
+def _check_url(options: ImportOptions) -> None:
+    """Raises `CommandError`, which repeats no part of a URL that may hold a secret."""
+    try:
+        url = urlsplit(options.location)
+        has_secret = url.password is not None or any(
+            "password" in key for key in parse_qs(url.query)
+        )
+    except ValueError:
+        raise CommandError("the address is no URL") from None
+    if has_secret or (url.username is not None and options.store != "pgvector"):
+        raise CommandError(
+            "the address holds a secret, which other users of the machine can see: set "
+            "NEARHIT_IMPORT_SECRET to it, and leave it out of the address"
+        )
+    schemes = _SCHEMES[options.store]
+    if url.scheme not in schemes:
+        raise CommandError(f"the address of {options.store} must begin with {schemes[0]}://")
+
+
+def _is_header_value(secret: str) -> bool:
+    """Else the HTTP client would refuse the value, and quote it."""
+    return secret.isascii() and secret.isprintable()
+
+
+def _reader_kind(name: str | None, columns: dict[str, str]) -> ReaderKind | None:
+    if name is None:
+        return None
+    if "readers" not in columns:
+        raise CommandError("--reader-kind needs --column readers=NAME")
+    for kind in get_args(ReaderKind):
+        if kind == name:
+            return kind  # type: ignore[no-any-return]
+    raise CommandError(f"--reader-kind must be one of {', '.join(get_args(ReaderKind))}")

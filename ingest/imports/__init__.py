@@ -1,0 +1,1 @@
+"""Collections of other systems, read record by record."""

@@ -1,0 +1,117 @@
+"""Calls of a store's JSON API over HTTP, each within limits of bytes and time."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import orjson
+
+from ingest.errors import NotImportable
+
+# Starting values, not measured.
+REQUEST_S_MAX = 60.0
+SILENT_S_MAX = 30.0  # between two bytes, and to connect
+PAGE_RECORDS = 64
+BODY_BYTES_MAX = 2**28  # a page of the longest texts, with every character escaped
+_REASON_CHARACTERS_MAX = 200
+
+
+class NotFound(Exception):
+    """The store answers 404."""
+
+
+class JsonApi:
+    """store: its name, for errors. headers: with the API key, which no error quotes."""
+
+    def __init__(
+        self,
+        store: str,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        body_bytes_max: int = BODY_BYTES_MAX,
+    ) -> None:
+        self._store = store
+        self._body_bytes_max = body_bytes_max
+        try:
+            self._client = httpx2.Client(
+                base_url=url,
+                headers={**headers, "Accept-Encoding": "identity"},
+                timeout=SILENT_S_MAX,
+                follow_redirects=False,  # the key is for this address alone
+            )
+        except httpx2.InvalidURL as error:
+            raise NotImportable(f"the address of {store} is no URL: {error}") from None
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(self, path: str) -> Any:
+        return self._call("GET", path, None)
+
+    def post(self, path: str, body: Mapping[str, object]) -> Any:
+        return self._call("POST", path, body)
+
+    def _call(self, method: str, path: str, body: Mapping[str, object] | None) -> Any:
+        """The JSON of a 200. Raises `NotFound` for a 404, and `NotImportable`."""
+        with self._errors(), self._client.stream(method, path, json=body) as response:
+            received = self._read(response)
+            match response.status_code:
+                case 200:
+                    return orjson.loads(received)
+                case 404:
+                    raise NotFound
+                case 401 | 403:
+                    raise NotImportable(
+                        f"{self._store} refuses access: set NEARHIT_IMPORT_SECRET to an API key "
+                        "that may read the collection"
+                    )
+                case status:
+                    text = _one_line(received.decode(errors="replace"))
+                    raise NotImportable(f"{self._store} answers {status}: {text}")
+
+    def _read(self, response: httpx2.Response) -> bytes:
+        end_s = time.monotonic() + REQUEST_S_MAX
+        received = bytearray()
+        for part in response.iter_raw():
+            received += part
+            if len(received) > self._body_bytes_max:
+                raise NotImportable(
+                    f"{self._store} sends more than {self._body_bytes_max:,} bytes for "
+                    f"{PAGE_RECORDS} records"
+                )
+            if time.monotonic() > end_s:
+                raise NotImportable(f"{self._store} takes longer than {REQUEST_S_MAX:.0f} s")
+        return bytes(received)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx2.TimeoutException:
+            raise NotImportable(
+                f"{self._store} does not answer within {SILENT_S_MAX:.0f} s"
+            ) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise NotImportable(
+                f"{self._store} can't be reached: {_one_line(str(error))}"
+            ) from None
+        except ValueError:
+            raise unknown(self._store) from None
+
+
+def expect(value: object, kind: type, store: str) -> Any:
+    """The value, if it is of the kind. Raises `NotImportable`."""
+    if isinstance(value, kind):
+        return value
+    raise unknown(store)
+
+
+def unknown(store: str) -> NotImportable:
+    return NotImportable(f"what answers there is not {store}, or is a version that is not known")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_REASON_CHARACTERS_MAX]

@@ -1,0 +1,35 @@
+"""Records in a file: a bad line is refused, and the others are read."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.errors import NotImportable
+from ingest.imports.ndjson import LINE_BYTES_MAX, NdjsonReader
+from ingest.imports.record import Record
+from ingest.sources.source import RefusedItem
+
+
+def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:
+    file = tmp_path / "docs.ndjson"
+    with file.open("wb") as lines:
+        lines.write(b'{"text": "A.", "embedding": [1, 2]}\n\n{"text": }\n[1]\n"\xff"\n')
+        lines.write(b'{"text": "' + b"x" * LINE_BYTES_MAX + b'"}\n{"id": "b", "text": "B."}')
+
+    reader = NdjsonReader(file, vector="embedding")
+
+    assert reader.count() == 6
+    assert [*reader.records()] == [
+        Record(1, {"text": "A."}, vector=[1, 2]),
+        RefusedItem("line 3", "not JSON"),
+        RefusedItem("line 4", "not a JSON object"),
+        RefusedItem("line 5", "not JSON"),
+        RefusedItem("line 6", f"over {LINE_BYTES_MAX:,} bytes"),
+        Record(7, {"id": "b", "text": "B."}),
+    ]
+
+
+def test_a_file_that_can_not_be_read_is_told(tmp_path: Path) -> None:
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(NotImportable, match=r"No such file|Is a directory"):
+            NdjsonReader(path).count()
