@@ -129,8 +129,9 @@ export async function submit(form, place, action) {
 
 function markFields(form, problem) {
   for (const { field: path } of problem.errors ?? []) {
-    const name = path.split(".")[0];
-    const control = form.querySelector(`[data-field="${CSS.escape(path)}"], [data-field="${CSS.escape(name)}"]`);
+    const parts = path.split(".");
+    const names = [path, parts[0], parts.at(-1)]; // of a body in a union, the first part is its kind
+    const control = form.querySelector(names.map((name) => `[data-field="${CSS.escape(name)}"]`).join(", "));
     control?.setAttribute("aria-invalid", "true");
   }
 }
