@@ -60,7 +60,7 @@ function showList(content, signal) {
     h(
       "div",
       { class: "row spread" },
-      h("p", { class: "lead" }, "The documents that your key may read, in the order of their identifiers. ", h("a", { href: "#/search" }, "Search"), " finds them by what they say."),
+      h("p", { class: "lead" }, "The documents that your key may read, in the order of their identifiers. To find them by what they say, ", h("a", { href: "#/search" }, "ask a question"), "."),
       h("div", { class: "row" }, actions),
     ),
     h(
