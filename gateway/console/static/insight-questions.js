@@ -28,14 +28,8 @@ function offer(reload) {
     await reload();
   };
   return [
-    h("p", {}, "Questions are not recorded. You can have them counted for the tenant:"),
-    h(
-      "ul",
-      {},
-      h("li", {}, "without a word on who asked,"),
-      h("li", {}, "with its text only once the same question has come twice,"),
-      h("li", {}, "until the days that you choose are over."),
-    ),
+    h("p", {}, "Questions are not recorded."),
+    h("p", { class: "muted" }, "You can have them counted. Nothing says who asked, and the text of a question is stored once the same question has come twice."),
     h(
       "form",
       { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, record)) },

@@ -50,8 +50,7 @@ export function render(content, { signal }) {
   };
   range.addEventListener("change", choose);
   content.append(
-    h("p", { class: "lead" }, "Days and hours are in UTC."),
-    h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, show)) }, field("Time", range), own),
+    h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, show)) }, field("Time", range), own, h("p", { class: "muted small hint-beside" }, "Days and hours are in UTC.")),
     place,
     body,
   );

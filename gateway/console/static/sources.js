@@ -3,7 +3,7 @@
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { follow } from "./live.js";
-import { announce, badge, checkbox, confirmDialog, empty, field, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
+import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
 const KINDS = [["folder"], ["git"], ["web", "web pages"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
 const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
@@ -68,8 +68,7 @@ function sourceTable(sources, ask) {
       { label: "Source", cell: (row) => [h("strong", {}, row.source), h("div", { class: "muted small" }, place(row))] },
       { label: "State", cell: (row) => [row.kind ? badge(row.state.replaceAll("_", " "), STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error), row.pending_removals && h("div", { class: "small" }, missing(row))] },
       { label: "Schedule", cell: (row) => (row.schedule ? h("code", {}, row.schedule) : h("span", { class: "muted" }, "on request")) },
-      { label: "Last read", cell: (row) => formatInstant(row.last_run_at) },
-      { label: "Result", cell: (row) => h("span", { class: "small" }, Object.entries(row.counts).map(([name, number]) => `${name.replaceAll("_", " ")} ${number}`).join(", ")) },
+      { label: "Last read", cell: (row) => h("span", {}, formatInstant(row.last_run_at), h("div", { class: "muted small" }, formatCounts(row.counts))) },
       { label: "", cell: (row) => actions(row, ask) },
     ],
     sources,

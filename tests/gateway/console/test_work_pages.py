@@ -60,6 +60,31 @@ async def add_source(console: Console) -> None:
     await expect(page.locator("tbody")).to_contain_text("folder: handbook")
 
 
+SCRIPT = "<img src=x onerror=\"document.title='stolen'\"><script>alert(1)</script>"
+
+
+async def test_a_script_in_what_callers_wrote_is_text_on_every_page(
+    console: Console, admin: Caller
+) -> None:
+    await admin.call("PUT", "/v1/search/questions/recording", json={"kept_days": 7})
+    faq = {"question": SCRIPT, "answer": SCRIPT, "category": "<i>", "keywords": ["<b>"]}
+    written = [
+        await admin.call("PUT", "/v1/faqs/evil", json=faq),
+        await admin.call("POST", "/v1/keys", json={"subject": "eve", "name": SCRIPT}),
+    ]
+    assert [answer.status_code for answer in written] == [200, 201]
+    for _ in range(2):
+        await admin.search(f"who is {SCRIPT}?")
+    await wait_for_question(admin)
+    await console.open(admin.key)
+
+    for page in ("FAQs", "Questions", "Insight", "Keys and tokens"):
+        await console.go(page)
+        await expect(console.page.locator("main")).to_contain_text("<img src=x onerror")
+        assert await console.page.locator("main img, main script").count() == 0
+        assert "stolen" not in await console.page.title()
+
+
 async def wait_for_question(admin: Caller) -> None:
     """A low-confidence question is stored some time after its answer."""
     async with asyncio.timeout(10):
@@ -341,3 +366,7 @@ async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, s
         assert await console.violations() == []
         width = await console.page.evaluate("() => document.documentElement.scrollWidth")
         assert width <= PHONE["width"]
+        cut_off = await console.page.locator(".scroll").evaluate_all(
+            "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).length"
+        )
+        assert cut_off == 0, name
