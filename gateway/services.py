@@ -35,6 +35,7 @@ from gateway.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.recording import usage_meter
+from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
@@ -150,6 +151,7 @@ async def _join_rooms(
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
+    asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
     rag_tools = LazyRagTools(settings, metrics, store, usage.check)
     extractors = Extractors(settings.extract_processes)
     async with (
@@ -157,6 +159,7 @@ async def _join_rooms(
         usage.background_flush(),
         read_log.background_flush(),
         search_statistics.background_flush(),
+        asked_questions.background_flush(),
         rag_tools.lifespan(),
         extractors,
         standby_of_region.connect(
@@ -181,6 +184,7 @@ async def _join_rooms(
             read_log,
             standby,
             statistics=search_statistics,
+            asked_questions=asked_questions,
             tracing=tracing,
         )
         documents = document_services.build(
@@ -198,7 +202,7 @@ async def _join_rooms(
             documents=documents,
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
-            curation=curation_services.build(settings, stores, documents.writer),
+            curation=curation_services.build(settings, stores, asked_questions, documents.writer),
             admin=admin_services.build(settings, metrics, stores, store, usage, search_statistics),
             worker=worker_services.build(
                 settings, metrics.work, stores, metered, documents, sources, tracing

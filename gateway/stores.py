@@ -13,6 +13,7 @@ from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
+from index.tenants.asked_questions import AskedQuestionStore
 from index.tenants.curation import LowConfidenceStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
@@ -41,6 +42,7 @@ class Stores:
     audit_log: AuditLog
     confidences: ConfidenceStore
     low_confidence: LowConfidenceStore
+    asked_questions: AskedQuestionStore
     query_gates: QueryGateStore
 
     @classmethod
@@ -66,6 +68,7 @@ class Stores:
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
             low_confidence=LowConfidenceStore(database),
+            asked_questions=AskedQuestionStore(database),
             query_gates=QueryGateStore(database),
         )
 

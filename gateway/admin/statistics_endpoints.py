@@ -14,7 +14,6 @@ from gateway.admin.statistics_schemas import (
     PeriodAnswer,
     SearchStatisticsAnswer,
 )
-from gateway.admin.usage_endpoints import day_parameter
 from gateway.auth.authenticator import utc_now
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
@@ -30,8 +29,8 @@ async def get_search_statistics(context: RequestContext[AdminServices]) -> Respo
     tenant = (await context.authenticate()).principal.tenant
     services, query = context.services, context.request.query_params
     today = utc_now().date()
-    last = day_parameter(context, "to", today)
-    first = day_parameter(context, "from", last - timedelta(days=_DEFAULT_DAYS - 1))
+    last = context.day_parameter("to", today)
+    first = context.day_parameter("from", last - timedelta(days=_DEFAULT_DAYS - 1))
     step = query.get("step", "day")
     if step not in get_args(Step):
         raise problems.invalid_field("step", f"must be one of {', '.join(get_args(Step))}")

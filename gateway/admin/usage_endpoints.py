@@ -1,7 +1,5 @@
 """A tenant's usage, its budget and quotas, and how far its index is behind."""
 
-from datetime import date
-
 from starlette.responses import Response
 
 from gateway import problems, schemas
@@ -31,8 +29,8 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
     tenant, services = caller.principal.tenant, context.services
     today = utc_now().date()
     first, last = (
-        day_parameter(context, "from", today.replace(day=1)),
-        day_parameter(context, "to", today),
+        context.day_parameter("from", today.replace(day=1)),
+        context.day_parameter("to", today),
     )
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
@@ -127,14 +125,3 @@ def _source_status(status: IngestStatus) -> SourceStatusBody:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
-
-
-def day_parameter(context: RequestContext[AdminServices], name: str, default: date) -> date:
-    """The day that a query parameter names; a 422 `Problem` if it names none."""
-    text = context.request.query_params.get(name)
-    if text is None:
-        return default
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise problems.invalid_field(name, "must be a day, as YYYY-MM-DD") from None

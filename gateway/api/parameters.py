@@ -27,6 +27,7 @@ IN_PATH: Mapping[str, Schema] = {
     "job_id": _NAME,
     "key_id": _NAME,
     "name": schemas.GATE.json_schema(),
+    "question_id": _ANY,
     "source": _SOURCE,
     "subject": _NAME,
     "tenant": _TENANT,

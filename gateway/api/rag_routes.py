@@ -1,9 +1,11 @@
-"""The routes of answers, confidence, curation and query gates; see `gateway.api.routes`."""
+"""The routes of answers, confidence, questions and query gates; see `gateway.api.routes`."""
 
 from gateway.answer import answer_endpoint, answer_schemas
 from gateway.answer.answer_services import AnswerServices
 from gateway.api import parameters
 from gateway.curation import (
+    asked_question_endpoints,
+    asked_question_schemas,
     confidence_endpoints,
     curation_endpoints,
     curation_schemas,
@@ -66,6 +68,37 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         body=curation_schemas.ResolveBody,
         body_bytes_max=body_limit(262_144),
         answer=curation_schemas.CurationItem,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/search/questions",
+        asked_question_endpoints.list_asked_questions,
+        needs="admin",
+        summary="List the questions that were asked most, if they are recorded",
+        answer=asked_question_schemas.AskedQuestionsAnswer,
+        parameters={
+            "from": parameters.DAY,
+            "limit": parameters.limit(asked_question_endpoints.LIMIT_MAX),
+            "to": parameters.DAY,
+        },
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/search/questions/recording",
+        asked_question_endpoints.put_question_recording,
+        needs="admin",
+        summary="Record questions for some days, or none and delete those recorded",
+        body=asked_question_schemas.QuestionRecordingBody,
+        body_bytes_max=body_limit(1_024),
+        answer=asked_question_schemas.QuestionRecordingAnswer,
+    ),
+    ApiRoute(
+        "DELETE",
+        "/v1/search/questions/{question_id}",
+        asked_question_endpoints.delete_asked_question,
+        needs="admin",
+        summary="Delete what is recorded of a question, of all days",
+        status=204,
     ),
     ApiRoute(
         "GET",

@@ -159,8 +159,11 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         answer=document_schemas.DocumentsAnswer,
         parameters={
             "cursor": parameters.LINE_CURSOR,
+            "language": parameters.LINE,
             "limit": parameters.limit(),
+            "prefix": parameters.LINE,
             "source": parameters.LINE,
+            "tag": parameters.LINE,
         },
     ),
     ApiRoute(

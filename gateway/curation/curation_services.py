@@ -1,10 +1,12 @@
-"""What the curation of low-confidence questions, confidence thresholds and query gates uses."""
+"""What the curation of questions, confidence thresholds and query gates uses."""
 
 from dataclasses import dataclass
 
+from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.settings import Settings
 from gateway.stores import Stores
 from index.search.confidence import ConfidenceStore
+from index.tenants.asked_questions import AskedQuestionStore
 from index.tenants.curation import LowConfidenceStore
 from index.tenants.query_gate_store import QueryGateStore
 from ingest.write.writer import Writer
@@ -16,10 +18,20 @@ class CurationServices:
     confidences: ConfidenceStore
     curation: LowConfidenceStore
     query_gates: QueryGateStore
+    asked_questions: AskedQuestionStore
+    asked_question_log: AskedQuestionLog
     writer: Writer
 
 
-def build(settings: Settings, stores: Stores, writer: Writer) -> CurationServices:
+def build(
+    settings: Settings, stores: Stores, asked_question_log: AskedQuestionLog, writer: Writer
+) -> CurationServices:
     return CurationServices(
-        settings, stores.confidences, stores.low_confidence, stores.query_gates, writer
+        settings=settings,
+        confidences=stores.confidences,
+        curation=stores.low_confidence,
+        query_gates=stores.query_gates,
+        asked_questions=stores.asked_questions,
+        asked_question_log=asked_question_log,
+        writer=writer,
     )

@@ -40,6 +40,7 @@ from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
 from index.model.document import Document
+from index.model.query import Filter
 from index.model.write_order import ACCESS
 from index.tenants.principals import Principal
 from ingest.write.revision import Revise, Written
@@ -158,17 +159,29 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
 
 
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:
-    """List documents by identifier; `cursor` is the last identifier of the previous page."""
+    """List documents by identifier; `cursor` is the last identifier of the previous page.
+
+    `source`, `prefix`, `language` and `tag` narrow the list.
+    """
     caller = await context.authenticate()
     query = context.request.query_params
     limit = query.get("limit", str(_PAGE_MAX))
     if not re.fullmatch("[0-9]{1,9}", limit) or not 1 <= int(limit) <= _PAGE_MAX:
         raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
+    line = {
+        name: schemas.parse_value(name, schemas.LINE, query.get(name, ""))
+        for name in ("cursor", "source", "prefix", "language", "tag")
+    }
+    narrower = Filter(
+        languages=(line["language"],) if line["language"] else None,
+        tags_all=(line["tag"],) if line["tag"] else None,
+    )
     rows = await context.services.documents.page(
         full_scope(caller),
-        caller.principal.filter,
-        after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
-        source=schemas.parse_value("source", schemas.LINE, query.get("source", "")) or None,
+        narrower.narrowed(caller.principal.filter),
+        after=line["cursor"],
+        source=line["source"] or None,
+        prefix=line["prefix"],
         limit=int(limit) + 1,
     )
     page = rows[: int(limit)]

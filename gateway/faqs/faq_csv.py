@@ -9,6 +9,9 @@ from typing import Any
 import orjson
 
 from gateway import problems
+from gateway.faqs import spreadsheet_text
+from gateway.faqs.import_line import ImportLine
+from gateway.faqs.spreadsheet_text import SpreadsheetText
 
 COLUMNS = (
     "id",
@@ -24,8 +27,10 @@ COLUMNS = (
 _REQUIRED = ("question", "answer")
 # No keyword holds a comma, and no reader a space.
 _LIST_SEPARATORS = {"keywords": ", ", "readers": " "}
-_SEPARATORS = ",;\t"
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+GUESSED_ENCODING = (
+    "The file is not UTF-8, so it was read as Windows-1252: check the row's accented letters."
+)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 # A spreadsheet computes a cell that begins so; an apostrophe before it makes it text.
 # Source: OWASP, CSV Injection.
@@ -62,40 +67,41 @@ def _to_cell(column: str, value: Any) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def to_lines(body: bytes, *, rows_max: int) -> list[tuple[int, bytes]]:
-    """Each row as the JSON of a `FaqLine`, with the number of the row's first line in the file.
+def to_lines(body: bytes, *, rows_max: int) -> list[ImportLine]:
+    """Each row as the JSON of a `FaqLine`.
 
-    The separator is a comma, a semicolon or a tab, as in the header. Blank rows are left out.
-    Raises a `Problem`: 400 for a body that is not UTF-8 or not CSV, 422 for an unknown or missing
-    column and for no rows or more than `rows_max`.
+    The separator is that of a first line `sep=;`, or a comma, a semicolon or a tab, as in the
+    header. Blank rows are left out. A row with letters beyond ASCII has a warning if the encoding
+    of the file was guessed.
+    Raises a `Problem`: 400 for a body in no known encoding or not CSV, 422 for an unknown or
+    missing column and for no rows or more than `rows_max`.
     """
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise problems.malformed("The body must be UTF-8.") from None
-    rows = _rows(text)
+    file = spreadsheet_text.read(body)
+    rows = _rows(file)
     _, header = next(rows, (0, []))
     columns = _check_header(header)
-    lines: list[tuple[int, bytes]] = []
-    for line, cells in rows:
+    lines: list[ImportLine] = []
+    for number, cells in rows:
         if len(lines) == rows_max:
             raise _wrong_count(rows_max)
-        lines.append((line, orjson.dumps(_to_fields(columns, cells))))
+        is_doubtful = file.is_guessed and not all(map(str.isascii, cells))
+        warning = GUESSED_ENCODING if is_doubtful else None
+        lines.append(ImportLine(number, orjson.dumps(_to_fields(columns, cells)), warning))
     if not lines:
         raise _wrong_count(rows_max)
     return lines
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    head = text.lstrip("\r\n").partition("\n")[0]
-    separator = max(_SEPARATORS, key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    first_line = 1
+def _rows(file: SpreadsheetText) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the number of its first line in the file."""
+    source = io.StringIO(file.text, newline="")
+    reader = csv.reader(source, delimiter=file.separator, strict=True)
+    first_line = file.first_line
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield first_line, cells
-            first_line = reader.line_num + 1
+            first_line = file.first_line + reader.line_num
     except csv.Error as error:
         raise problems.malformed(f"Invalid CSV in the row of line {first_line}: {error}") from None
 

@@ -110,3 +110,4 @@ class FaqWritten(Body):
 
 class FaqImported(FaqWritten):
     line: int
+    warning: str | None = Field(None, description="what to check in the FAQ; absent: nothing")

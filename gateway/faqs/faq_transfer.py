@@ -14,6 +14,7 @@ from gateway.documents.document_services import DocumentServices
 from gateway.faqs import faq_csv, faq_document
 from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.faqs.faq_schemas import FaqImported, FaqLine
+from gateway.faqs.import_line import ImportLine
 from gateway.http.request_context import RequestContext
 from gateway.problems import Problem
 from index.errors import DatabaseUnavailable
@@ -70,7 +71,7 @@ async def _pages(
 async def import_faqs(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each line of the body, in order; a bad line does not stop the others."""
     await authenticated_admin(context)
-    lines = list(enumerate(lines_of(context), 1))
+    lines = [ImportLine(number, line) for number, line in enumerate(lines_of(context), 1)]
     return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
 
 
@@ -83,18 +84,18 @@ async def import_csv(context: RequestContext[DocumentServices]) -> Response:
 
 
 async def _imported(
-    context: RequestContext[DocumentServices], lines: list[tuple[int, bytes]]
+    context: RequestContext[DocumentServices], lines: list[ImportLine]
 ) -> AsyncIterator[bytes]:
     """Yield a result per line; after a 401 or a lost database all later lines fail the same way."""
     final: Outcome | None = None
-    for batch in batches(lines, lambda line: len(line[1])):
+    for batch in batches(lines, lambda line: len(line.body)):
         outcomes = (
             [final] * len(batch)
             if final
-            else await _write_lines(context, [line for _, line in batch])
+            else await _write_lines(context, [line.body for line in batch])
         )
-        for (number, _), outcome in zip(batch, outcomes, strict=True):
-            yield _encode_result(context, number, outcome)
+        for line, outcome in zip(batch, outcomes, strict=True):
+            yield _encode_result(context, line, outcome)
         final = next(filter(_is_final, outcomes), None)
 
 
@@ -131,16 +132,17 @@ def _is_final(outcome: Outcome) -> bool:
 
 
 def _encode_result(
-    context: RequestContext[DocumentServices], number: int, outcome: Outcome
+    context: RequestContext[DocumentServices], line: ImportLine, outcome: Outcome
 ) -> bytes:
     if isinstance(outcome, Written):
         result = FaqImported(
-            line=number,
+            line=line.number,
             id=faq_document.id_of(outcome.document_id),
             document_id=outcome.document_id,
             revision=outcome.revision,
-        ).model_dump()
+            warning=line.warning,
+        ).model_dump(exclude_none=True)
     else:
         problem = problems.from_exception(outcome, context.trace.request_id)
-        result = {"line": number, **problem.body()}
+        result = {"line": line.number, **problem.body()}
     return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import date
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -139,6 +140,16 @@ class RequestContext(Generic[RoomServices_co]):
     def parse_body(self, model: type[Model]) -> Model:
         """The body as the model; a 400 or 422 `Problem` if it does not fit."""
         return schemas.parse(model, self.body)
+
+    def day_parameter(self, name: str, default: date) -> date:
+        """The day that a query parameter names; a 422 `Problem` if it names none."""
+        text = self.request.query_params.get(name)
+        if text is None:
+            return default
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            raise problems.invalid_field(name, "must be a day, as YYYY-MM-DD") from None
 
 
 def full_scope(admitted: AuthenticatedRequest) -> Scope:

@@ -81,7 +81,7 @@ def record_served(
     served: ServedAnswer,
     seconds: float | None = None,
 ) -> None:
-    """Count and log the read and a low-confidence question; audit a sample of the answers.
+    """Count and log the read and its question; audit a sample of the answers.
 
     seconds: that the answer took; None if it is one of several that were computed together.
     """
@@ -91,6 +91,7 @@ def record_served(
     outcome = outcome_of(served.body, is_low_confidence=is_low_confidence)
     services.metrics.search.served(search.scope.tenant, outcome)
     services.statistics.served(search.scope.tenant, served.tier, outcome, seconds)
+    services.asked_questions.add(search.principal, search.query.text, outcome)
     if is_low_confidence:
         services.low_confidence.add(search.scope.tenant, search.query.text, served.body)
 

@@ -15,6 +15,7 @@ from gateway.metrics import Metrics
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.postprocessor_names import PostprocessorNames
+from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.low_confidence_log import LowConfidenceLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
@@ -68,6 +69,7 @@ class SearchServices:
     read_log: ReadLog
     statistics: SearchStatistics
     low_confidence: LowConfidenceLog
+    asked_questions: AskedQuestionLog
     parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
     tracing: "Tracing | None"
 
@@ -98,6 +100,7 @@ def build(
     standby: Standby | None,
     *,
     statistics: SearchStatistics,
+    asked_questions: AskedQuestionLog,
     tracing: "Tracing | None",
 ) -> SearchServices:
     query_vector_caches = {
@@ -162,6 +165,7 @@ def build(
         low_confidence=LowConfidenceLog(
             stores.low_confidence, items_max=settings.curation_items_max
         ),
+        asked_questions=asked_questions,
         parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),
         tracing=tracing,
     )

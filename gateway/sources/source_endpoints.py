@@ -154,7 +154,12 @@ class SyncSourceJob:
             latest = report
 
         async with source_reader.open_for_reading(
-            self._services.settings, job.tenant, name, body.root, self._services.web_pages
+            self._services.settings,
+            job.tenant,
+            name,
+            body.root,
+            self._services.host_rates,
+            self._services.web_pages,
         ) as reader:
             sync = read_source(
                 reader,

@@ -30,6 +30,8 @@ from ingest.sources.web import WebSource
 from ingest.web import urls
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient
+from ingest.web.host_rates import HostRates
+from ingest.web.resolver import Resolver
 
 _CLONE_S_MAX = 600.0  # a starting value, not measured
 # git never prompts, follows redirects, runs code of a repository, or reads files of this machine.
@@ -76,10 +78,12 @@ async def open_for_reading(
     tenant: str,
     name: str,
     body: AnySourceBody,
+    rates: HostRates,
     pages: WebPageStore | None = None,
 ) -> AsyncIterator[Source]:
     """Open the tenant's source until the end of the block. Raises `JobRefused`.
 
+    rates: of the hosts that this process asks for pages.
     pages: of sources of kind `web`, what is known of them; None: each page is read again.
     """
     if (reason := denial_reason(settings, body)) is not None:
@@ -91,7 +95,7 @@ async def open_for_reading(
         return
     if isinstance(body, WebSourceBody):
         known = {} if pages is None else await pages.of_source(tenant, name)
-        yield await asyncio.to_thread(_web_source, settings, name, body.settings, known)
+        yield await asyncio.to_thread(_web_source, settings, name, body.settings, rates, known)
         return
     checkout = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="nearhit-git-")
     try:
@@ -112,13 +116,17 @@ def _is_web_host(settings: Settings, host: str) -> bool:
 
 
 def _web_source(
-    settings: Settings, name: str, config: WebSettings, known: Mapping[str, PageState]
+    settings: Settings,
+    name: str,
+    config: WebSettings,
+    rates: HostRates,
+    known: Mapping[str, PageState],
 ) -> WebSource:
     policy = AddressPolicy(parse_networks(listed(settings.sources_web_networks)))
     return WebSource(
         config.url,
         _defaults(settings, config),
-        WebClient(policy, interval_s=1 / config.pages_per_s),
+        WebClient(Resolver(policy), rates, interval_s=1 / config.pages_per_s),
         name=name,
         within=config.within,
         pages_max=config.pages_max,

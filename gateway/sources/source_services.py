@@ -1,5 +1,6 @@
 """What the configuration and the synchronization of sources use."""
 
+import time
 from dataclasses import dataclass
 
 from gateway.settings import Settings
@@ -8,6 +9,7 @@ from index.documents.document_store import DocumentStore
 from index.documents.source_store import SourceStore
 from index.documents.web_page_store import WebPageStore
 from index.jobs.job_queue import JobQueue
+from ingest.web.host_rates import HostRates
 from ingest.write.writer import Writer
 
 
@@ -19,6 +21,7 @@ class SourceServices:
     web_pages: WebPageStore
     jobs: JobQueue
     writer: Writer
+    host_rates: HostRates
 
 
 def build(settings: Settings, stores: Stores, writer: Writer) -> SourceServices:
@@ -29,4 +32,5 @@ def build(settings: Settings, stores: Stores, writer: Writer) -> SourceServices:
         WebPageStore(stores.database),
         stores.jobs,
         writer,
+        HostRates(time.monotonic),
     )

@@ -3,6 +3,9 @@
 A request continues the trace that its `traceparent` names (W3C Trace Context), with the caller's
 decision whether it is sampled. Without that header a share of the requests is sampled.
 
+A job continues the trace of the request that enqueued it: its span is a child of the request's, as
+OpenTelemetry's conventions for messaging allow where one message is processed at a time.
+
 A span of a statement or a drain is made when it ends, from its duration, because `index` and
 `cache` report durations and know nothing of traces. Those of a request's phases are made when the
 request ends, of the times that `Server-Timing` shows: a request that is not traced makes none.
@@ -26,6 +29,8 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from index.jobs import trace_context
+from index.jobs.job_queue import ClaimedJob
 from index.postgres.statement_comment import commenting
 
 SPANS_WAITING_MAX = 2_048  # then further ones are dropped; OpenTelemetry's own value
@@ -35,6 +40,7 @@ _EXPORT_EVERY_S = 5.0  # OpenTelemetry's own value
 Observe: TypeAlias = Callable[[str, float], None]
 
 _W3C = TraceContextTextMapPropagator()
+_NO_PARENT = otel.set_span_in_context(otel.INVALID_SPAN)
 
 
 class TracedRequest(Protocol):
@@ -113,7 +119,7 @@ class Tracing:
         """Make the span of an answered repeat, which has no `traceparent`; see `Repeats`."""
         request_span = self._tracer.start_span(
             method,
-            otel.set_span_in_context(otel.INVALID_SPAN),
+            _NO_PARENT,
             SpanKind.SERVER,
             start_time=_ns_of(trace.started_s),
         )
@@ -128,9 +134,17 @@ class Tracing:
             yield
 
     @contextmanager
-    def job(self, kind: str) -> Iterator[None]:
-        """The span of an attempt at a job, which begins a trace."""
-        with self._current(f"job {kind}", SpanKind.CONSUMER, None):
+    def job(self, job: ClaimedJob) -> Iterator[None]:
+        """The span of an attempt at a job, in the trace of who enqueued it, or in a new one."""
+        headers = {}
+        if job.trace is not None:
+            headers = {"traceparent": job.trace.traceparent}
+            if job.trace.tracestate is not None:
+                headers["tracestate"] = job.trace.tracestate
+        name = f"process {job.kind}"
+        with self._current(name, SpanKind.CONSUMER, _W3C.extract(headers, _NO_PARENT)) as job_span:
+            if job_span.is_recording():
+                job_span.set_attributes(_job_attributes(job))
             yield
 
     def observing(self, observe: Observe) -> Observe:
@@ -177,17 +191,20 @@ class Tracing:
 
     @contextmanager
     def _current(
-        self, name: str, kind: SpanKind, context: Context | None, began_ns: int | None = None
+        self, name: str, kind: SpanKind, context: Context, began_ns: int | None = None
     ) -> Iterator[Span]:
         """A span without a parent in this process, whose statements name it."""
-        context = otel.set_span_in_context(otel.INVALID_SPAN) if context is None else context
         with self._tracer.start_as_current_span(
             name, context, kind, start_time=began_ns, record_exception=False
         ) as current:
             headers: dict[str, str] = {}
-            if current.is_recording() and self._comments_statements:
-                _W3C.inject(headers)
-            with commenting(headers.get("traceparent", "")):
+            _W3C.inject(headers)
+            traceparent = headers.get("traceparent", "")
+            is_commented = current.is_recording() and self._comments_statements
+            with (
+                commenting(traceparent if is_commented else ""),
+                trace_context.carrying(traceparent, headers.get("tracestate", "")),
+            ):
                 yield current
 
 
@@ -218,6 +235,19 @@ def _describe(request_span: Span, method: str, trace: TracedRequest) -> None:
     )
     if trace.status >= 500:
         request_span.set_status(StatusCode.ERROR)
+
+
+def _job_attributes(job: ClaimedJob) -> Mapping[str, str | int]:
+    """Those of OpenTelemetry's conventions for messaging, and our own."""
+    return {
+        "messaging.system": "nearhit",
+        "messaging.operation.name": "process",
+        "messaging.operation.type": "process",
+        "messaging.destination.name": job.kind,
+        "messaging.message.id": job.job_id,
+        "nearhit.tenant": job.tenant,
+        "nearhit.job.attempt": job.run.attempts,
+    }
 
 
 def _ids_of(of: Span) -> tuple[str, bool]:

@@ -64,6 +64,7 @@ async def _stale_sources(
                 tenant,
                 source.source,
                 body.root,
+                services.source_services.host_rates,
                 services.source_services.web_pages,
             ) as reader:
                 await read_source(

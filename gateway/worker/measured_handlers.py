@@ -31,7 +31,7 @@ class _MeasuredHandler:
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
         if self._tracing is None:
             return await self._call(job)
-        with self._tracing.job(job.kind):
+        with self._tracing.job(job):
             return await self._call(job)
 
     async def _call(self, job: ClaimedJob) -> Mapping[str, Any]:

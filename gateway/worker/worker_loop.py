@@ -28,7 +28,7 @@ _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve
 _TOMBSTONE_RETENTION_S = 86_400.0
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
-_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log
+_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log and of asked questions
 
 log = structlog.get_logger()
 
@@ -106,6 +106,13 @@ async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
         )
         group.create_task(_repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
         group.create_task(_repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
+        group.create_task(
+            _repeat(
+                stop,
+                _PRUNE_INTERVAL_S,
+                lambda: services.stores.asked_questions.delete_old(utc_now().date()),
+            )
+        )
 
 
 async def enqueue_due_sources(services: WorkerServices) -> None:

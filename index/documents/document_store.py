@@ -160,12 +160,21 @@ class DocumentStore:
         return {row["source"]: row["documents"] for row in rows}
 
     async def page(
-        self, scope: Scope, document_filter: Filter, *, after: str, source: str | None, limit: int
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        *,
+        after: str,
+        source: str | None = None,
+        prefix: str = "",
+        limit: int,
     ) -> list[Document]:
-        """Up to `limit` admitted documents, by id, without texts."""
-        rows = await self._searching.rows(
-            "search_documents.page", *filter_args(scope, document_filter), after, source, limit
-        )
+        """Up to `limit` admitted documents, by id, without texts; prefix: of their ids."""
+        arguments = [*filter_args(scope, document_filter), after, prefix, limit]
+        if source is None:
+            rows = await self._searching.rows("search_documents.page", *arguments)
+        else:
+            rows = await self._searching.rows("search_documents.page_of_source", *arguments, source)
         return [row_to_document(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
+from index.jobs import trace_context
+from index.jobs.trace_context import TraceContext
 from index.model.write_order import ALL_PARTS, Parts, by_parts
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
@@ -71,7 +73,7 @@ class JobLease:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that a worker has claimed and must do now."""
+    """A job that a worker has claimed and must do now; trace: in which it was enqueued."""
 
     run: JobLease
     job_id: str
@@ -84,6 +86,7 @@ class ClaimedJob:
     payload: bytes
     attempts_max: int
     due_at: datetime
+    trace: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ async def enqueue(session: Session, job: NewJob) -> str:
         raise TenantMissing(job.tenant)
     if is_full:
         raise QueueFull(job.tenant, WAITING_MAX)
+    trace = trace_context.current()
     job_id: str = await session.value(
         "jobs.enqueue",
         f"job_{secrets.token_hex(8)}",
@@ -140,6 +144,8 @@ async def enqueue(session: Session, job: NewJob) -> str:
         job.attempts_max,
         job.due_s,
         sorted(job.parts),
+        None if trace is None else trace.traceparent,
+        None if trace is None else trace.tracestate,
     )
     return job_id
 
@@ -333,6 +339,7 @@ class JobQueue:
 
 
 def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
+    traceparent: str | None = row["traceparent"]
     return ClaimedJob(
         run=JobLease(row["job_no"], lease, row["attempts"], row["sequence"]),
         job_id=row["job_id"],
@@ -345,4 +352,5 @@ def _to_claimed_job(row: Row, lease: UUID) -> ClaimedJob:
         payload=row["payload"],
         attempts_max=row["attempts_max"],
         due_at=row["due_at"],
+        trace=None if traceparent is None else TraceContext(traceparent, row["tracestate"]),
     )

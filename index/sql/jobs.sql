@@ -12,11 +12,14 @@ FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 
 -- name: enqueue
 -- $1 job, $2 tenant, $3 kind, $4 target, $5 source, $6 key, $7 subject, $8 payload, $9 maximum of
--- attempts, $10 seconds until it is due, $11 parts of a document that it sets
+-- attempts, $10 seconds until it is due, $11 parts of a document that it sets, $12 and $13 trace context
 WITH added AS (
     INSERT INTO jobs
-        (job_id, tenant, kind, target, source, key_id, subject, payload, attempts_max, due_at, parts)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 second', $11)
+        (
+            job_id, tenant, kind, target, source, key_id, subject, payload, attempts_max, due_at, parts,
+            traceparent, tracestate
+        )
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 second', $11, $12, $13)
     RETURNING job_id
 )
 SELECT job_id, pg_notify('nearhit_jobs', '') FROM added;
@@ -108,7 +111,7 @@ UPDATE jobs SET
 WHERE job_no = (SELECT job_no FROM candidates ORDER BY running, due_at, job_no LIMIT 1)
 RETURNING
     job_no, job_id, tenant, kind, target, source, key_id, subject, payload, attempts, attempts_max, due_at,
-    sequence;
+    sequence, traceparent, tracestate;
 
 -- name: renew
 -- $1 lease, $2 its seconds, $3 job_no of the jobs

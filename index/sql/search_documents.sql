@@ -11,14 +11,24 @@ SELECT document_id, source, title, uri, language, tags, metadata, owner, readers
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter;
 
--- name: page
--- $13 the last document of the previous page, $14 source or null, $15 limit: the next documents of the
--- tenant, without their texts.
+-- fragment: next_documents
+-- $13 the last document of the previous page, $14 beginning of identifiers: documents without their texts.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     '' AS text
 FROM documents
-WHERE tenant = $1 AND document_id > $13 AND ($14::text IS NULL OR source = $14)
+WHERE tenant = $1 AND document_id > $13 AND starts_with(document_id, $14)
   AND :is_admitted AND :passes_filter
+
+-- name: page
+-- $15 limit: the next documents of the tenant.
+:next_documents
+ORDER BY document_id LIMIT $15;
+
+-- name: page_of_source
+-- $15 limit, $16 source: the next documents of a source, found by its index. A condition that may also be
+-- null would have a plan that reads through the whole tenant.
+:next_documents
+  AND source = $16
 ORDER BY document_id LIMIT $15;
 
 -- name: files

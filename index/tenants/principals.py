@@ -43,6 +43,7 @@ class Principal:
                 the chain starts with a key of this service.
     scopes, filter: the scopes that its requests may name, and the documents that it may see.
     max_staleness_ms: the most that an admin lets callers of the tenant choose; None: no limit.
+    records_questions: whether an admin of the tenant has its questions recorded.
     """
 
     digest: bytes
@@ -60,6 +61,7 @@ class Principal:
     is_token: bool = False
     issuer_key: str | None = None
     max_staleness_ms: int | None = None
+    records_questions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,7 @@ class PrincipalStore:
             claims=claims,
             issuer_key=claims.issuer_key,
             max_staleness_ms=row["max_staleness_ms"],
+            records_questions=row["records_questions"],
         )
         return principal, _revisions(row, claims.tenant)
 
@@ -318,6 +321,7 @@ def _to_principal(row: Row) -> Principal:
         is_token=row["is_token"],
         issuer_key=row["issuer_key"],
         max_staleness_ms=row["max_staleness_ms"],
+        records_questions=row["records_questions"],
     )
 
 

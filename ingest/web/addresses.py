@@ -1,6 +1,5 @@
 """Which addresses a page may come from: public ones, and networks that the operator lists."""
 
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import (
@@ -8,17 +7,13 @@ from ipaddress import (
     IPv4Network,
     IPv6Address,
     IPv6Network,
-    ip_address,
     ip_network,
 )
 from typing import TypeAlias
 
-from ingest.web.errors import Unfetchable
-
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-ADDRESSES_MAX = 4  # of a host that are tried
 # Python counts these as global. An address that contains another one leads to that.
 _NOT_PUBLIC: tuple[Network, ...] = (
     ip_network("168.63.129.16/32"),  # services of Azure's virtual machines
@@ -45,22 +40,6 @@ class AddressPolicy:
             and not (plain.is_multicast or plain.is_reserved or plain.is_unspecified)
             and not _is_in(plain, _NOT_PUBLIC)
         )
-
-    def resolve(self, host: str, port: int) -> list[str]:
-        """The addresses of a host; the caller connects to these, without asking for them again.
-
-        Raises `Unfetchable` if there are none, or if one of them may not be asked: a host that has
-        public and other addresses is an attempt to reach the others.
-        """
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            raise Unfetchable(f"the host {host} has no address") from None
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        for address in addresses:
-            if "%" in address or not self.allows(ip_address(address)):
-                raise Unfetchable(f"the host {host} has an address that is not public")
-        return addresses[:ADDRESSES_MAX]
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:

@@ -1,4 +1,4 @@
-"""Requests for pages: one at a time, at a rate, within limits, and only to allowed addresses."""
+"""Requests for pages: at the rate of their host, within limits, and only to allowed addresses."""
 
 import http.client
 import socket
@@ -13,12 +13,13 @@ from threading import Timer
 from urllib.parse import urlsplit, urlunsplit
 
 from ingest.web import urls
-from ingest.web.addresses import AddressPolicy
 from ingest.web.errors import Unfetchable
+from ingest.web.host_rates import HostRates
+from ingest.web.resolver import Resolver
 
 # Starting values, not measured.
-CONNECT_S_MAX = 10.0
-REQUEST_S_MAX = 30.0  # from the connection to the last byte
+CONNECT_S_MAX = 10.0  # for all addresses of the host together
+REQUEST_S_MAX = 30.0  # from the connection, with the TLS handshake, to the last byte
 REDIRECTS_MAX = 5
 RETRY_AFTER_S_MAX = 60.0  # a host that asks for more is asked again at the next reading
 AGENT = "nearhit"  # as robots.txt names it
@@ -40,14 +41,16 @@ class Fetched:
 
 
 class WebClient:
-    """interval_s: between the starts of two requests. pause: waits for so many seconds.
+    """interval_s: between the starts of two requests to a host.
 
-    request_s_max: of one request.
+    rates: of the process, so that all clients together keep to the interval of a host.
+    pause: waits for so many seconds. request_s_max: of one request.
     """
 
     def __init__(
         self,
-        policy: AddressPolicy,
+        resolver: Resolver,
+        rates: HostRates,
         *,
         interval_s: float,
         pause: Callable[[float], None] = time.sleep,
@@ -55,9 +58,9 @@ class WebClient:
     ) -> None:
         self._request_s_max = request_s_max
         self.interval_s = interval_s
-        self._policy = policy
+        self._resolver = resolver
+        self._rates = rates
         self._pause = pause
-        self._next_s = 0.0
         self._tls = ssl.create_default_context()
 
     def get(
@@ -95,14 +98,13 @@ class WebClient:
         wait_s = _seconds(fetched.headers.get("retry-after", ""))
         if wait_s > RETRY_AFTER_S_MAX:
             return fetched
-        self._pause(wait_s)
+        self._rates.postpone(_host_of(url), wait_s)
         return self._get(url, body_bytes_max, headers)
 
     def _get(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
-        wait_s = self._next_s - time.monotonic()
+        wait_s = self._rates.reserve(_host_of(url), self.interval_s)
         if wait_s > 0:
             self._pause(wait_s)
-        self._next_s = time.monotonic() + self.interval_s
         parts = urlsplit(url)
         try:
             with self._connection(parts.scheme, parts.netloc) as connection:
@@ -126,13 +128,17 @@ class WebClient:
         is_safe = scheme == "https"
         host, _, given_port = netloc.partition(":")
         port = int(given_port or (443 if is_safe else 80))
-        plain = _connect(self._policy.resolve(host, port), port)
+        plain = _connect(self._resolver.resolve(host, port), port)
         open_sockets = [plain]
         cut = Timer(self._request_s_max, lambda: _shut(open_sockets[0]))
         cut.start()
         try:
             if is_safe:
-                open_sockets[0] = self._tls.wrap_socket(plain, server_hostname=host)
+                safe = self._tls.wrap_socket(
+                    plain, server_hostname=host, do_handshake_on_connect=False
+                )
+                open_sockets[0] = safe  # before the handshake, so that this is cut off too
+                safe.do_handshake()
             connection = http.client.HTTPConnection(host, port)
             connection.default_port = 443 if is_safe else 80
             connection.sock = open_sockets[0]  # so that it does not resolve the host again
@@ -144,13 +150,21 @@ class WebClient:
             plain.close()
 
 
+def _host_of(url: str) -> str:
+    """Without the port: the rate is that of the machine."""
+    return urlsplit(url).hostname or ""
+
+
 def _connect(addresses: list[str], port: int) -> socket.socket:
     error: OSError = TimeoutError()
     for address in addresses:
         try:
-            return socket.create_connection((address, port), CONNECT_S_MAX)
+            connected = socket.create_connection((address, port), CONNECT_S_MAX / len(addresses))
         except OSError as failed:
             error = failed
+        else:
+            connected.settimeout(CONNECT_S_MAX)  # of one wait for bytes
+            return connected
     raise error
 
 

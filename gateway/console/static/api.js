@@ -38,7 +38,7 @@ export function setKey(text) {
 /**
  * Call the API; throw a `Problem` if it does not succeed.
  *
- * body: sent as JSON. raw: {type, text} to send instead. Answers {status, headers, data, ms}; data is null for an empty body.
+ * body: sent as JSON. raw: {type, text} to send instead; the text may be bytes. Answers {status, headers, data, ms}; data is null for an empty body.
  */
 export async function call(method, path, { body, raw, query, headers = {}, signal, as } = {}) {
   const used = as ?? key;

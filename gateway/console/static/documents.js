@@ -6,7 +6,7 @@ import { documentView } from "./document.js";
 import { editor } from "./editor.js";
 import { isWriter } from "./session.js";
 import { upload } from "./upload.js";
-import { badge, empty, field, load, pager, table } from "./ui.js";
+import { badge, empty, field, load, pager, submit, table } from "./ui.js";
 
 const PAGE = 50;
 
@@ -31,28 +31,51 @@ function showOne(content, id, signal) {
 }
 
 function showList(content, signal) {
-  const source = h("input", { type: "search", autocomplete: "off" });
-  const id = h("input", { autocomplete: "off", required: true });
+  const controls = {
+    prefix: h("input", { type: "search", autocomplete: "off", placeholder: "handbook/" }),
+    source: h("input", { type: "search", autocomplete: "off" }),
+    tag: h("input", { type: "search", autocomplete: "off" }),
+    language: h("input", { type: "search", autocomplete: "off", placeholder: "en" }),
+  };
+  let filter = {}; // of the list that is shown
+  const place = h("div");
   const list = h("div", { class: "stack" });
   const work = h("div");
   const pages = pager(
     "documents",
     list,
     async (cursor) =>
-      (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, source: source.value.trim() }, signal })).data,
-    (page, number) => listView(page.documents, number, source.value.trim()),
+      (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...filter }, signal })).data,
+    (page, number) => listView(page.documents, number, filter),
   );
+  const narrow = () => {
+    filter = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value.trim()]));
+    return pages.reset();
+  };
+  const actions = isWriter() && [
+    h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),
+    h("button", { type: "button", onclick: () => fill(work, upload({ onDone: pages.reset })) }, "Upload files"),
+  ];
   content.append(
-    h("p", { class: "lead" }, "The documents that your key may read, in the order of their identifiers."),
     h(
       "div",
-      { class: "row end" },
-      h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), pages.reset()) },
-        field("Source", source), h("button", { type: "submit" }, "Filter")),
-      h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), open(id.value)) },
-        field("Identifier", id), h("button", { type: "submit" }, "Open")),
-      isWriter() && h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),
-      isWriter() && h("button", { type: "button", onclick: () => fill(work, upload({ onDone: pages.reset })) }, "Upload files"),
+      { class: "row spread" },
+      h("p", { class: "lead" }, "The documents that your key may read, in the order of their identifiers. To find them by what they say, ", h("a", { href: "#/search" }, "ask a question"), "."),
+      h("div", { class: "row" }, actions),
+    ),
+    h(
+      "form",
+      { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, narrow)) },
+      h(
+        "div",
+        { class: "row end filters" },
+        field("Identifier begins with", controls.prefix, { name: "prefix" }),
+        field("Source", controls.source, { name: "source" }),
+        field("Tag", controls.tag, { name: "tag" }),
+        field("Language", controls.language, { name: "language" }),
+        h("button", { type: "submit" }, "Filter"),
+      ),
+      place,
     ),
     work,
     list,
@@ -77,12 +100,11 @@ function create(work, pages) {
   work.querySelector("input").focus();
 }
 
-function listView(documents, number, source) {
+function listView(documents, number, filter) {
   if (!documents.length) {
-    return empty(
-      number > 1 ? "No more documents" : "No documents",
-      source ? `No document of the source ${source} is visible to you.` : "Write one, upload files, or add a source.",
-    );
+    if (number > 1) return empty("No more documents", "Those that this page had are gone.");
+    if (Object.values(filter).some(Boolean)) return empty("No documents", "None that you may read meets the filter.");
+    return empty("No documents", isWriter() ? "Write one, upload files, or add a source: your agents find it at the next search." : "Nothing is shared with you yet.");
   }
   return h(
     "div",

@@ -7,6 +7,8 @@ import { announce, field, note, submit, table } from "./ui.js";
 const NDJSON = "application/x-ndjson";
 const CSV = "text/csv";
 const SHOWN_PROBLEMS = 50;
+const SHOWN_LINES = 20;
+const HEAD_BYTES = 1_000;
 
 /** format: "jsonl" or "csv". */
 export async function exportFaqs(button, format) {
@@ -31,15 +33,15 @@ export async function exportFaqs(button, format) {
 }
 
 export function importForm({ onDone, onClose }) {
-  const file = h("input", { type: "file", required: true, accept: ".csv,.jsonl,.ndjson,.json,application/json,text/csv" });
+  const file = h("input", { type: "file", required: true, accept: ".csv,.tsv,.txt,.jsonl,.ndjson,.json,application/json,text/csv" });
   const place = h("div");
   const result = h("div", { "aria-live": "polite" });
   const send = async () => {
     fill(result);
-    const text = await readText(file.files[0]);
-    const { data } = file.files[0].name.toLowerCase().endsWith(".csv")
-      ? await call("POST", "/v1/faq-import/csv", { raw: { type: CSV, text } })
-      : await call("POST", "/v1/faq-import", { raw: { type: NDJSON, text: toLines(text) } });
+    const bytes = await readBytes(file.files[0]);
+    const { data } = isJson(bytes)
+      ? await call("POST", "/v1/faq-import", { raw: { type: NDJSON, text: toLines(decode(bytes)) } })
+      : await call("POST", "/v1/faq-import/csv", { raw: { type: CSV, text: bytes } });
     const results = data.split("\n").filter(Boolean).map((line) => JSON.parse(line));
     fill(result, outcome(results));
     await onDone();
@@ -52,7 +54,7 @@ export function importForm({ onDone, onClose }) {
       { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, send)) },
       h("h2", {}, "Import FAQs"),
       h("p", {}, "A line with the id of a FAQ replaces that FAQ. A line that is refused stops no other."),
-      field("File", file, { hint: "an export, a list of FAQs in JSON, or CSV (in UTF-8) with the columns question and answer" }),
+      field("File", file, { hint: "an export, a list of FAQs in JSON, or CSV with the columns question and answer, as Excel saves it" }),
       place,
       h(
         "div",
@@ -70,11 +72,25 @@ function withByteOrderMark(text) {
   return text.startsWith("\ufeff") ? text : `\ufeff${text}`;
 }
 
-async function readText(file) {
+async function readBytes(file) {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    return new Uint8Array(await file.arrayBuffer());
   } catch {
-    throw Object.assign(new Error("The file must be UTF-8, and the browser must be able to read it."), { title: "This is no text" });
+    throw Object.assign(new Error("It may have been moved or changed since you chose it."), { title: "The browser can't read the file" });
+  }
+}
+
+/** Whether the first character is that of a FAQ or a list in JSON; everything else is CSV. */
+function isJson(bytes) {
+  const start = new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES)).trimStart();
+  return start.startsWith("{") || start.startsWith("[");
+}
+
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw Object.assign(new Error("A file in JSON must be UTF-8."), { title: "This is no text" });
   }
 }
 
@@ -91,9 +107,12 @@ function toLines(text) {
 function outcome(results) {
   const problems = results.filter((line) => line.status);
   const written = results.length - problems.length;
-  if (!problems.length) return note("good", `${written} FAQs are written.`);
+  const doubtful = results.filter((line) => line.warning);
+  const warning = doubtful.length > 0 && note("warn", h("strong", {}, `Check ${doubtful.length === 1 ? "one FAQ" : `${doubtful.length} FAQs`}`), h("span", {}, doubtful[0].warning), h("span", { class: "small" }, `Lines ${doubtful.slice(0, SHOWN_LINES).map((line) => line.line).join(", ")}${doubtful.length > SHOWN_LINES ? " …" : ""}`));
+  if (!problems.length) return [note("good", `${written} FAQs are written.`), warning];
   const more = problems.length - SHOWN_PROBLEMS;
   return [
+    warning,
     note("bad", `${written} FAQs are written, ${problems.length} lines are refused.`),
     table(
       "Refused lines",

@@ -4,11 +4,12 @@ import { call } from "./api.js";
 import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
 import { costCard, quotaCard } from "./insight-cost.js";
-import { badge, bar, empty, field, formatInstant, formatNumber, load, note, select, submit, table } from "./ui.js";
+import { askedCard, openCard } from "./insight-questions.js";
+import { badge, empty, field, formatInstant, formatNumber, load, note, select, submit, table } from "./ui.js";
 
 const DAY_MS = 86_400_000;
 const HOURLY_DAYS = 2; // up to so many days are shown by hour
-const QUESTIONS = 10;
+const QUESTIONS = 20; // that are listed as asked most
 const TIERS = [
   { name: "memory", label: "from memory" },
   { name: "redis", label: "from Redis" },
@@ -37,7 +38,7 @@ export function render(content, { signal }) {
   const body = h("div", { class: "stack" });
   const show = async () => {
     const days = { from: from.value, to: to.value };
-    await load(body, async () => view(days, await fetchAll(days, signal)));
+    await load(body, async () => view(days, await fetchAll(days, signal), show));
   };
   const choose = () => {
     own.hidden = range.value !== "";
@@ -49,8 +50,7 @@ export function render(content, { signal }) {
   };
   range.addEventListener("change", choose);
   content.append(
-    h("p", { class: "lead" }, "Days and hours are in UTC."),
-    h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, show)) }, field("Time", range), own),
+    h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, show)) }, field("Time", range), own, h("p", { class: "muted small hint-beside" }, "Days and hours are in UTC.")),
     place,
     body,
   );
@@ -60,24 +60,26 @@ export function render(content, { signal }) {
 async function fetchAll(days, signal) {
   const step = daysIn(days) <= HOURLY_DAYS ? "hour" : "day";
   const get = async (path, query) => (await call("GET", path, { query, signal })).data;
-  const [searches, usage, status, semantic, questions] = await Promise.all([
+  const [searches, asked, open, usage, status, semantic] = await Promise.all([
     get("/v1/search/statistics", { ...days, step }),
+    get("/v1/search/questions", { ...days, limit: QUESTIONS }),
+    get("/v1/curation", { state: "open" }),
     get("/v1/usage", days),
     get("/v1/ingest/status"),
     get("/v1/cache/semantic"),
-    get("/v1/curation", { state: "open" }),
   ]);
-  return { step, searches, usage, status, semantic, questions };
+  return { step, searches, asked, open, usage, status, semantic };
 }
 
 const daysIn = ({ from, to }) => Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
 
-function view(days, data) {
+function view(days, data, reload) {
   return [
     searchCard(days, data),
+    h("div", { class: "columns" }, askedCard(data.asked, reload), openCard(data.open)),
     h("div", { class: "columns" }, latencyCard(data.searches), auditCard(data)),
     h("div", { class: "columns" }, costCard(days, data.usage), quotaCard(data.usage.quotas)),
-    h("div", { class: "columns" }, semanticCard(data.semantic), questionCard(data.questions)),
+    semanticCard(data.semantic),
   ];
 }
 
@@ -209,29 +211,5 @@ function semanticCard({ error_max: errorMax, buckets }) {
           known,
         )
       : h("p", { class: "muted" }, "No search has asked for it: set semantic to bounded."),
-  );
-}
-
-function questionCard({ items }) {
-  const top = items.slice(0, QUESTIONS);
-  const most = Math.max(1, ...top.map((item) => item.count));
-  return h(
-    "section",
-    { class: "card", "aria-label": "Open questions" },
-    h("h2", {}, "Most asked without a sure answer"),
-    top.length
-      ? [
-          table(
-            "Open questions, of all time",
-            [
-              { label: "Question", cell: (item) => item.question },
-              { label: "Asked", isNumber: true, cell: (item) => formatNumber(item.count) },
-              { label: "Share of the most asked", cell: (item) => bar(item.count / most) },
-            ],
-            top,
-          ),
-          h("p", {}, h("a", { href: "#/questions" }, "Answer them")),
-        ]
-      : h("p", { class: "muted" }, "There is no open question."),
   );
 }

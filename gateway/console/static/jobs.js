@@ -4,7 +4,7 @@ import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { follow } from "./live.js";
 import { isAdmin } from "./session.js";
-import { announce, badge, confirmDialog, empty, field, formatInstant, openDialog, select, table } from "./ui.js";
+import { announce, badge, confirmDialog, empty, field, formatCounts, formatInstant, openDialog, select, table } from "./ui.js";
 
 const STATES = [["", "all"], ["waiting"], ["running"], ["failed"], ["done"]];
 const KINDS = { waiting: "", running: "accent", failed: "bad", done: "good" };
@@ -61,9 +61,7 @@ function jobTable({ jobs }, page, ask) {
 /** The numbers of what is done so far, or of the result, or the error. */
 function progress(job) {
   if (job.error) return h("span", { class: "small" }, job.error);
-  const counts = job.state === "done" ? job.result : job.progress;
-  const parts = Object.entries(counts ?? {}).filter(([, value]) => ["number", "string"].includes(typeof value));
-  return h("span", { class: "small" }, parts.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", "));
+  return h("span", { class: "small" }, formatCounts(job.state === "done" ? job.result : job.progress));
 }
 
 function actions(job, ask) {

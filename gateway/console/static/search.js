@@ -6,15 +6,18 @@ import { answerView } from "./answer.js";
 import { fill, h } from "./dom.js";
 import { currentCaller, isAdmin } from "./session.js";
 import { checkbox, empty, field, listOf, load, note, select, submit } from "./ui.js";
+import { welcome } from "./welcome.js";
 
 const SCOPES = ["private", "shared", "tenant", "public"];
 
 export function render(content, { signal }) {
   const form = searchForm();
   const results = h("div", { class: "columns", "aria-live": "polite" });
-  fill(results, empty("Ask a question", "The hits appear here, with their scores and how the answer was made."));
+  let isAsked = false;
+  showStart(results, signal, () => isAsked);
   form.node.addEventListener("submit", async (event) => {
     event.preventDefault();
+    isAsked = true;
     await submit(form.node, form.place, async () => showAnswers(results, form.read(), signal));
   });
   content.append(
@@ -22,6 +25,17 @@ export function render(content, { signal }) {
     form.node,
     results,
   );
+}
+
+/** Before the first question: what to expect, or the first steps if there is nothing to be found. */
+async function showStart(results, signal, isAsked) {
+  fill(results, empty("Ask a question", "The hits appear here, with their scores and how the answer was made."));
+  try {
+    const { data } = await call("GET", "/v1/documents", { query: { limit: 1 }, signal });
+    if (!data.documents.length && !isAsked()) fill(results, welcome());
+  } catch {
+    // the question itself will tell what is wrong
+  }
 }
 
 function searchForm() {

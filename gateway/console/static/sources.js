@@ -3,9 +3,9 @@
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { follow } from "./live.js";
-import { announce, badge, checkbox, confirmDialog, empty, field, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
+import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
-const KINDS = [["folder"], ["git"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
+const KINDS = [["folder"], ["git"], ["web", "web pages"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
 const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
 
 export function render(content, { signal }) {
@@ -24,7 +24,7 @@ export function render(content, { signal }) {
   );
   content.append(
     h("div", { class: "row spread" },
-      h("p", { class: "lead" }, "Folders, tables and repositories that the worker reads. The page follows them."),
+      h("p", { class: "lead" }, "Folders, tables, repositories and web pages that the worker reads. The page follows them."),
       h("button", { type: "button", class: "primary", onclick: () => configure(null, ask) }, "Add a source")),
     list,
   );
@@ -68,8 +68,7 @@ function sourceTable(sources, ask) {
       { label: "Source", cell: (row) => [h("strong", {}, row.source), h("div", { class: "muted small" }, place(row))] },
       { label: "State", cell: (row) => [row.kind ? badge(row.state.replaceAll("_", " "), STATES[row.state]) : badge("written by callers"), row.last_error && h("div", { class: "small" }, row.last_error), row.pending_removals && h("div", { class: "small" }, missing(row))] },
       { label: "Schedule", cell: (row) => (row.schedule ? h("code", {}, row.schedule) : h("span", { class: "muted" }, "on request")) },
-      { label: "Last read", cell: (row) => formatInstant(row.last_run_at) },
-      { label: "Result", cell: (row) => h("span", { class: "small" }, Object.entries(row.counts).map(([name, number]) => `${name.replaceAll("_", " ")} ${number}`).join(", ")) },
+      { label: "Last read", cell: (row) => h("span", {}, formatInstant(row.last_run_at), h("div", { class: "muted small" }, formatCounts(row.counts))) },
       { label: "", cell: (row) => actions(row, ask) },
     ],
     sources,
@@ -146,7 +145,9 @@ function configure(row, ask) {
   const known = row?.settings ?? {};
   const name = h("input", { autocomplete: "off", required: true, value: row?.source ?? "", readonly: row !== null });
   const kind = select(KINDS, row?.kind ?? "folder");
-  const url = h("input", { autocomplete: "off", value: known.url ?? "", placeholder: "https://git.example/team/handbook" });
+  const url = h("input", { autocomplete: "off", value: known.url ?? "" });
+  const within = h("input", { autocomplete: "off", value: known.within ?? "/", placeholder: "/help/" });
+  const rate = h("input", { type: "number", min: "0.02", max: "10", step: "any", value: known.pages_per_s ?? 1 });
   const path = h("input", { autocomplete: "off", value: known.path ?? "", placeholder: "handbook" });
   const schedule = h("input", { autocomplete: "off", value: row?.schedule ?? "", placeholder: "0 3 * * *" });
   const readers = h("input", { autocomplete: "off", value: (known.readers ?? ["tenant"]).join(", ") });
@@ -154,27 +155,36 @@ function configure(row, ask) {
   openDialog(row ? `Change ${row.source}` : "Add a source", (close) => {
     const place = h("div");
     const save = async () => {
-      const settings = { ...known, readers: listOf(readers.value) };
-      if (kind.value === "git") settings.url = url.value.trim();
-      else delete settings.url;
-      if (path.value.trim()) settings.path = path.value.trim();
+      const kept = row?.kind === kind.value ? known : {};
+      const settings = { ...kept, readers: listOf(readers.value) };
+      if (kind.value === "git" || kind.value === "web") settings.url = url.value.trim();
+      if (kind.value === "web") Object.assign(settings, { within: within.value.trim() || "/", pages_per_s: Number(rate.value) || 1 });
+      else if (path.value.trim()) settings.path = path.value.trim();
       const body = { kind: kind.value, settings, schedule: schedule.value.trim() || null, paused: paused.input.checked };
       await call("PUT", `/v1/sources/${segment(name.value.trim())}`, { body });
       close();
       announce("Saved");
       ask();
     };
-    const urlField = field("URL", url, { name: "git.settings.url", hint: "of the repository" });
-    const showUrl = () => (urlField.hidden = kind.value !== "git");
-    kind.addEventListener("change", showUrl);
-    showUrl();
+    const urlField = field("URL", url, { name: "url", hint: "of the repository; or of a sitemap, or a page whose links are followed" });
+    const pathField = field("Path", path, { name: "path", hint: "in the tenant's folder of sources, or in the repository" });
+    const webFields = h("div", { class: "grid" }, field("Only below", within, { name: "within", hint: "the beginning of the pages' paths" }), field("Pages a second", rate, { name: "pages_per_s", hint: "at most; of all sources of the host" }));
+    const choose = () => {
+      urlField.hidden = kind.value !== "git" && kind.value !== "web";
+      webFields.hidden = kind.value !== "web";
+      pathField.hidden = kind.value === "web";
+      url.required = !urlField.hidden;
+    };
+    kind.addEventListener("change", choose);
+    choose();
     return h(
       "form",
       { onsubmit: (event) => (event.preventDefault(), submit(event.target, place, save)) },
       field("Name", name, { name: "source" }),
       field("Kind", kind, { name: "kind" }),
       urlField,
-      field("Path", path, { name: "path", hint: "in the tenant's folder of sources, or in the repository" }),
+      webFields,
+      pathField,
       field("Schedule", schedule, { name: "schedule", hint: "cron in UTC; empty: on request" }),
       field("Readers", readers, { name: "readers", hint: "of documents that name none" }),
       paused.node,

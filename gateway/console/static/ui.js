@@ -9,6 +9,14 @@ const instants = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeSty
 export const formatNumber = (value, digits = 0) =>
   digits ? value.toFixed(digits) : numbers.format(value);
 
+/** What a job did: its numbers that are not 0, and its texts. */
+export function formatCounts(counts) {
+  const told = Object.entries(counts ?? {}).filter(([, value]) => ["number", "string"].includes(typeof value));
+  const parts = told.filter(([, value]) => value !== 0);
+  if (told.length && !parts.length) return "nothing has changed";
+  return parts.map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "number" ? formatNumber(value) : value}`).join(", ");
+}
+
 export const formatInstant = (text) =>
   text ? h("time", { datetime: text, title: text }, instants.format(new Date(text))) : "never";
 
@@ -129,8 +137,9 @@ export async function submit(form, place, action) {
 
 function markFields(form, problem) {
   for (const { field: path } of problem.errors ?? []) {
-    const name = path.split(".")[0];
-    const control = form.querySelector(`[data-field="${CSS.escape(path)}"], [data-field="${CSS.escape(name)}"]`);
+    const parts = path.split(".");
+    const names = [path, parts[0], parts.at(-1)]; // of a body in a union, the first part is its kind
+    const control = form.querySelector(names.map((name) => `[data-field="${CSS.escape(name)}"]`).join(", "));
     control?.setAttribute("aria-invalid", "true");
   }
 }
@@ -169,7 +178,8 @@ export function table(caption, columns, rows) {
 function cell(column, row, index) {
   const content = column.cell(row);
   if (index === 0) return h("th", { scope: "row" }, content);
-  return h("td", { class: column.isNumber && "number", "data-label": column.label }, content);
+  const kind = column.isNumber ? "number" : column.label ? null : "actions";
+  return h("td", { class: kind, "data-label": column.label }, content);
 }
 
 /**

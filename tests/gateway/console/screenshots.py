@@ -73,6 +73,14 @@ HISTORY = """
     FROM generate_series(0, 29) AS days, LATERAL (SELECT 3 + days % 5) AS of_day (share), (VALUES
         ('search', 9000, 0.01), ('answer', 21000, 0.21), ('rewrite', 6000, 0.05)
     ) AS used (operation, tokens, cost);
+    INSERT INTO asked_questions (tenant, digest, day, question, asked, unsure)
+    SELECT 'ostrelume', sha256(question::bytea), now()::date - days, question, asked, unsure
+    FROM generate_series(0, 29) AS days, (VALUES
+        ('How many days of annual leave do I get?', 31, 0), ('How do I reset my password?', 24, 1),
+        ('Who approves travel?', 15, 0), ('When is the office closed?', 9, 2),
+        ('Can I bring my dog?', 4, 4), ('Where do I hand in receipts?', 3, 0)
+    ) AS asked_most (question, asked, unsure);
+    UPDATE tenants SET questions_kept_days = 30 WHERE tenant = 'ostrelume';
     UPDATE tenants SET budget_month = 60, documents_max = 500 WHERE tenant = 'ostrelume';
 """
 PAGES = ("documents", "faqs", "questions", "sources", "jobs", "insight", "keys", "groups")
@@ -139,12 +147,14 @@ async def run(folder: Path) -> None:
             confidence_min=0.3,
         )
         async with serving(settings, StaticEmbedder()) as url, connected(url) as client:
+            await Gateway(client).tenant("fresh")
             admin = await prepare(Gateway(client))
             await prepare_work(admin, servers.database_url)
             async with chromium() as browser:
                 context = await browser.new_context(viewport=DESKTOP)
                 console = await tab(context, url)
-                await take(console, admin, folder)
+                newcomer = await Gateway(client).caller("noor", tenant="fresh", roles=["admin"])
+                await take(console, admin, newcomer, folder)
                 assert console.errors == []
     await asyncio.to_thread(copy_to_docs, folder)
 
@@ -157,12 +167,15 @@ def copy_to_docs(folder: Path) -> None:
         (DOCS / f"{name}.png").write_bytes(picture)
 
 
-async def take(console: Console, admin: Caller, folder: Path) -> None:
+async def take(console: Console, admin: Caller, newcomer: Caller, folder: Path) -> None:
     """Each page in light and in dark, and on a phone."""
     page = console.page
     await page.goto(f"{console.url}/console")
     await page.wait_for_selector("form")
     await shoot_all(console, folder, "login")
+    await console.open(newcomer.key)
+    await page.get_by_role("region", name="First steps").wait_for()
+    await shoot_all(console, folder, "first-steps")
     await console.open(admin.key)
     await search(console, "how many days of annual leave do I get?")
     await shoot_all(console, folder, "search")

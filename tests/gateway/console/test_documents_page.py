@@ -55,6 +55,33 @@ async def test_a_source_filters_the_list(console: Console, ana: Caller) -> None:
     await expect(console.page.locator("tbody tr")).to_contain_text("wiki")
 
 
+async def test_a_long_list_is_narrowed_by_what_identifiers_begin_with_tag_and_language(
+    console: Console, ana: Caller
+) -> None:
+    for number in range(60):
+        await ana.put(f"hr/{number:02}", "Text.", tags=["old"] if number < 55 else ["new"])
+    await ana.put("it/1", "Text.", tags=["new"], language="pt")
+    await console.open(ana.key, "#/documents")
+    page, rows = console.page, console.page.locator("tbody tr")
+    filter_button = page.get_by_role("button", name="Filter")
+
+    await page.get_by_label("Identifier begins with").fill("hr/")
+    await page.get_by_label("Tag").fill("old")
+    await filter_button.click()
+    await page.get_by_role("button", name="Next page").click()
+    await expect(rows).to_have_count(5)  # the next page is of the same filter
+    await page.get_by_label("Identifier begins with").fill("")
+    await page.get_by_label("Tag").fill("new")
+    await page.get_by_label("Language").fill("pt")
+    await filter_button.click()
+    await expect(rows).to_have_count(1)
+    await expect(rows).to_contain_text("it/1")
+    await page.get_by_label("Language").fill("de")
+    await filter_button.click()
+
+    await expect(page.locator(".empty")).to_contain_text("None that you may read")
+
+
 async def test_no_documents_is_said(console: Console, ana: Caller) -> None:
     await console.open(ana.key, "#/documents")
 

@@ -194,6 +194,30 @@ async def test_an_export_as_csv_is_imported_and_refused_rows_are_named(
     assert await console.violations() == []
 
 
+async def test_a_file_is_known_by_its_content_and_a_guessed_encoding_is_told(
+    console: Console, admin: Caller, tmp_path: Path
+) -> None:
+    excel, lines = tmp_path / "fragen.txt", tmp_path / "faqs.csv"
+    excel.write_bytes("sep=;\r\nquestion;answer\r\nWie viel?;Für 5 €\r\n".encode("cp1252"))
+    lines.write_bytes(b'\xef\xbb\xbf  {"question": "How much?", "answer": "5"}\n')
+    await console.open(admin.key, "#/faqs")
+    await console.page.get_by_role("button", name="Import", exact=True).click()
+    section = console.page.get_by_role("region", name="Import")
+
+    await console.page.get_by_label("File").set_input_files(excel)
+    await console.page.get_by_role("button", name="Import the file").click()
+    await expect(section.locator(".note.warn")).to_contain_text("Windows-1252")
+    await expect(section.locator(".note.warn")).to_contain_text("Lines 3")
+    assert await console.violations() == []
+    await console.page.get_by_label("File").set_input_files(lines)
+    await console.page.get_by_role("button", name="Import the file").click()
+
+    await expect(section.locator(".note.good")).to_contain_text("1 FAQs are written")
+    await expect(section.locator(".note.warn")).to_have_count(0)
+    await expect(console.page.locator("tbody")).to_contain_text("Für 5 €")
+    await expect(console.page.locator("tbody")).to_contain_text("How much?")
+
+
 async def test_a_list_in_json_is_imported(console: Console, admin: Caller, tmp_path: Path) -> None:
     file = tmp_path / "faqs.json"
     file.write_bytes(orjson.dumps([{**FAQ, "id": "a"}, {**FAQ, "id": "b"}]))

@@ -1,6 +1,7 @@
 """The console's frame: how it is served, how one logs in, and what it does in bad times."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -129,6 +130,25 @@ class TestLoggingIn:
         await expect(dialog).to_have_count(0)
         await expect(question).to_have_value("annual leave")
 
+    async def test_a_key_that_expires_is_asked_for_again_and_the_page_goes_on(
+        self, console: Console, gateway: Gateway, admin: Caller
+    ) -> None:
+        ends = datetime.now(UTC) + timedelta(seconds=4)
+        body = {"subject": "eve", "roles": ["writer"], "expires_at": ends.isoformat()}
+        key = (await admin.call("POST", "/v1/keys", json=body)).json()["key"]
+        second = await gateway.caller("eve", roles=["writer"])
+        await console.open(key, "#/jobs")
+        await expect(console.page.locator("main")).to_contain_text("No jobs")
+
+        dialog = console.page.get_by_role("dialog")  # the page asks by itself
+        await expect(dialog).to_contain_text("revoked or expired")
+        assert await console.violations() == []
+        await console.log_in(second.key)
+
+        await expect(dialog).to_have_count(0)
+        await expect(console.page.get_by_role("alert")).to_have_count(0)
+        await expect(console.page.locator("main")).to_contain_text("No jobs")
+
     async def test_another_caller_does_not_see_the_page_of_the_first(
         self, console: Console, admin: Caller, ana: Caller
     ) -> None:
@@ -204,3 +224,33 @@ class TestForEveryone:
         assert dark != light
         assert await opened.page.evaluate(background) == light
         await context.close()
+
+
+class TestFirstSteps:
+    async def test_somebody_who_finds_nothing_yet_is_told_what_to_do_first(
+        self, console: Console, gateway: Gateway
+    ) -> None:
+        fresh = await gateway.new_tenant()
+        admin = await gateway.caller("noor", tenant=fresh, roles=["admin"])
+        await console.open(admin.key)
+        steps = console.page.get_by_role("region", name="First steps")
+
+        await expect(steps.get_by_role("listitem")).to_have_count(4)
+        assert await console.violations() == []
+        await steps.get_by_role("link", name="Open Documents").click()
+        await expect(console.page.locator(".empty")).to_contain_text("Write one, upload files")
+        await admin.put("leave", "25 days.")
+        await console.page.get_by_role("link", name="ask a question").click()
+
+        await expect(console.page.locator(".empty")).to_contain_text("Ask a question")
+        await expect(steps).to_have_count(0)
+
+    async def test_a_reader_is_told_that_nothing_is_shared_yet(
+        self, console: Console, gateway: Gateway
+    ) -> None:
+        fresh = await gateway.new_tenant()
+        reader = await gateway.caller("noor", tenant=fresh, roles=["reader"])
+
+        await console.open(reader.key)
+
+        await expect(console.page.locator(".empty")).to_contain_text("Nothing is shared with you")

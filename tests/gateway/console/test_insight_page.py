@@ -144,6 +144,35 @@ async def test_a_search_is_in_it_at_once_and_so_is_its_question(
     )
 
 
+async def test_questions_are_recorded_listed_and_deleted_as_the_admin_wants(
+    console: Console, admin: Caller, ana: Caller
+) -> None:
+    page = console.page
+    asked = page.get_by_role("region", name="Asked questions")
+    await ana.search("<b>who</b> is ill?")
+    await console.open(admin.key, "#/insight")
+
+    await expect(asked).to_contain_text("Questions are not recorded")
+    await asked.get_by_role("button", name="Record questions").click()
+    await expect(asked).to_contain_text("No question has come twice in this time")
+    for question in ("<b>who</b> is ill?", "days of leave", "Days of leave?", "days of  leave") * 2:
+        await ana.search(question)
+    await page.get_by_label("Time").select_option("today")
+    rows = asked.locator("tbody tr")
+    await expect(rows).to_have_count(2)
+    await expect(rows.first).to_contain_text("days of leave")
+    await expect(rows.first.locator(".number").first).to_have_text("6")
+    await expect(rows.last).to_contain_text("<b>who</b> is ill?")
+    assert await console.violations() == []
+
+    await rows.last.get_by_role("button", name="Delete").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(rows).to_have_count(1)
+    await asked.get_by_role("button", name="Stop and delete them").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Stop and delete").click()
+    await expect(asked).to_contain_text("Questions are not recorded")
+
+
 async def test_a_writer_is_not_offered_the_page(console: Console, ana: Caller) -> None:
     await console.open(ana.key, "#/insight")
 

@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
 def settings(settings: Settings, folder: Path) -> Settings:
     changes = {
         "sources_dir": folder.parents[1],
+        "sources_web_hosts": "help.example",
         "job_retry_delay_s": 0.01,
         "job_attempts_max": 1,
         "confidence_min": 0.99,
@@ -57,6 +58,31 @@ async def add_source(console: Console) -> None:
     await dialog.get_by_label("Schedule").fill("0 3 * * *")
     await dialog.get_by_role("button", name="Save").click()
     await expect(page.locator("tbody")).to_contain_text("folder: handbook")
+
+
+SCRIPT = "<img src=x onerror=\"document.title='stolen'\"><script>alert(1)</script>"
+
+
+async def test_a_script_in_what_callers_wrote_is_text_on_every_page(
+    console: Console, admin: Caller
+) -> None:
+    await admin.call("PUT", "/v1/search/questions/recording", json={"kept_days": 7})
+    faq = {"question": SCRIPT, "answer": SCRIPT, "category": "<i>", "keywords": ["<b>"]}
+    written = [
+        await admin.call("PUT", "/v1/faqs/evil", json=faq),
+        await admin.call("POST", "/v1/keys", json={"subject": "eve", "name": SCRIPT}),
+    ]
+    assert [answer.status_code for answer in written] == [200, 201]
+    for _ in range(2):
+        await admin.search(f"who is {SCRIPT}?")
+    await wait_for_question(admin)
+    await console.open(admin.key)
+
+    for page in ("FAQs", "Questions", "Insight", "Keys and tokens"):
+        await console.go(page)
+        await expect(console.page.locator("main")).to_contain_text("<img src=x onerror")
+        assert await console.page.locator("main img, main script").count() == 0
+        assert "stolen" not in await console.page.title()
 
 
 async def wait_for_question(admin: Caller) -> None:
@@ -109,6 +135,32 @@ class TestSources:
         await dialog.get_by_role("button", name="Save").click()
 
         await expect(dialog.get_by_role("alert")).to_contain_text("within the tenant's folder")
+
+    async def test_web_pages_are_a_source_whose_url_is_checked_at_its_field(
+        self, console: Console, admin: Caller
+    ) -> None:
+        await console.open(admin.key, "#/sources")
+        await console.page.get_by_role("button", name="Add a source").click()
+        dialog = console.page.get_by_role("dialog")
+        await dialog.get_by_label("Kind").select_option("web")
+        await dialog.get_by_label("Name").fill("help")
+        await dialog.get_by_label("Only below").fill("/help/")
+
+        await dialog.get_by_label("URL").fill("ftp://help.example/")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog.get_by_label("URL")).to_have_attribute("aria-invalid", "true")
+        await dialog.get_by_label("URL").fill("https://help.example/help/sitemap.xml")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(console.page.locator("tbody")).to_contain_text("web: https://help.example")
+        await console.page.get_by_role("button", name="Change help").click()
+        await expect(dialog.get_by_label("Only below")).to_have_value("/help/")
+        await dialog.get_by_label("Pages a second").fill("0.5")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog).to_have_count(0)
+
+        (source,) = (await admin.call("GET", "/v1/sources")).json()["sources"]
+        assert (source["kind"], source["settings"]["pages_per_s"]) == ("web", 0.5)
+        assert source["settings"]["within"] == "/help/"
 
     async def test_deleting_a_source_deletes_its_documents(
         self, console: Console, services: Services, admin: Caller, ana: Caller
@@ -314,3 +366,7 @@ async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, s
         assert await console.violations() == []
         width = await console.page.evaluate("() => document.documentElement.scrollWidth")
         assert width <= PHONE["width"]
+        cut_off = await console.page.locator(".scroll").evaluate_all(
+            "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).length"
+        )
+        assert cut_off == 0, name

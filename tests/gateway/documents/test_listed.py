@@ -16,7 +16,7 @@ from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read
-from tests.gateway.support.gateways import Caller, problem, running
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -213,7 +213,31 @@ async def test_a_list_can_be_of_one_source(ana: Caller) -> None:
     assert await listed(ana) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("parameter", ["cursor", "source"])
+async def test_a_list_can_be_of_a_folder_a_tag_or_a_language(ana: Caller) -> None:
+    await ana.put("hr/a", LEAVE, tags=["leave", "2025"])
+    await ana.put("hr/b_%", LEAVE, language="pt")
+    await ana.put("it/c", LEAVE, tags=["leave"], language="pt")
+
+    assert await listed(ana, prefix="hr/") == ["hr/a", "hr/b_%"]
+    assert await listed(ana, prefix="hr/", cursor="hr/a") == ["hr/b_%"]
+    assert await listed(ana, prefix="%") == await listed(ana, prefix="hr/b__") == []
+    assert await listed(ana, tag="leave") == ["hr/a", "it/c"]
+    assert await listed(ana, language="pt") == ["hr/b_%", "it/c"]
+    assert await listed(ana, language="pt", tag="leave", source="api", prefix="it") == ["it/c"]
+
+
+async def test_a_token_that_sees_one_language_lists_no_other(gateway: Gateway, ana: Caller) -> None:
+    await ana.put("en", LEAVE)
+    await ana.put("pt", LEAVE, language="pt")
+    body = {"filter": {"languages": ["pt"]}}
+    token = (await ana.call("POST", "/v1/tokens", json=body)).json()["token"]
+    narrow = Caller(gateway.client, token)
+
+    assert await listed(narrow) == await listed(narrow, language="pt") == ["pt"]
+    assert await listed(narrow, language="en") == []
+
+
+@pytest.mark.parametrize("parameter", ["cursor", "source", "prefix", "language", "tag"])
 async def test_a_list_is_not_asked_for_what_no_document_can_hold(
     ana: Caller, parameter: str
 ) -> None:

@@ -82,6 +82,30 @@ async def test_files_of_spreadsheets_are_read(admin: Caller, separator: str) -> 
     assert (faq["priority"], faq["active"], faq["keywords"]) == (3, False, ["a", "b"])
 
 
+async def test_what_excel_saves_in_its_own_encoding_is_read_with_a_warning(admin: Caller) -> None:
+    text = 'sep=;\r\nquestion;answer\r\nPlain?;"5;\r\n6"\r\nWie viel?;Für 5 € täglich\r\n'
+
+    plain, accented = await send(admin, text.encode("cp1252"))
+
+    assert (plain["line"], accented["line"]) == (3, 5)
+    assert "warning" not in plain
+    assert "Windows-1252" in accented["warning"]
+    answers = {faq["question"]: faq["answer"] for faq in await faqs(admin)}
+    assert answers == {"Plain?": "5;\n6", "Wie viel?": "Für 5 € täglich"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("first", ["", "sep=\t\r\n", '"SEP=\t"\n'])
+async def test_what_unicode_says_has_no_warning(admin: Caller, encoding: str, first: str) -> None:
+    body = f"{first}question\tanswer\r\nWie viel?\tFür 5 €, täglich\r\n".encode(encoding)
+
+    (result,) = await send(admin, body)
+
+    assert "warning" not in result
+    assert result["line"] == (3 if first else 2)
+    assert [faq["answer"] for faq in await faqs(admin)] == ["Für 5 €, täglich"]
+
+
 async def test_a_bad_row_is_named_by_its_line_and_stops_no_other(admin: Caller) -> None:
     results = await send(
         admin,
@@ -113,7 +137,9 @@ async def test_a_row_whose_readers_were_cleared_is_not_shared_with_everybody(adm
         (b"question,reply\nx,y\n", 422),
         (b"question,answer,answer\nx,y,z\n", 422),
         (b'question,answer\nx,"never closed\n', 400),
-        ("question,answer\nx,Grüße\n".encode("latin-1"), 400),
+        (b"question,answer\nx,\x81\xff\n", 400),
+        (b"\xef\xbb\xbfquestion,answer\nx,Gr\xfc\xdfe\n", 400),
+        (b"sep=;\n", 422),
         (b"question,answer\n" + b"x,y\n" * 10_001, 422),
     ],
 )

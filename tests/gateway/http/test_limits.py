@@ -73,6 +73,7 @@ def search(**fields: Any) -> tuple[str, str, dict[str, Any]]:
         (("PUT", "/v1/gates/shop", {"closed": ["x" * 101]}), "closed.0"),
         (("PUT", "/v1/confidence", {"sources": dict.fromkeys(names(1_001), 0.5)}), "sources"),
         (("PUT", "/v1/confidence", {"fallback": "x" * 20_001}), "fallback"),
+        (("PUT", "/v1/search/questions/recording", {"kept_days": 93}), "kept_days"),
         (("PUT", "/v1/sources/w", {**FOLDER, "schedule": CROWDED}), "folder.schedule"),
         (("GET", "/v1/jobs?limit=101", None), "limit"),
         (("GET", "/v1/audit/log?limit=101", None), "limit"),

@@ -71,7 +71,8 @@ async def traced(settings: Settings, **update: Any) -> AsyncIterator[tuple[Gatew
     metrics = Metrics()
     (embedder,) = embedders.make_all(own, metrics.embedding_tokens)
     async with running(own, embedder, metrics) as gateway:
-        await gateway.tenant("acme")
+        made = await gateway.operator.call("POST", "/v1/tenants", json={"id": "acme"})
+        assert made.status_code in {201, 409}  # of an earlier gateway of the test
         yield gateway, await gateway.caller("ana", tenant="acme")
 
 
@@ -134,16 +135,62 @@ async def test_a_write_has_spans_of_its_embedding_statements_and_drain(
         assert all(path[-2:] == ["write", route] for path in paths), paths
 
 
-async def test_a_job_is_a_trace_of_its_own(settings: Settings, receiver: Collector) -> None:
-    async with traced(settings, trace_share=1.0, serve_jobs=True) as (_, ana):
-        job = await put_later(ana, "leave", LEAVE)
-        async with asyncio.timeout(WAIT_S_MAX):
-            while (await ana.call("GET", f"/v1/jobs/{job}")).json()["state"] != "done":
-                await asyncio.sleep(0.05)
+async def test_a_job_is_in_the_trace_of_the_request_that_enqueued_it(
+    settings: Settings, receiver: Collector
+) -> None:
+    trace_id, span_id, headers = new_parent()
+    async with traced(settings) as (_, ana):
+        headers |= {"tracestate": "vendor=1", "Prefer": "respond-async"}
+        answer = await ana.call("PUT", "/v1/documents/leave", json={"text": LEAVE}, headers=headers)
+        job = answer.json()["job_id"]
+    async with traced(settings, serve_jobs=True) as (_, ana):  # a later process does it
+        await done(ana, job)
 
-    (span,) = receiver.named("job document.write")
+    (request,) = receiver.named("PUT /v1/documents/{document_id:path}")
+    (span,) = receiver.named("process document.write")
+    assert (request.trace_id, request.parent_id) == (trace_id, span_id)
+    assert (span.trace_id, span.parent_id) == (trace_id, request.span_id)
+    assert span.began_ns >= request.ended_ns
+    assert span.attributes | {"nearhit.tenant": "acme"} == {
+        "messaging.system": "nearhit",
+        "messaging.operation.name": "process",
+        "messaging.operation.type": "process",
+        "messaging.destination.name": "document.write",
+        "messaging.message.id": job,
+        "nearhit.tenant": "acme",
+        "nearhit.job.attempt": 1,
+    }
+    path = ["embed passages", "process document.write", request.name]
+    assert path in map(receiver.path, receiver.spans)
+
+
+async def test_a_job_of_a_request_that_is_not_sampled_is_not_sampled_either(
+    settings: Settings, receiver: Collector
+) -> None:
+    _, _, headers = new_parent(UNSAMPLED)
+    async with traced(settings, trace_share=1.0, serve_jobs=True) as (_, ana):
+        headers |= {"Prefer": "respond-async"}
+        body = {"text": LEAVE}
+        answer = await ana.call("PUT", "/v1/documents/leave", json=body, headers=headers)
+        await done(ana, answer.json()["job_id"])
+
+    assert receiver.named("process document.write") == []
+
+
+async def test_a_job_without_a_trace_begins_one(settings: Settings, receiver: Collector) -> None:
+    async with traced(settings, otlp_endpoint=None) as (_, ana):
+        job = await put_later(ana, "leave", LEAVE)
+    async with traced(settings, trace_share=1.0, serve_jobs=True) as (_, ana):
+        await done(ana, job)
+
+    (span,) = receiver.named("process document.write")
     assert span.parent_id == ""
-    assert ["embed passages", "job document.write"] in map(receiver.path, receiver.spans)
+
+
+async def done(caller: Caller, job: str) -> None:
+    async with asyncio.timeout(WAIT_S_MAX):
+        while (await caller.call("GET", f"/v1/jobs/{job}")).json()["state"] != "done":
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("flags", [UNSAMPLED, None])

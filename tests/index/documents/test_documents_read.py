@@ -16,6 +16,7 @@ from index.model.query import Filter
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database
+from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.index.support.commits import a_write, apply, digest, written
 from tests.index.support.samples import a_document
@@ -44,11 +45,46 @@ async def test_a_look_up_of_several_reads_none_but_those(
         assert "Seq Scan" not in plan
 
 
+@pytest.mark.slow
+async def test_a_page_reads_no_more_of_many_documents_than_it_lists(
+    database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
+) -> None:
+    await connection.execute(_MANY_DOCUMENTS)
+    await connection.execute(
+        "INSERT INTO sources (tenant, source) VALUES ('acme', 'rare');"
+        "UPDATE documents SET source = 'rare' WHERE document_id LIKE 'd1999%'"
+    )
+
+    async def assert_few_are_read() -> None:
+        first = await plan_of_page(database, "page", "")
+        middle = await plan_of_page(database, "page", "d150")
+        of_source = await plan_of_page(database, "page_of_source", "", "rare")
+        assert "Index Scan using documents_tenant_document_id_key" in first + middle
+        assert "Index Scan using documents_source" in of_source
+        for plan in first, middle, of_source:
+            assert "Rows Removed by Filter" not in plan, plan
+            assert "Sort" not in plan, plan
+
+    await assert_few_are_read()
+    await connection.execute("ANALYZE documents")
+    await assert_few_are_read()
+
+
+async def plan_of_page(database: Database, name: str, after: str, *source: str) -> str:
+    """The plan with the settings of the product's connections, and what it read."""
+    statement = statements.load()[f"search_documents.{name}"]
+    arguments = [*filter_args(everything("acme", "ana", []), Filter()), after, "", 50, *source]
+    async with database.session() as session:
+        explained = f"EXPLAIN (ANALYZE, TIMING OFF) {statement}"
+        rows = await session.connection.fetch(explained, *arguments)
+    return "\n".join(row[0] for row in rows)
+
+
 _MANY_DOCUMENTS = """
     INSERT INTO sources (tenant, source) VALUES ('acme', 's');
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, readers, chunks)
-    SELECT 'acme', 'd' || number, 's', '', '', 'en', '{}', '{}', '{}', 1
+    SELECT 'acme', 'd' || number, 's', '', '', 'en', '{}', '{}', '{tenant}', 1
     FROM generate_series(1, 20000) AS number;
     INSERT INTO document_texts (document_key, text) SELECT document_key, '' FROM documents;
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)

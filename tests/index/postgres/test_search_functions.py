@@ -91,9 +91,11 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
     documents = DocumentStore(recorded)
-    await documents.read(ANA, Filter(), "acme1")
+    known = await documents.read(ANA, Filter(), "acme1")
+    assert known is not None
     await documents.read_own_or_public(ANA, Filter(), "acme1")
-    await documents.page(ANA, Filter(), after="", source=None, limit=100)
+    await documents.page(ANA, Filter(), after="", limit=100)
+    await documents.page(ANA, Filter(), after="", source=known.source, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
     await VectorStoreStore(database).attach("acme", "handbook", **told)

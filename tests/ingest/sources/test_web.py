@@ -3,6 +3,7 @@
 import gzip
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,6 +13,8 @@ from ingest.sources.source import Defaults, Item, RefusedItem, UnchangedItem
 from ingest.sources.web import WebSource
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient
+from ingest.web.host_rates import HostRates
+from ingest.web.resolver import Resolver
 from tests.ingest.support.web_server import HTML, Answer, WebHost, web_host
 
 LOOPBACK = AddressPolicy(parse_networks(["127.0.0.0/8"]))
@@ -32,12 +35,13 @@ def source(
     within: str = "/",
     pages_max: int = 100,
     interval_s: float = 0.0,
+    rates: HostRates | None = None,
     defaults: Defaults | None = None,
 ) -> WebSource:
     return WebSource(
         host.url + start,
         defaults or Defaults(readers=("tenant",)),
-        WebClient(policy, interval_s=interval_s),
+        WebClient(Resolver(policy), rates or HostRates(time.monotonic), interval_s=interval_s),
         name="help",
         within=within,
         pages_max=pages_max,
@@ -198,6 +202,22 @@ def test_requests_begin_no_faster_than_the_rate(host: WebHost) -> None:
     read(host, interval_s=0.1)
 
     assert time.monotonic() - begun_s > 0.5  # of six requests
+
+
+def test_two_sources_of_one_host_keep_to_one_rate(host: WebHost) -> None:
+    for number in range(3):
+        host.page(f"/{number}", "Page")
+    host.sitemap("/sitemap.xml", *(f"/{number}" for number in range(3)))
+    rates = HostRates(time.monotonic)
+
+    with ThreadPoolExecutor() as pool:
+        readings = [pool.submit(read, host, interval_s=0.1, rates=rates) for _ in range(2)]
+        for reading in readings:
+            assert len(ids(reading.result())) == 3
+
+    begun_s = sorted(host.started_s)
+    assert len(begun_s) == 10
+    assert begun_s[-1] - begun_s[0] > 0.85  # of ten requests, of which one alone makes 0.4
 
 
 def test_a_busy_host_is_asked_once_more(host: WebHost) -> None:

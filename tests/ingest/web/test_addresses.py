@@ -5,7 +5,6 @@ from ipaddress import ip_address
 import pytest
 
 from ingest.web.addresses import AddressPolicy, parse_networks
-from ingest.web.errors import Unfetchable
 
 
 @pytest.mark.parametrize(
@@ -58,11 +57,3 @@ def test_a_listed_network_may_be_asked_and_nothing_beside_it() -> None:
     assert policy.allows(ip_address("::ffff:10.1.2.3"))
     assert policy.allows(ip_address("fd00:1::5"))
     assert not policy.allows(ip_address("10.1.3.3"))
-
-
-@pytest.mark.parametrize(
-    "host", ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1"]
-)
-def test_a_host_whose_address_may_not_be_asked_has_none(host: str) -> None:
-    with pytest.raises(Unfetchable, match=r"not public|has no address"):
-        AddressPolicy().resolve(host, 80)

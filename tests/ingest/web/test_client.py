@@ -3,17 +3,28 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient
 from ingest.web.errors import Unfetchable
+from ingest.web.host_rates import HostRates
+from ingest.web.resolver import Resolver
 from tests.ingest.support.web_server import Answer, web_host
 
-POLICY = AddressPolicy(parse_networks(["127.0.0.0/8"]))
+LOOPBACK = AddressPolicy(parse_networks(["127.0.0.0/8"]))
+RESOLVER = Resolver(LOOPBACK)
+
+
+def client(
+    *, resolver: Resolver = RESOLVER, pause: Callable[[float], None] = time.sleep, **options: float
+) -> WebClient:
+    rates = HostRates(time.monotonic)
+    return WebClient(resolver, rates, **{"interval_s": 0.0, **options}, pause=pause)
 
 
 @contextmanager
@@ -43,12 +54,11 @@ def trickling(head: bytes) -> Iterator[str]:
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_a_host_that_sends_a_byte_now_and_again_is_cut_off(head: bytes) -> None:
-    client = WebClient(POLICY, interval_s=0, request_s_max=0.3)
     begun_s = time.monotonic()
 
     with trickling(head) as url:
         try:
-            body = client.get(url, body_bytes_max=1_000).body
+            body = client(request_s_max=0.3).get(url, body_bytes_max=1_000).body
         except Unfetchable as error:
             assert "not in time" in str(error)  # noqa: PT017  a body may also just end
         else:
@@ -61,9 +71,8 @@ def test_a_host_that_asks_for_a_long_pause_is_not_waited_for() -> None:
     pauses: list[float] = []
     with web_host() as host:
         host.answers["/"] = Answer(status=503, headers={"Retry-After": "3600"})
-        client = WebClient(POLICY, interval_s=0, pause=pauses.append)
 
-        fetched = client.get(f"{host.url}/", body_bytes_max=10)
+        fetched = client(pause=pauses.append).get(f"{host.url}/", body_bytes_max=10)
 
     assert (fetched.status, pauses, len(host.asked)) == (503, [], 1)
 
@@ -71,6 +80,34 @@ def test_a_host_that_asks_for_a_long_pause_is_not_waited_for() -> None:
 def test_headers_that_are_sent_repeatedly_are_all_known() -> None:
     head = b"HTTP/1.1 404 No\r\nX-Robots-Tag: noindex\r\nx-robots-tag: other: nofollow\r\n\r\n"
     with trickling(head) as url:
-        fetched = WebClient(POLICY, interval_s=0).get(url, body_bytes_max=10)
+        fetched = client().get(url, body_bytes_max=10)
 
     assert fetched.headers["x-robots-tag"] == "noindex, other: nofollow"
+
+
+def test_a_handshake_that_never_ends_is_cut_off() -> None:
+    begun_s = time.monotonic()
+
+    with trickling(b"") as url, pytest.raises(Unfetchable):
+        client(request_s_max=0.3).get(url.replace("http:", "https:"), body_bytes_max=10)
+
+    assert time.monotonic() - begun_s < 5
+
+
+def test_a_connection_goes_to_the_address_that_was_checked() -> None:
+    """A name that leads elsewhere when it is asked for again gains nothing."""
+    answers = ["127.0.0.1", "10.0.0.1"]
+
+    def lookup(_: str, port: int) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answers.pop(0), port))]
+
+    with web_host() as host:
+        host.page("/", "Leave")
+        url = host.url.replace("127.0.0.1", "help.example")
+        rebinding = client(resolver=Resolver(LOOPBACK, lookup))
+
+        fetched = rebinding.get(f"{url}/", body_bytes_max=10_000)
+        with pytest.raises(Unfetchable, match="not public"):
+            rebinding.get(f"{url}/", body_bytes_max=10_000)
+
+    assert (fetched.status, len(host.asked), answers) == (200, 1, [])

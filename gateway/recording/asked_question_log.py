@@ -1,0 +1,73 @@
+"""Counts the questions of tenants that have them recorded, and stores the counts every few seconds.
+
+The asker is not recorded. A process that is killed loses the counts of its last FLUSH_S seconds.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, date, datetime
+
+from gateway.background_flush import FlushBuffer
+from gateway.monitoring.search_metrics import Outcome
+from index.tenants.asked_questions import (
+    AskedQuestionStore,
+    QuestionCount,
+    QuestionKey,
+    comparable_question,
+)
+from index.tenants.principals import Principal
+
+FLUSH_S = 5.0
+QUESTIONS_MAX = 10_000  # pending questions; further ones are dropped
+CHARACTERS_MAX = 300  # of a question; longer texts are messages, not questions that others ask
+_PENDING_CHARACTERS_MAX = 1_000_000
+_DAY_S = 86_400
+
+
+class AskedQuestionLog:
+    """now_s: seconds since 1970. every_s: time between flushes."""
+
+    def __init__(
+        self, store: AskedQuestionStore, now_s: Callable[[], float], *, every_s: float = FLUSH_S
+    ) -> None:
+        self._now_s = now_s
+        self._day_no = -1
+        self._day = date.min
+        self._pending: FlushBuffer[QuestionKey, QuestionCount] = FlushBuffer(
+            "asked_questions",
+            store.add,
+            _merge,
+            every_s=every_s,
+            items_max=QUESTIONS_MAX,
+            size_of=lambda count: len(count.question),
+            size_max=_PENDING_CHARACTERS_MAX,
+        )
+
+    def add(self, principal: Principal, question: str, outcome: Outcome) -> None:
+        """Count the question, if the principal's tenant records questions and it is short."""
+        if not principal.records_questions or len(question) > CHARACTERS_MAX:
+            return
+        if comparable := comparable_question(question):
+            unsure = int(outcome != "confident")
+            key = QuestionKey(principal.tenant, self._today(), comparable)
+            self._pending.add(key, QuestionCount(question.strip(), 1, unsure))
+
+    async def flush(self) -> None:
+        """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""
+        await self._pending.flush()
+
+    def background_flush(self) -> AbstractAsyncContextManager[None]:
+        """Flush every FLUSH_S seconds during the block, and once at its end."""
+        return self._pending.background_flush()
+
+    def _today(self) -> date:
+        day_no = int(self._now_s()) // _DAY_S
+        if day_no != self._day_no:
+            self._day_no, self._day = day_no, datetime.fromtimestamp(day_no * _DAY_S, UTC).date()
+        return self._day
+
+
+def _merge(earlier: QuestionCount, later: QuestionCount) -> QuestionCount:
+    earlier.asked += later.asked
+    earlier.unsure += later.unsure
+    return earlier

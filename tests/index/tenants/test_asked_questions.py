@@ -1,0 +1,101 @@
+"""Counts of questions: texts of those that come again, for the days that a tenant keeps them."""
+
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from index.postgres.database import Database
+from index.tenants.asked_questions import (
+    DAY_QUESTIONS_MAX,
+    AskedQuestionStore,
+    QuestionCount,
+    QuestionKey,
+    comparable_question,
+)
+from index.tenants.tenant_store import TenantStore
+
+pytestmark = pytest.mark.anyio
+
+TODAY = datetime.now(UTC).date()
+YESTERDAY = TODAY - timedelta(days=1)
+FIRST = TODAY - timedelta(days=200)
+
+
+@pytest.fixture
+async def store(database: Database, tenants: TenantStore) -> AskedQuestionStore:
+    store = AskedQuestionStore(database)
+    await store.put_kept_days("acme", 30)
+    return store
+
+
+async def most_asked(store: AskedQuestionStore, tenant: str = "acme") -> list[tuple[str, int]]:
+    found = await store.most_asked(tenant, FIRST, TODAY, today=TODAY, limit=5_000)
+    return [(each.question, each.asked) for each in found]
+
+
+async def stored(database_url: str) -> list[tuple[str | None, int]]:
+    connection = await asyncpg.connect(database_url)
+    try:
+        rows = await connection.fetch("SELECT question, asked FROM asked_questions ORDER BY day")
+    finally:
+        await connection.close()
+    return [(row["question"], row["asked"]) for row in rows]
+
+
+async def test_the_text_is_not_stored_before_the_question_comes_again(
+    store: AskedQuestionStore, database_url: str
+) -> None:
+    key = QuestionKey("acme", YESTERDAY, "is anna ill")
+
+    await store.add({key: QuestionCount("Is Anna ill?")})
+    once = await stored(database_url)
+    await store.add({key._replace(day=TODAY): QuestionCount("is anna ill")})
+
+    assert once == [(None, 1)]
+    assert await most_asked(store) == [("is anna ill", 2)]
+
+
+async def test_a_tenant_that_records_none_gets_no_rows(
+    store: AskedQuestionStore, database_url: str
+) -> None:
+    key = QuestionKey("acme", TODAY, "days of leave")
+    other = key._replace(tenant="other")
+
+    await store.put_kept_days("acme", 0)
+    await store.add({key: QuestionCount("a", 5), other: QuestionCount("b", 5)})
+
+    assert await stored(database_url) == []
+
+
+async def test_what_is_older_is_not_shown_and_then_deleted(
+    store: AskedQuestionStore, database_url: str
+) -> None:
+    last = QuestionKey("acme", TODAY - timedelta(days=29), "kept")
+    older = QuestionKey("acme", TODAY - timedelta(days=30), "old")
+    await store.add({last: QuestionCount("kept", 2), older: QuestionCount("old", 9)})
+
+    shown = await most_asked(store)
+    await store.delete_old(TODAY)
+
+    assert shown == [("kept", 2)]
+    assert await stored(database_url) == [("kept", 2)]
+
+
+async def test_of_a_day_those_asked_most_stay(store: AskedQuestionStore) -> None:
+    counts = {
+        QuestionKey("acme", TODAY, f"q{number}"): QuestionCount(f"q{number}", number + 2)
+        for number in range(DAY_QUESTIONS_MAX + 3)
+    }
+
+    await store.add(counts)
+
+    left = await most_asked(store)
+    assert len(left) == DAY_QUESTIONS_MAX
+    assert left[-1] == ("q3", 5)
+
+
+@pytest.mark.parametrize("text", ["Days of  LEAVE?", "¿days of leave", '"days of leave"...'])
+def test_case_spaces_and_the_punctuation_around_do_not_count(text: str) -> None:
+    assert comparable_question(text) == "days of leave"
+    assert comparable_question("days-of leave") != "days of leave"

@@ -1,0 +1,59 @@
+"""The addresses of a host: allowed, few enough, and found in time."""
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from ingest.web.addresses import AddressPolicy
+from ingest.web.errors import Unfetchable
+from ingest.web.resolver import RESOLVED_MAX, Resolver
+
+
+def answering(*addresses: str) -> Resolver:
+    found = [(2, 1, 6, "", (address, 80)) for address in addresses]
+    return Resolver(AddressPolicy(), lambda _host, _port: list(found))
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "x" * 300]
+)
+def test_a_host_whose_address_may_not_be_asked_has_none(host: str) -> None:
+    with pytest.raises(Unfetchable, match=r"not public|has no address"):
+        Resolver(AddressPolicy()).resolve(host, 80)
+
+
+def test_a_host_with_public_and_other_addresses_is_refused() -> None:
+    with pytest.raises(Unfetchable, match="not public"):
+        answering("8.8.8.8", "8.8.4.4", "1.1.1.1", "9.9.9.9", "10.0.0.1").resolve("h", 80)
+
+
+def test_a_few_addresses_are_tried_each_once() -> None:
+    resolver = answering("8.8.8.8", "8.8.8.8", "8.8.4.4", "1.1.1.1", "9.9.9.9", "1.0.0.1")
+
+    assert resolver.resolve("h", 80) == ["8.8.8.8", "8.8.4.4", "1.1.1.1", "9.9.9.9"]
+
+
+def test_a_host_with_very_many_addresses_is_refused() -> None:
+    many = [f"8.8.{number}.8" for number in range(RESOLVED_MAX + 1)]
+
+    with pytest.raises(Unfetchable, match="more than 64 addresses"):
+        answering(*many).resolve("h", 80)
+    assert answering(*many[1:]).resolve("h", 80)
+
+
+def test_a_name_server_that_does_not_answer_is_not_waited_for() -> None:
+    ended = threading.Event()
+
+    def lookup(_host: str, _port: int) -> list[Any]:
+        ended.wait()
+        return []
+
+    begun_s = time.monotonic()
+    try:
+        with pytest.raises(Unfetchable, match="not found in time"):
+            Resolver(AddressPolicy(), lookup, seconds_max=0.1).resolve("slow.example", 80)
+        assert time.monotonic() - begun_s < 5
+    finally:
+        ended.set()
