@@ -28,7 +28,7 @@ from gateway.cli import (
     status_command,
     tenant_command,
 )
-from gateway.cli.common import console
+from gateway.cli.common import Publish, console
 from gateway.settings import Settings
 
 # Panels of `nearhit --help`, in the order of what people do first.
@@ -191,6 +191,7 @@ def ingest(
     watch: Annotated[
         bool, typer.Option("--watch", help="Follow changes of the folder until stopped.")
     ] = False,
+    publish: Publish = False,
 ) -> None:
     """Read documents into a tenant; only changed chunks are embedded.
 
@@ -221,7 +222,12 @@ def ingest(
             on_report, on_failure = ingest_progress.watching(console, folder)
             asyncio.run(
                 operations.watch(
-                    settings, folder, tenant, on_report=on_report, on_failure=on_failure
+                    settings,
+                    folder,
+                    tenant,
+                    on_report=on_report,
+                    on_failure=on_failure,
+                    may_publish=publish,
                 )
             )
             return
@@ -229,7 +235,14 @@ def ingest(
         for opened_source in sources:
             with ingest_progress.progress(console, opened_source) as on_item:
                 report = asyncio.run(
-                    operations.ingest(settings, opened_source, tenant, prune=prune, on_item=on_item)
+                    operations.ingest(
+                        settings,
+                        opened_source,
+                        tenant,
+                        prune=prune,
+                        on_item=on_item,
+                        may_publish=publish,
+                    )
                 )
             ingest_progress.show(console, report)
             refused += len(report.refused)
@@ -380,6 +393,7 @@ def import_tenant(
         ),
     ],
     tenant: Annotated[str, typer.Option(help="The tenant; created if it does not exist.")],
+    publish: Publish = False,
 ) -> None:
     """Read an exported tenant back; unchanged documents are not embedded again.
 
@@ -393,7 +407,9 @@ def import_tenant(
         archive = Archive(file)
         total = archive.header.documents
         with ingest_progress.progress_of(console, file.name, total) as on_item:
-            report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
+            report = asyncio.run(
+                export_import.import_tenant(settings, archive, tenant, on_item, may_publish=publish)
+            )
         ingest_progress.show(console, report)
     raise typer.Exit(1 if report.refused else 0)
 

@@ -12,6 +12,7 @@ from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
+from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.monitoring import metrics_server
@@ -28,6 +29,7 @@ from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
 from index.embedders.embedding_migration import EmbeddingMigration
+from index.errors import TenantMissing
 from index.jobs.job_queue import JobQueue
 from index.model import scope
 from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
@@ -152,8 +154,12 @@ async def ingest(
     *,
     prune: bool,
     on_item: Callable[[Report], None],
+    may_publish: bool = False,
 ) -> Report:
-    """Read a source into a tenant, which is created if it does not exist."""
+    """Read a source into a tenant, which is created if it does not exist.
+
+    may_publish: whether documents may be public.
+    """
     body = TenantBody(id=tenant)
     async with acting_services(settings) as services:
         await services.stores.tenants.create(body.id, body.id)
@@ -164,6 +170,7 @@ async def ingest(
             documents=services.stores.documents,
             prune=prune,
             on_item=on_item,
+            may_publish=may_publish,
         )
 
 
@@ -174,6 +181,7 @@ async def watch(
     *,
     on_report: Callable[[Report], None],
     on_failure: Callable[[str], None],
+    may_publish: bool = False,
 ) -> None:
     """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
     body = TenantBody(id=tenant)
@@ -186,6 +194,7 @@ async def watch(
             documents=services.stores.documents,
             on_report=on_report,
             on_failure=on_failure,
+            may_publish=may_publish,
         )
         await watch.run(changes(source))
 
@@ -194,14 +203,22 @@ async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
 ) -> SearchResult:
     """The hits that a principal would get, without the cache."""
-    visible = scope.everything(tenant, subject, groups)
     async with acting_services(settings) as services:
-        if not await services.stores.tenants.exists(tenant):
-            raise CommandError(f"there is no tenant {tenant}")
+        try:
+            receives_public = await services.stores.tenants.receives_public(tenant)
+        except TenantMissing:
+            raise CommandError(f"there is no tenant {tenant}") from None
+        visible = scope.everything(
+            tenant,
+            subject,
+            groups,
+            receives_public=settings.public_documents and receives_public,
+        )
         query = Query(text, top_k=top_k)
         result = await search_index(services.search.searcher, visible, query)
         reader = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
-        services.documents.read_log.documents(reader, [hit.document_id for hit in result.hits])
+        shown = [address_of(tenant, hit.tenant, hit.document_id) for hit in result.hits]
+        services.documents.read_log.documents(reader, shown)
         return result
 
 

@@ -165,6 +165,9 @@ class SourceAnswer(Body):
     last_run_at: datetime | None
     last_error: str | None
     counts: dict[str, int] = Field(description="counts of the last completed reading")
+    may_publish: bool = Field(
+        description="whether a publisher has configured it, so that its documents may be public"
+    )
 
     @classmethod
     def of(cls, source: StoredSource) -> "SourceAnswer":
@@ -178,6 +181,7 @@ class SourceAnswer(Body):
             last_run_at=source.last_run_at,
             last_error=source.last_error,
             counts=dict(source.counts),
+            may_publish=source.may_publish,
         )
 
 

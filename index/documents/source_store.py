@@ -23,13 +23,17 @@ SourceState: TypeAlias = Literal["idle", "running", "failed", "paused"]
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """How to read a source, and when; see migrations/0009_sources.sql."""
+    """How to read a source, and when; see migrations/0009_sources.sql.
+
+    may_publish: whether its documents may be public.
+    """
 
     kind: str
     settings: Mapping[str, Any]
     schedule: str | None
     paused: bool
     next_run_at: datetime | None
+    may_publish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class StoredSource:
     last_run_at: datetime | None
     last_error: str | None
     counts: Mapping[str, int]
+    may_publish: bool
     state: SourceState
 
 
@@ -73,6 +78,7 @@ class SourceStore:
                 config.schedule,
                 config.paused,
                 config.next_run_at,
+                config.may_publish,
             )
             if row is None:
                 raise TenantMissing(tenant)

@@ -96,7 +96,7 @@ SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
-    tenants.max_staleness_ms, (SELECT history FROM histories) AS history,
+    tenants.max_staleness_ms, tenants.receives_public, (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT group_id
         FROM (
@@ -151,7 +151,7 @@ SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY g
 -- $1 tenant, $2 subject, $3 groups of a web token: all groups of the subject, and the revisions.
 SELECT
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
-    tenants.max_staleness_ms, (SELECT history FROM histories) AS history,
+    tenants.max_staleness_ms, tenants.receives_public, (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])
         UNION

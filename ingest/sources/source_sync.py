@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.model.document import Document
+from index.model.scope import PUBLIC
 from ingest.errors import DocumentTooLong
 from ingest.sources.source import Item, RefusedItem, Source, UnchangedItem
 from ingest.write.batch import batches
@@ -19,6 +20,7 @@ from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
 _WRITING_MAX = 2  # batches: one is planned, one committed
+_NOT_PUBLISHED = "its readers include public, and this source may not publish"
 
 _Writing: TypeAlias = asyncio.Task[list[Outcome]]
 
@@ -85,6 +87,7 @@ async def read_source(
     prune: bool,
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
+    may_publish: bool = False,
 ) -> Report:
     """Write every document of the source; calls `on_item` after each item.
 
@@ -92,10 +95,16 @@ async def read_source(
     unreadable items are kept.
     reading: the time of the request, now if None; documents written later stay unchanged. If it
     names a job lease, the reading ends with `JobLost` when the lease is lost.
+    may_publish: whether documents may be public; others are refused, and stay as they are stored.
     """
     reading = reading or Reading(await documents.next_sequence())
     report, document_ids = await read_items(
-        source.documents(), tenant, writer=writer, on_item=on_item, reading=reading
+        source.documents(),
+        tenant,
+        writer=writer,
+        on_item=on_item,
+        reading=reading,
+        may_publish=may_publish,
     )
     if prune:
         for document_id in await documents.of_source(tenant, source.name):
@@ -114,9 +123,15 @@ async def read_items(
     writer: SourceWriter,
     on_item: Callable[[Report], None],
     reading: Reading,
+    may_publish: bool = False,
 ) -> tuple[Report, set[str]]:
-    """Write every document among the items; returns the report and the document identifiers."""
+    """Write every document among the items; returns the report and the document identifiers.
+
+    may_publish: as in `read_source`.
+    """
     report, all_ids, locks = Report(), set[str](), PipelineLocks()
+    if not may_publish:
+        items = map(_refuse_public, items)
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         documents = [item for item in batch if isinstance(item, Document)]
@@ -197,6 +212,12 @@ def _is_refused(report: Report, source: str, document_id: str) -> bool:
 
 def _holds(refused: RefusedItem) -> str:
     return refused.path if refused.holds is None else refused.holds
+
+
+def _refuse_public(item: Item) -> Item:
+    if isinstance(item, Document) and PUBLIC in item.readers:
+        return RefusedItem(item.document_id.removeprefix(f"{item.source}/"), _NOT_PUBLISHED)
+    return item
 
 
 def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:

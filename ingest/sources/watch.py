@@ -45,7 +45,9 @@ class Watch:
         documents: DocumentStore,
         on_report: Callable[[Report], None],
         on_failure: Callable[[str], None],
+        may_publish: bool = False,
     ) -> None:
+        self._may_publish = may_publish
         self._source = source
         self._tenant = tenant
         self._writer = writer
@@ -87,6 +89,7 @@ class Watch:
                     documents=self._documents,
                     prune=True,
                     on_item=lambda _report: None,
+                    may_publish=self._may_publish,
                 )
             except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as error:
                 self._on_failure(str(error))
@@ -103,6 +106,7 @@ class Watch:
             writer=self._writer,
             on_item=lambda _report: None,
             reading=reading,
+            may_publish=self._may_publish,
         )
         stored = await self._documents.of_source(self._tenant, self._source.name) if gone else ()
         for document_id in stored:
