@@ -146,7 +146,7 @@ async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it
     assert (theirs_shown.owner, theirs_shown.readers) == (None, ("public",))
     narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"], receives_public=True)
     assert await documents.read_of(narrow, Filter(), "beta", "theirs") is None
-    closed = everything("acme", "ana", [], receives_public=True)
+    closed = everything("acme", "ana", [])
     assert await documents.read_of(closed, Filter(), "beta", "theirs") is None
     elsewhere = Filter(sources=("elsewhere",))
     assert await documents.read_of(ana, elsewhere, "beta", "theirs") is None

@@ -92,7 +92,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await matching_documents.read(recorded, ANA, Filter())
     documents = DocumentStore(recorded)
     await documents.read(ANA, Filter(), "acme1")
-    await documents.read_of(ANA, Filter(), "beta", "acme1")
+    await documents.read_of(ANA, Filter(), "beta", "beta1")
     await documents.page(ANA, Filter(), after="", source=None, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
