@@ -53,7 +53,6 @@ OF_SEVERAL_TENANTS = {
     "resident": "chunks by identifier, public documents, words of several languages",
     "search": "public documents of other tenants",
     "search_documents.files": "jobs by identifier",
-    "search_documents.get_of": "public documents of other tenants",
     "sources.due": "the worker's, of all tenants",
     "search_statistics.add": "several tenants in one statement",
     "search_statistics.prune": "the same",
