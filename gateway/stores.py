@@ -51,7 +51,7 @@ class Stores:
         return cls(
             database=database,
             tenants=TenantStore(database),
-            principals=PrincipalStore(database),
+            principals=PrincipalStore(database, shares_public=settings.public_documents),
             documents=DocumentStore(
                 database,
                 unlearn_s=_PRUNING_PAUSES * settings.job_retry_delay_s,

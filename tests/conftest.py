@@ -129,6 +129,7 @@ async def fresh_settings(
         cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:",
         redis_timeout_s=1.0,  # a busy test machine must not look like a broken Redis
         address_failures_per_s=0,  # all callers of the tests share one address
+        public_documents=True,  # each tenant still has to ask for them
         shard_bytes_max=0,  # answers from shards are not in Redis, which most tests are about
     )
     await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")

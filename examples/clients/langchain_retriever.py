@@ -11,6 +11,8 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
+_METADATA = ("document_id", "title", "uri", "score", "scope", "tenant")
+
 
 class NearhitRetriever(BaseRetriever):
     url: str
@@ -30,7 +32,8 @@ class NearhitRetriever(BaseRetriever):
             Document(
                 id=str(hit["chunk_id"]),
                 page_content=hit["text"],
-                metadata={name: hit[name] for name in ("document_id", "title", "uri", "score")},
+                # tenant: another one that has published the document, if it has.
+                metadata={name: hit[name] for name in _METADATA if name in hit},
             )
             for hit in answer.json()["hits"]
         ]

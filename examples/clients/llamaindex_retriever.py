@@ -10,6 +10,8 @@ import httpx2
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+_METADATA = ("document_id", "title", "uri", "scope", "tenant")
+
 
 class NearhitRetriever(BaseRetriever):
     def __init__(self, url: str, key: str, top_k: int = 5) -> None:
@@ -28,7 +30,8 @@ class NearhitRetriever(BaseRetriever):
                 node=TextNode(
                     id_=str(hit["chunk_id"]),
                     text=hit["text"],
-                    metadata={name: hit[name] for name in ("document_id", "title", "uri")},
+                    # tenant: another one that has published the document, if it has.
+                    metadata={name: hit[name] for name in _METADATA if name in hit},
                 ),
                 score=hit["score"],
             )

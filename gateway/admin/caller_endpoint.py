@@ -22,5 +22,6 @@ async def get_caller(context: RequestContext[AdminServices]) -> Response:
             scopes=principal.scopes,
             expires_at=principal.expires_at,
             is_token=principal.is_token,
+            receives_public=principal.receives_public,
         )
     )

@@ -17,3 +17,6 @@ class CallerAnswer(Body):
     scopes: tuple[str, ...] = ()
     expires_at: Instant | None = Field(None, description="null: it does not expire")
     is_token: bool = False
+    receives_public: bool = Field(
+        False, description="whether searches include other tenants' public documents"
+    )

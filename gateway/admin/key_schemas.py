@@ -13,7 +13,7 @@ from index.model.scope import SCOPE_NAMES, ScopeName
 _DAY_S = 86_400
 
 Groups = Annotated[tuple[Owner, ...], Field(max_length=256)]
-Roles = Annotated[tuple[Role, ...], Field(min_length=1, max_length=3)]
+Roles = Annotated[tuple[Role, ...], Field(min_length=1, max_length=4)]
 Scopes = Annotated[tuple[ScopeName, ...], Field(min_length=1, max_length=4)]
 
 
@@ -24,7 +24,10 @@ class KeyBody(Body):
     subject: Owner
     name: Title = Field("", description="a label for people")
     groups: Groups = ()
-    roles: tuple[Role, ...] = ("reader", "writer")
+    roles: tuple[Role, ...] = Field(
+        ("reader", "writer"),
+        description="`publisher`, beside writer or admin, may write documents that are public",
+    )
     scopes: Scopes = Field(SCOPE_NAMES, description="the scopes that its requests may see")
     expires_at: Instant | None = None
 

@@ -1,4 +1,4 @@
-"""Tenants, for the operator; one tenant and its staleness, for an admin of it."""
+"""Tenants, for the operator; one tenant, its staleness and what it receives, for an admin."""
 
 from typing import Any
 
@@ -12,6 +12,8 @@ from gateway.admin.tenant_schemas import (
     CacheClearedAnswer,
     ConsistencyAnswer,
     ConsistencyBody,
+    PublicDocumentsAnswer,
+    PublicDocumentsBody,
     TenantAnswer,
     TenantBody,
     TenantInventoryAnswer,
@@ -114,3 +116,23 @@ async def put_consistency(context: RequestContext[AdminServices]) -> Response:
     body = context.parse_body(ConsistencyBody)
     await context.services.tenants.put_max_staleness(tenant, body.max_staleness_ms)
     return json_response(ConsistencyAnswer(max_staleness_ms=body.max_staleness_ms))
+
+
+async def get_public_documents(context: RequestContext[AdminServices]) -> Response:
+    principal = (await context.authenticate()).principal
+    receives = await context.services.tenants.receives_public(principal.tenant)
+    return json_response(_public_documents(context, receives=receives))
+
+
+async def put_public_documents(context: RequestContext[AdminServices]) -> Response:
+    """Receive other tenants' public documents or not, from the next request of each caller on."""
+    tenant = (await context.authenticate()).principal.tenant
+    body = context.parse_body(PublicDocumentsBody)
+    await context.services.tenants.put_receives_public(tenant, receives=body.receives)
+    return json_response(_public_documents(context, receives=body.receives))
+
+
+def _public_documents(
+    context: RequestContext[AdminServices], *, receives: bool
+) -> PublicDocumentsAnswer:
+    return PublicDocumentsAnswer(receives=receives, allowed=context.http.settings.public_documents)

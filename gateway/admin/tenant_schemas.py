@@ -60,3 +60,17 @@ class ConsistencyBody(Body):
 
 class ConsistencyAnswer(ConsistencyBody):
     pass
+
+
+class PublicDocumentsBody(Body):
+    """Whether searches of the tenant include other tenants' public documents."""
+
+    receives: bool = Field(
+        description="false: the tenant sees its own documents alone; counts only where `allowed`"
+    )
+
+
+class PublicDocumentsAnswer(PublicDocumentsBody):
+    allowed: bool = Field(
+        description="whether the deployment lets tenants receive public documents"
+    )

@@ -137,8 +137,9 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents/{document_id:path}",
         document_endpoints.get_document,
         needs="reader",
-        summary="Get a document",
+        summary="Get a document, also another tenant's public one",
         answer=document_schemas.DocumentAnswer,
+        parameters={"tenant": parameters.TENANT},
         has_etag=True,
     ),
     ApiRoute(

@@ -27,12 +27,12 @@ from index.model.scope import PUBLIC
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
 
-Role: TypeAlias = Literal["reader", "writer", "admin"]
-
+Role: TypeAlias = Literal["reader", "writer", "admin", "publisher"]
 ROLES: tuple[Role, ...] = get_args(Role)
-# Each role includes those before it; the operator administers and reads nothing.
+# A role includes those before it, `publisher` none. The operator administers and reads nothing.
 SUFFICIENT: Mapping[str, frozenset[str]] = {
-    role: frozenset(ROLES[number:]) for number, role in enumerate(ROLES)
+    **{role: frozenset(ROLES[number:3]) for number, role in enumerate(ROLES[:3])},
+    "publisher": frozenset({"publisher"}),
 }
 _PRINCIPALS_MAX = 10_000  # principals; about 10 MB
 _HISTORY_AGE_S_MAX = 1.0  # since the history was read, for `may_confirm_at`; a starting value

@@ -160,6 +160,8 @@ class WebTokenReader:
         if len(groups) > _GROUPS_MAX:
             raise ValueError(f"more than {_GROUPS_MAX} groups")
         own_roles = tuple(role for role in ROLES if role in roles)
+        if own_roles == ("publisher",):  # which alone may call nothing
+            own_roles = tuple(dict.fromkeys((*mapping.roles_default, *own_roles)))
         return Claims(
             tenant=_TENANT.validate_python(find_claim(claims, mapping.tenant)),
             subject=_NAME.validate_python(find_claim(claims, mapping.subject)),

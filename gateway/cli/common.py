@@ -32,6 +32,9 @@ _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program rea
 # Log lines go to stderr: stdout holds only the result of a command.
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
+Publish = Annotated[
+    bool, typer.Option("--publish", help="Allow documents with the reader public; else refused.")
+]
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import Publish, console
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -89,6 +89,7 @@ def import_documents(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be imported, and write nothing.")
     ] = False,
+    publish: Publish = False,
 ) -> None:
     """Read an exported tenant back, or with --from the records of another store.
 
@@ -103,7 +104,7 @@ def import_documents(
     with common.errors():
         if system == "archive":
             _check_archive(location, _options_given(context))
-            refused = _import_archive(Path(location), tenant)
+            refused = _import_archive(Path(location), tenant, may_publish=publish)
         else:
             from gateway.operator.record_import import ImportOptions
 
@@ -123,6 +124,7 @@ def import_documents(
                 language=language,
                 source=source,
                 dry_run=dry_run,
+                may_publish=publish,
             )
             refused = _import_records(options, Settings())
     raise typer.Exit(1 if refused else 0)
@@ -133,7 +135,7 @@ def _options_given(context: typer.Context) -> list[str]:
     return [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in ("location", "tenant", "system")
+        if parameter.name not in ("location", "tenant", "system", "publish")
         and (given := context.get_parameter_source(str(parameter.name))) is not None
         and given.name == "COMMANDLINE"
     ]
@@ -149,7 +151,7 @@ def _check_archive(location: str, options: Sequence[str]) -> None:
         raise CommandError(f"there is no file {location}")
 
 
-def _import_archive(file: Path, tenant: str) -> int:
+def _import_archive(file: Path, tenant: str, *, may_publish: bool) -> int:
     """The number of refused lines."""
     with common.servers(Settings()) as settings:
         from gateway.operator import export_import, ingest_progress
@@ -158,7 +160,11 @@ def _import_archive(file: Path, tenant: str) -> int:
         archive = Archive(file)
         total = archive.header.documents
         with ingest_progress.progress_of(console, file.name, total) as on_item:
-            report = asyncio.run(export_import.import_tenant(settings, archive, tenant, on_item))
+            report = asyncio.run(
+                export_import.import_tenant(
+                    settings, archive, tenant, on_item, may_publish=may_publish
+                )
+            )
         ingest_progress.show(console, report, tenant)
     return len(report.refused)
 
@@ -182,6 +188,7 @@ def _import_records(options: "ImportOptions", settings: Settings) -> int:
                     options.tenant,
                     space=options.space,
                     dry_run=options.dry_run,
+                    may_publish=options.may_publish,
                     on_vectors=lambda use: import_progress.show_vector_use(console, use),
                     on_item=on_item,
                 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import Publish, console
 from gateway.settings import Settings
 
 if TYPE_CHECKING:  # these imports would slow `--help`
@@ -100,6 +100,7 @@ def ingest(
     watch: Annotated[
         bool, typer.Option("--watch", help="Follow changes of the folder until stopped.")
     ] = False,
+    publish: Publish = False,
 ) -> None:
     """Read documents into a tenant; only changed chunks are embedded.
 
@@ -146,18 +147,26 @@ def ingest(
                     prune=policy,
                     on_report=on_report,
                     on_failure=on_failure,
+                    may_publish=publish,
                 )
             )
             return
         incomplete = 0
         for opened in sources:
-            report = _ingest(settings, opened, tenant, policy if prune else None)
+            report = _ingest(
+                settings, opened, tenant, policy if prune else None, may_publish=publish
+            )
             incomplete += bool(report.refused or report.pending)
     raise typer.Exit(1 if incomplete else 0)
 
 
 def _ingest(
-    settings: Settings, opened: "OpenedSource", tenant: str, prune: "PrunePolicy | None"
+    settings: Settings,
+    opened: "OpenedSource",
+    tenant: str,
+    prune: "PrunePolicy | None",
+    *,
+    may_publish: bool,
 ) -> "Report":
     """Read one source; on a terminal, ask before many documents are removed."""
     from gateway.operator import ingest_progress, operations
@@ -165,7 +174,15 @@ def _ingest(
     read, origin = opened.source, opened.origin
     with ingest_progress.progress(console, read) as on_item:
         report = asyncio.run(
-            operations.ingest(settings, read, tenant, origin, prune=prune, on_item=on_item)
+            operations.ingest(
+                settings,
+                read,
+                tenant,
+                origin,
+                prune=prune,
+                on_item=on_item,
+                may_publish=may_publish,
+            )
         )
     pending = report.pending
     asks = console.is_terminal and sys.stdin.isatty()

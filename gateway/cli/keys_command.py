@@ -33,7 +33,8 @@ def create_key(
         list[str] | None, typer.Option(help="A group of the key; repeat for more.")
     ] = None,
     role: Annotated[
-        list[str] | None, typer.Option(help="Role: reader, writer or admin; repeat for more.")
+        list[str] | None,
+        typer.Option(help="Role: reader, writer, admin or publisher; repeat for more."),
     ] = None,
     scope: Annotated[
         list[str] | None,

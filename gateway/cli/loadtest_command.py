@@ -99,7 +99,9 @@ def loadtest(
     ] = None,
     public: Annotated[
         bool,
-        typer.Option("--public", help="Make some documents public, readable by all tenants."),
+        typer.Option(
+            "--public", help="Make some documents public, and let the run's tenants receive them."
+        ),
     ] = False,
     stage: Annotated[
         list[str] | None,

@@ -239,7 +239,8 @@ def search(
         )
     for rank, hit in enumerate(result.hits, start=1):
         console.print(f"[bold]{rank}. {escape(hit.title)}[/]  {hit.score:.3f}")
-        console.print(f"[dim]{escape(hit.document_id)}[/]", soft_wrap=True)
+        place = hit.document_id if hit.tenant == tenant else f"{hit.document_id} of {hit.tenant}"
+        console.print(f"[dim]{escape(place)} ({hit.scope_name})[/]", soft_wrap=True)
         console.print(hit.text, "", markup=False)
     if not result.hits:
         console.print("no hits that this principal may read")

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
 from gateway.curation.curation_services import CurationServices
+from gateway.documents.document_update import require_publisher
 from gateway.faqs import faq_document
 from gateway.faqs.faq_schemas import FaqBody
 from gateway.http.request_context import RequestContext
@@ -43,6 +44,7 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
     tenant = caller.principal.tenant
     item_id = context.request.path_params["item_id"]
     body = context.parse_body(ResolveBody)
+    require_publisher(caller.principal, body.readers)
     item, written = await resolve(context.services, tenant, item_id, body)
     response = json_response(_item(item))
     if written is None:

@@ -76,6 +76,7 @@ class LowConfidenceHit(Body):
     chunk_id: int
     document_id: str
     score: float
+    tenant: str | None = Field(None, description="another tenant, whose public document it is")
 
 
 class CurationItem(Body):

@@ -84,7 +84,7 @@ def _explain_reader(reader: str, subject: str, groups: tuple[str, ...]) -> Reade
         case _:
             matches = True
             reason = (
-                "everyone may read the document"
+                "the tenant may read it, and every tenant that receives public documents"
                 if kind == PUBLIC
                 else "everyone in the tenant may read it"
             )

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest, utc_now
 from gateway.auth.credentials import issue_job_token
+from gateway.document_address import address_of
 from gateway.documents.document_schemas import (
     AccessBody,
     ChunksAnswer,
@@ -146,14 +147,22 @@ async def _key_id(services: DocumentServices, principal: Principal) -> str:
 
 
 async def get_document(context: RequestContext[DocumentServices]) -> Response:
+    """Get a document; `tenant` names another tenant, whose document must be public."""
     caller = await context.authenticate()
-    document = await context.services.documents.read(
-        full_scope(caller), caller.principal.filter, document_id_of(context)
+    own_tenant = caller.principal.tenant
+    tenant = context.request.query_params.get("tenant", own_tenant)
+    tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
+    document = await context.services.documents.read_of(
+        full_scope(caller), caller.principal.filter, tenant, document_id_of(context)
     )
     if document is None:
         raise no_such_document()
-    context.services.read_log.documents(caller.principal, [document.document_id])
-    response = read_response(DocumentAnswer(text=document.text, **_summary(document)))
+    address = address_of(own_tenant, tenant, document.document_id)
+    context.services.read_log.documents(caller.principal, [address])
+    others = None if tenant == own_tenant else tenant
+    response = read_response(
+        DocumentAnswer(text=document.text, tenant=others, **_summary(document))
+    )
     response.headers["ETag"] = etag_of(document)
     return response
 

@@ -73,6 +73,12 @@ class DocumentSummary(Body):
 
 class DocumentAnswer(DocumentSummary):
     text: str
+    tenant: str | None = Field(
+        None,
+        description="another tenant, whose public document it is, without its owner and other "
+        "readers; absent: the caller's own",
+        exclude_if=lambda tenant: tenant is None,
+    )
 
 
 class DocumentsAnswer(Body):

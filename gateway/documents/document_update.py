@@ -1,5 +1,6 @@
 """How a request body changes a stored document, and whether the caller may make that change."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from gateway import problems
@@ -9,7 +10,9 @@ from gateway.http.request_context import full_scope
 from gateway.problems import Problem
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document
+from index.model.scope import PUBLIC
 from index.model.write_order import CONTENT, Parts
+from index.tenants.principals import Principal
 from ingest.write.revision import Revise
 
 
@@ -54,15 +57,29 @@ def build_update(
 
 
 def with_access(caller: AuthenticatedRequest, document: Document, access: AccessBody) -> Document:
-    """The document with the owner and readers that the body sets; a 403 `Problem` if refused."""
+    """The document with the owner and readers that the body sets; a 403 `Problem` if refused.
+
+    A document that is public by then needs a publisher, also if it was public before.
+    """
     has_owner = "owner" in access.model_fields_set
     if has_owner and access.owner not in (document.owner, caller.principal.subject):
         _require_admin(caller, "Only an admin may set another owner or none.")
-    return replace(
-        document,
-        owner=access.owner if has_owner else document.owner,
-        readers=document.readers if access.readers is None else access.readers,
-    )
+    readers = document.readers if access.readers is None else access.readers
+    require_publisher(caller.principal, readers)
+    return replace(document, owner=access.owner if has_owner else document.owner, readers=readers)
+
+
+def may_publish(principal: Principal) -> bool:
+    return "publisher" in principal.roles and PUBLIC in principal.scopes
+
+
+def require_publisher(principal: Principal, readers: Collection[str]) -> None:
+    """A 403 `Problem` if the readers make a document public and the principal may not publish."""
+    if PUBLIC in readers and not may_publish(principal):
+        raise problems.forbidden(
+            "The reader public lets other tenants read the document: it needs a key with the role "
+            "publisher and the scope public."
+        )
 
 
 def _require_replaceable(caller: AuthenticatedRequest, stored: Document) -> None:

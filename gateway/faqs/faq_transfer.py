@@ -11,6 +11,7 @@ from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents.batch_endpoint import lines_of
 from gateway.documents.document_services import DocumentServices
+from gateway.documents.document_update import require_publisher
 from gateway.faqs import faq_csv, faq_document
 from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.faqs.faq_schemas import FaqImported, FaqLine
@@ -107,16 +108,19 @@ async def _write_lines(
         caller = await authenticated_admin(context)
     except Exception as error:
         return [error] * len(lines)
-    puts = [_parse_line(context, line) for line in lines]
+    puts = [_parse_line(context, caller, line) for line in lines]
     valid = [put for put in puts if isinstance(put, Put)]
     with context.span("write"):
         outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))
     return [next(outcomes) if isinstance(put, Put) else put for put in puts]
 
 
-def _parse_line(context: RequestContext[DocumentServices], line: bytes) -> Put | Problem:
+def _parse_line(
+    context: RequestContext[DocumentServices], caller: AuthenticatedRequest, line: bytes
+) -> Put | Problem:
     try:
         body = schemas.parse(FaqLine, line)
+        require_publisher(caller.principal, body.readers)
     except Problem as problem:
         return problem
     faq_id = body.id or faq_document.id_of_question(body.question)

@@ -158,4 +158,10 @@ def full_scope(admitted: AuthenticatedRequest) -> Scope:
 
 
 def full_scope_of(principal: Principal) -> Scope:
-    return scope.resolve(principal.tenant, principal.subject, principal.groups, principal.scopes)
+    return scope.resolve(
+        principal.tenant,
+        principal.subject,
+        principal.groups,
+        principal.scopes,
+        receives_public=principal.receives_public,
+    )

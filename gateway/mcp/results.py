@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import orjson
 
+from gateway import document_address
 from index.model.document import Document
 
 BYTES_PER_TOKEN = 3
@@ -21,24 +22,33 @@ _TEXT_BYTES_MIN = 200  # a shorter excerpt is left out
 _SENTENCE_END = re.compile(r"[.!?…][\"'”)\]]*\s|[。\n]")
 
 
-def url(document_id: str, uri: str) -> str:
-    """The document's URI, or a URN of its identifier if it has none."""
-    return uri or f"urn:nearhit:document:{quote(document_id, safe='/')}"
+def url(address: str, uri: str) -> str:
+    """The document's URI, or a URN of its address if it has none."""
+    if uri or not address.startswith(document_address.PREFIX):
+        return uri or f"urn:nearhit:document:{quote(address, safe='/')}"
+    return quote(address, safe="/:")
 
 
-def search(answer: Mapping[str, Any], *, tokens_max: int) -> bytes:
-    """The hits, best first; the last may be truncated and the ones after it left out."""
+def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
+    """The hits, best first; the last may be truncated and the ones after it left out.
+
+    tenant: of the caller.
+    """
     hits = answer["hits"]
     remaining = tokens_max * BYTES_PER_TOKEN - _FRAME_BYTES
     results: list[Mapping[str, Any]] = []
     for hit in hits:
+        address = document_address.address_of_hit(tenant, hit)
         result = {
-            "id": hit["document_id"],
+            "id": address,
             "title": hit["title"] or hit["document_id"],
-            "url": url(hit["document_id"], hit["uri"]),
+            "url": url(address, hit["uri"]),
             "text": hit["text"],
             "source": hit["source"],
+            "scope": hit["scope"],
         }
+        if "tenant" in hit:
+            result["tenant"] = hit["tenant"]
         size = len(orjson.dumps(result)) + 1
         if size > remaining:
             text = truncate(hit["text"], remaining - (size - _size(hit["text"])))
@@ -54,7 +64,7 @@ def search(answer: Mapping[str, Any], *, tokens_max: int) -> bytes:
     return orjson.dumps(result_fields)
 
 
-def fetch(document: Document, *, start: int, tokens_max: int) -> bytes:
+def fetch(document: Document, address: str, *, start: int, tokens_max: int) -> bytes:
     """The document from a character offset on; `metadata.end` is the offset of the next part."""
     end = len(document.text)
     metadata = {
@@ -67,9 +77,9 @@ def fetch(document: Document, *, start: int, tokens_max: int) -> bytes:
         "characters": end,
     }
     fields = {
-        "id": document.document_id,
+        "id": address,
         "title": document.title or document.document_id,
-        "url": url(document.document_id, document.uri),
+        "url": url(address, document.uri),
         "text": "",
         "metadata": metadata,
     }

@@ -72,9 +72,16 @@ def _source_line(source: ReadSource) -> SourceLine:
 
 
 async def import_tenant(
-    settings: Settings, archive: Archive, tenant: str, on_item: Callable[[Report], None]
+    settings: Settings,
+    archive: Archive,
+    tenant: str,
+    on_item: Callable[[Report], None],
+    *,
+    may_publish: bool = False,
 ) -> Report:
     """Write the archive to the tenant, which is created if it does not exist.
+
+    may_publish: whether its documents may be public; public ones are refused otherwise.
 
     Unchanged documents are not embedded again. Imported sources are paused until an admin resumes
     them.
@@ -103,6 +110,7 @@ async def import_tenant(
             writer=services.documents.writer,
             on_item=on_item,
             reading=reading,
+            may_publish=may_publish,
         )
     report.refused += refused
     return report

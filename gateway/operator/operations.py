@@ -12,6 +12,7 @@ from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
+from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.monitoring import metrics_server
@@ -30,6 +31,7 @@ from index.documents.partitions import Partitions
 from index.documents.source_origins import SourceOrigins
 from index.embedders import index_version
 from index.embedders.embedding_migration import EmbeddingMigration
+from index.errors import TenantMissing
 from index.jobs.job_queue import JobQueue
 from index.model import scope
 from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
@@ -167,14 +169,22 @@ async def ingest(
     *,
     prune: PrunePolicy | None,
     on_item: Callable[[Report], None],
+    may_publish: bool = False,
 ) -> Report:
     """Read a source into a tenant, which is created if it does not exist.
 
-    Raises `SourceReserved` if the source has another origin.
+    may_publish: whether documents may be public. Raises `SourceReserved` if the source has another
+    origin.
     """
     async with _origin_documents(settings, source, tenant, origin) as documents:
         return await read_source(
-            source, tenant, writer=documents, documents=documents, prune=prune, on_item=on_item
+            source,
+            tenant,
+            writer=documents,
+            documents=documents,
+            prune=prune,
+            on_item=on_item,
+            may_publish=may_publish,
         )
 
 
@@ -219,6 +229,7 @@ async def watch(
     prune: PrunePolicy,
     on_report: Callable[[Report], None],
     on_failure: Callable[[str], None],
+    may_publish: bool = False,
 ) -> None:
     """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
     async with _origin_documents(settings, source, tenant, origin) as documents:
@@ -230,6 +241,7 @@ async def watch(
             prune=prune,
             on_report=on_report,
             on_failure=on_failure,
+            may_publish=may_publish,
         )
         await watch.run(changes(source))
 
@@ -238,14 +250,22 @@ async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
 ) -> SearchResult:
     """The hits that a principal would get, without the cache."""
-    visible = scope.everything(tenant, subject, groups)
     async with acting_services(settings) as services:
-        if not await services.stores.tenants.exists(tenant):
-            raise CommandError(f"there is no tenant {tenant}")
+        try:
+            receives_public = await services.stores.tenants.receives_public(tenant)
+        except TenantMissing:
+            raise CommandError(f"there is no tenant {tenant}") from None
+        visible = scope.everything(
+            tenant,
+            subject,
+            groups,
+            receives_public=settings.public_documents and receives_public,
+        )
         query = Query(text, top_k=top_k)
         result = await search_index(services.search.searcher, visible, query)
         reader = Reader(tenant, OPERATOR.subject, OPERATOR.key_id)
-        services.documents.read_log.documents(reader, [hit.document_id for hit in result.hits])
+        shown = [address_of(tenant, hit.tenant, hit.document_id) for hit in result.hits]
+        services.documents.read_log.documents(reader, shown)
         return result
 
 

@@ -58,6 +58,7 @@ class ImportOptions:
     language: str | None = None
     source: str | None = None
     dry_run: bool = False
+    may_publish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ async def import_records(
     *,
     space: str | None,
     dry_run: bool,
+    may_publish: bool,
     on_vectors: Callable[[VectorUse], None],
     on_item: Callable[[Report], None],
 ) -> Report:
@@ -132,6 +134,7 @@ async def import_records(
 
     space: of the records' vectors, which are used; None if every text is embedded.
     dry_run: compare the documents with the stored ones, and write nothing.
+    may_publish: whether documents may be public; public ones are refused otherwise.
     on_vectors: called before the first document.
     """
     body = TenantBody(id=tenant)
@@ -159,6 +162,7 @@ async def import_records(
             writer=writer,
             on_item=on_item,
             reading=Reading(await documents.next_sequence()),
+            may_publish=may_publish,
         )
     for item in report.refused:
         source.refused.add(item)

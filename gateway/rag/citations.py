@@ -33,8 +33,7 @@ class CitationParser:
                     "mark": match[0],
                     "start": match.start(),
                     "end": match.end(),
-                    "chunk_id": passage.chunk_id,
-                    "document_id": passage.document_id,
+                    **passage.cited_fields,
                 }
                 self.citations.append(citation)
                 yield citation

@@ -43,11 +43,12 @@ def build_context(passages: Sequence[Passage], budget: int) -> Context:
     after its last sentence or line that fits, and ends the context.
     """
     text, tokens, citations = "", 0, []
-    previous_document_id: str | None = None
+    previous_document: tuple[str | None, str] | None = None
     for index, passage in enumerate(passages):
         if not passage.text.strip():
             continue
-        is_continued = passage.document_id == previous_document_id
+        document = (passage.tenant, passage.document_id)
+        is_continued = document == previous_document
         heading = "" if is_continued else f"## {passage.heading}\n\n"
         mark = f"[{index + 1}]"
         overhead = token_estimate.count(heading) + token_estimate.count(mark)
@@ -58,7 +59,7 @@ def build_context(passages: Sequence[Passage], budget: int) -> Context:
         citations.append(Citation(len(text), len(text) + len(mark), index))
         text += mark
         tokens += overhead + token_estimate.count(body)
-        previous_document_id = passage.document_id
+        previous_document = document
         if len(body) < len(passage.text.strip()):
             break
     return Context(text, tokens, tuple(citations))

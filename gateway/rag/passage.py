@@ -6,14 +6,25 @@ from typing import Any
 
 from index.search.hits import Hit
 
+_FIELDS = ("chunk_id", "document_id", "title", "text", "language")
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
+    """tenant: another tenant, whose public document it is; None for the caller's own."""
+
     chunk_id: int
     document_id: str
     title: str
     text: str
     language: str
+    tenant: str | None = None
+
+    @property
+    def cited_fields(self) -> dict[str, Any]:
+        """The fields of a citation that name the passage."""
+        fields: dict[str, Any] = {"chunk_id": self.chunk_id, "document_id": self.document_id}
+        return fields if self.tenant is None else fields | {"tenant": self.tenant}
 
     @property
     def heading(self) -> str:
@@ -25,10 +36,18 @@ class Passage:
         return self if text is None else replace(self, text=text)
 
 
-def passage_from_hit(hit: Hit) -> Passage:
-    return Passage(hit.chunk_id, hit.document_id, hit.title, hit.text, hit.language)
+def passage_from_hit(hit: Hit, own_tenant: str) -> Passage:
+    return Passage(
+        hit.chunk_id,
+        hit.document_id,
+        hit.title,
+        hit.text,
+        hit.language,
+        None if hit.tenant == own_tenant else hit.tenant,
+    )
 
 
 def passage_from_answer(hit: Mapping[str, Any]) -> Passage:
     """hit: an element of `hits` in a search answer."""
-    return Passage(**{name: hit[name] for name in Passage.__slots__})
+    fields: dict[str, Any] = {name: hit[name] for name in _FIELDS}
+    return Passage(**fields, tenant=hit.get("tenant"))

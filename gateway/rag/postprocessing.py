@@ -13,7 +13,7 @@ import structlog
 
 from gateway.rag import context, heuristic_reranker, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
-from gateway.rag.passage import passage_from_hit
+from gateway.rag.passage import Passage, passage_from_hit
 from gateway.rag.rerankers import Order, Reranker, RerankerUnavailable
 from index.errors import BudgetSpent
 from index.model.query import Postprocessing, Query
@@ -57,9 +57,9 @@ class PostprocessedHits:
 
 
 def postprocess(
-    hits: Sequence[Hit], query: Query, llm_output: LlmOutput = NO_OUTPUT
+    hits: Sequence[Hit], query: Query, tenant: str, llm_output: LlmOutput = NO_OUTPUT
 ) -> PostprocessedHits:
-    """The hits of the answer and their context. Pure.
+    """The hits of the answer and their context, for a caller of this tenant. Pure.
 
     Without an order the hits keep theirs; without compressed texts sentences are extracted.
     """
@@ -68,8 +68,8 @@ def postprocess(
     ranked = _rank(hits, query, postprocessing, llm_output)[: postprocessing.top_k]
     if postprocessing.token_budget is None:
         return PostprocessedHits(ranked, None)
-    selected = [hit for hit, _ in ranked]
-    return PostprocessedHits(ranked, _context(selected, query, postprocessing, llm_output))
+    passages = [passage_from_hit(hit, tenant) for hit, _ in ranked]
+    return PostprocessedHits(ranked, _context(passages, query, postprocessing, llm_output))
 
 
 def parse_postprocessing(body: bytes, hits: Sequence[Hit]) -> LlmOutput:
@@ -98,11 +98,13 @@ def _rank(
 
 
 def _context(
-    hits: Sequence[Hit], query: Query, postprocessing: Postprocessing, llm_output: LlmOutput
+    selected: Sequence[Passage],
+    query: Query,
+    postprocessing: Postprocessing,
+    llm_output: LlmOutput,
 ) -> dict[str, Any]:
-    budget = postprocessing.token_budget
+    budget, passages = postprocessing.token_budget, [*selected]
     assert budget is not None
-    passages = [passage_from_hit(hit) for hit in hits]
     if postprocessing.compressor is not None and not context.fits(passages, budget):
         if texts := llm_output.compressed_texts:
             passages = [passage.with_text(texts.get(passage.chunk_id)) for passage in passages]
@@ -117,8 +119,7 @@ def _context(
                 "mark": built.text[citation.start : citation.end],
                 "start": citation.start,
                 "end": citation.end,
-                "chunk_id": hits[citation.passage].chunk_id,
-                "document_id": hits[citation.passage].document_id,
+                **selected[citation.passage].cited_fields,
             }
             for citation in built.citations
         ],
@@ -154,7 +155,7 @@ class Postprocessor:
         budget = postprocessing.token_budget
         if postprocessing.compressor not in (None, EXTRACT) and budget is not None:
             selected = [hit for hit, _ in ranked]
-            if not context.fits([passage_from_hit(hit) for hit in selected], budget):
+            if not context.fits([passage_from_hit(hit, tenant) for hit in selected], budget):
                 texts, reason = await self._compress(tenant, selected, query)
                 failures |= {"compress": reason} if reason else {}
                 self._observe("compress", f"extract {reason}" if reason else "model")
@@ -171,7 +172,7 @@ class Postprocessor:
             return None, {}
         try:
             order = await self._reranker.order(
-                tenant, query.text, [passage_from_hit(hit) for hit in hits]
+                tenant, query.text, [passage_from_hit(hit, tenant) for hit in hits]
             )
         except RerankerUnavailable as error:
             self._observe("rerank", f"failed {error.reason}")

@@ -73,7 +73,12 @@ def _merge(earlier: _PendingQuestion, later: _PendingQuestion) -> _PendingQuesti
 
 def _to_item(tenant: str, pending: _PendingQuestion) -> LowConfidenceItem:
     hits = [
-        {"chunk_id": hit["chunk_id"], "document_id": hit["document_id"], "score": hit["score"]}
+        {
+            "chunk_id": hit["chunk_id"],
+            "document_id": hit["document_id"],
+            "score": hit["score"],
+            **({"tenant": hit["tenant"]} if "tenant" in hit else {}),
+        }
         for hit in orjson.loads(pending.body)["hits"][:_HITS_MAX]
     ]
     return LowConfidenceItem(tenant, new_id("cur"), pending.question, hits, pending.count)

@@ -17,6 +17,7 @@ import orjson
 import structlog
 
 from gateway.background_flush import BackgroundFlush
+from gateway.document_address import address_of_hit
 from index.audit.audit_log import ReadEvent, parts
 from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
@@ -148,7 +149,9 @@ class ReadLog:
         for number, view in enumerate(views.values(), start=1):
             documents = documents_by_body.get(id(view.body))
             if documents is None:
-                documents = documents_by_body[id(view.body)] = _document_ids(view.body)
+                documents = documents_by_body[id(view.body)] = _addresses(
+                    view.reader.tenant, view.body
+                )
             counts = _ViewCounts(view.first_s, view.last_s, view.answers, documents)
             self._add_counts(view.reader, counts)
             if not number % _VIEWS_MAX:
@@ -195,8 +198,9 @@ class ReadLog:
             raise
 
 
-def _document_ids(body: bytes) -> set[str]:
-    return {hit["document_id"] for hit in orjson.loads(body)["hits"]}
+def _addresses(tenant: str, body: bytes) -> set[str]:
+    """Of the documents in an answer to a caller of the tenant."""
+    return {address_of_hit(tenant, hit) for hit in orjson.loads(body)["hits"]}
 
 
 def _batches(readers: Sequence[Reader]) -> Iterator[Sequence[Reader]]:

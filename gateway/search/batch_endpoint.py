@@ -21,7 +21,12 @@ from gateway.http.responses import RawResponse, cache_headers
 from gateway.search.answer_service import get_or_compute, record_served
 from gateway.search.response_body import build_answer, search_index
 from gateway.search.response_headers import cache_status, degraded_header
-from gateway.search.search_request import SearchRequest, freshness_of, require_within_limits
+from gateway.search.search_request import (
+    SearchRequest,
+    freshness_of,
+    require_received,
+    require_within_limits,
+)
 from gateway.search.search_schemas import SearchBatchBody
 from gateway.search.search_services import SearchServices
 from index.search.searcher import SearchResult
@@ -49,6 +54,8 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     admitted = await context.authenticate(freshness=strictest(requested))
     await context.spend(len(body.searches) - 1)
     requests = [services.request_of(admitted.principal, search) for search in body.searches]
+    for number, request in enumerate(requests):
+        require_received(request, settings, f"searches.{number}.")
     trace.mark("revision")
     revisions = admitted.oldest  # only answers from memory may be as old as the caller allows
     if not all(services.answers.has_local(one.key, _of(one, revisions)) for one in requests):

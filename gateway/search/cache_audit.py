@@ -126,8 +126,10 @@ class CacheAuditor:
         self, scope: Scope, query: Query, body: bytes, revisions: Revisions
     ) -> bool:
         """Whether the body shows a document that its scope does not admit at these revisions."""
-        for document_id in {hit["document_id"] for hit in orjson.loads(body)["hits"]}:
-            if await self._documents.read_own_or_public(scope, Filter(), document_id) is None:
+        hits = orjson.loads(body)["hits"]
+        shown = {(hit.get("tenant", scope.tenant), hit["document_id"]) for hit in hits}
+        for tenant, document_id in sorted(shown):
+            if await self._documents.read_of(scope, Filter(), tenant, document_id) is None:
                 # Unless its readers have changed since the comparison.
                 now = await search_index(self._searcher, scope, query)
                 return Revisions(now.history, now.as_of) == revisions

@@ -89,10 +89,11 @@ async def search_index(
 def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
     """The body as it is sent and cached; it does not tell how it was computed."""
     body: dict[str, Any] = {}
+    tenant = result.dependencies.scope.tenant
     if query.postprocessing is None:
-        body["hits"] = [_hit(hit, query) for hit in result.hits]
+        body["hits"] = [_hit(hit, query, tenant) for hit in result.hits]
     else:
-        body |= _postprocessed(result.hits, query, llm_output)
+        body |= _postprocessed(result.hits, query, tenant, llm_output)
     if query.explain:
         body["corrections"] = result.corrections
     if result.low_confidence:
@@ -119,12 +120,14 @@ def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None
 
 
 def _postprocessed(
-    hits: Sequence[Hit], query: Query, llm_output: "LlmOutput | None"
+    hits: Sequence[Hit], query: Query, tenant: str, llm_output: "LlmOutput | None"
 ) -> dict[str, Any]:
     from gateway.rag import postprocessing  # only searches that ask for it load it
 
-    processed = postprocessing.postprocess(hits, query, llm_output or postprocessing.NO_OUTPUT)
-    body: dict[str, Any] = {"hits": [_hit(hit, query) for hit, _ in processed.hits]}
+    processed = postprocessing.postprocess(
+        hits, query, tenant, llm_output or postprocessing.NO_OUTPUT
+    )
+    body: dict[str, Any] = {"hits": [_hit(hit, query, tenant) for hit, _ in processed.hits]}
     if query.postprocessing is not None and query.postprocessing.ranker is not None:
         for hit, (_, score) in zip(body["hits"], processed.hits, strict=True):
             hit["rerank_score"] = score
@@ -133,8 +136,9 @@ def _postprocessed(
     return body
 
 
-def _hit(hit: Hit, query: Query) -> dict[str, Any]:
-    fields = {
+def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
+    """tenant: of the scope; a hit names its own only if that is another one."""
+    fields: dict[str, Any] = {
         "chunk_id": hit.chunk_id,
         "document_id": hit.document_id,
         "title": hit.title,
@@ -147,7 +151,10 @@ def _hit(hit: Hit, query: Query) -> dict[str, Any]:
         "start": hit.start,
         "end": hit.end,
         "kind": hit.kind,
+        "scope": hit.scope_name,
     }
+    if hit.tenant != tenant:
+        fields["tenant"] = hit.tenant
     if query.summaries:
         fields["summaries"] = hit.summaries
     if query.metadata:

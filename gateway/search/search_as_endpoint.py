@@ -9,11 +9,16 @@ import orjson
 from starlette.responses import Response
 
 from gateway import problems
+from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext
 from gateway.search.answer_service import get_or_compute
 from gateway.search.search_as_schemas import SearchAsBody
 from gateway.search.search_endpoint import AnsweredSearch, build_response
-from gateway.search.search_request import freshness_of, require_within_limits
+from gateway.search.search_request import (
+    freshness_of,
+    require_received,
+    require_within_limits,
+)
 from gateway.search.search_services import SearchServices
 from index.model.scope import SCOPE_NAMES
 from index.tenants.principals import NO_FILTER, Principal
@@ -35,6 +40,7 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
         raise problems.not_configured("It needs the audit log: NEARHIT_AUDIT_LOG=changes or all.")
     context.trace.mark("revision")
     request = services.request_of(await _seen(services, admin, body), body.search)
+    require_received(request, services.settings, "search.")
     answer = await get_or_compute(
         services, request, admitted.revisions.of(request.scope.partitions)
     )
@@ -44,7 +50,7 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
         admin.tenant,
         body.subject,
         list(body.groups),
-        sorted({hit["document_id"] for hit in orjson.loads(answer.body)["hits"]}),
+        sorted({address_of_hit(admin.tenant, hit) for hit in orjson.loads(answer.body)["hits"]}),
     )
     context.trace.mark("audit")
     answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))

@@ -23,7 +23,12 @@ from gateway.http.responses import RawResponse, cache_headers
 from gateway.http.telemetry import Trace
 from gateway.search.answer_service import get_or_compute, record_served, search_at_once
 from gateway.search.response_headers import Header, response_headers
-from gateway.search.search_request import SearchRequest, freshness_of, require_within_limits
+from gateway.search.search_request import (
+    SearchRequest,
+    freshness_of,
+    require_received,
+    require_within_limits,
+)
 from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
@@ -100,7 +105,8 @@ async def serve(
     trace = context.trace
     freshness = freshness_of(request.body, context.min_revision)
     may_confirm = context.http.authenticator.may_confirm_at(request.principal, freshness)
-    if may_confirm and not trace.unspent:  # else the rate limits may refuse the request
+    # Else the rate limits, or the tenant's choice of what to receive, may refuse the request.
+    if may_confirm and not trace.unspent and not request.asks_in_vain:
         answer = await search_at_once(services, request, partial(_is_confirmed, context, request))
         if answer is not None:
             _record(services, trace, request, answer)
@@ -108,6 +114,7 @@ async def serve(
     admitted = await context.authenticate(request.principal, freshness)
     if admitted.principal is not request.principal:
         request = services.request_of(admitted.principal, request.body)
+    require_received(request, services.settings)
     trace.mark("revision")
     answer = services.answers.get_local(request.key, _revisions(request, admitted.oldest))
     if answer is None:  # only an answer from memory may be as old as the caller allows

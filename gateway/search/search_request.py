@@ -10,7 +10,7 @@ from gateway.search.search_schemas import SearchBody
 from gateway.settings import Settings
 from index.model import scope
 from index.model.query import Query
-from index.model.scope import Scope
+from index.model.scope import PUBLIC, Scope
 from index.tenants.principals import Principal
 
 
@@ -29,18 +29,45 @@ class SearchRequest:
     key: str
     question_group: str
 
+    @property
+    def asks_in_vain(self) -> bool:
+        """Whether it names `public`, and the principal, as it was read, does not receive it."""
+        is_named = "scopes" in self.body.model_fields_set and PUBLIC in self.body.scopes
+        return is_named and not self.principal.receives_public
+
 
 def build_search_request(
     principal: Principal, body: SearchBody, *, edition: str, postprocessors: PostprocessorNames
 ) -> SearchRequest:
     """The search, restricted to what the principal may see. edition: of the answers."""
     names = [name for name in body.scopes if name in principal.scopes]
-    readable = scope.resolve(principal.tenant, principal.subject, principal.groups, names)
+    readable = scope.resolve(
+        principal.tenant,
+        principal.subject,
+        principal.groups,
+        names,
+        receives_public=principal.receives_public,
+    )
     query = body.canonical(postprocessors)
     query = replace(query, filter=query.filter.narrowed(principal.filter))
     key = _key(readable, query, edition)
     group = "" if body.semantic == "off" else _key(readable, replace(query, text=""), edition)
     return SearchRequest(principal, body, readable, query, key, group)
+
+
+def require_received(request: SearchRequest, settings: Settings, path: str = "") -> None:
+    """A 422 `Problem` if the search names `public` and the caller, as of now, does not receive it.
+
+    path: of the search in the request's body, with a dot at its end.
+    """
+    if not request.asks_in_vain:
+        return
+    if settings.public_documents:
+        remedy = "this tenant does not receive public documents: an admin decides it"
+    else:
+        remedy = "this deployment lets no tenant receive public documents"
+    detail = f"public: {remedy}. Leave it out; the tenant's own are found without it"
+    raise problems.invalid_field(f"{path}scopes", detail)
 
 
 def _key(readable: Scope, query: Query, edition: str) -> str:

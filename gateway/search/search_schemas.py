@@ -91,7 +91,9 @@ class SearchBody(Body):
     )
     fusion: FusionName = "absolute"
     scopes: Annotated[tuple[ScopeName, ...], Field(min_length=1)] = Field(
-        SCOPE_NAMES, description="scopes to search, of those that the key has"
+        SCOPE_NAMES,
+        description="scopes to search, of those that the key has; absent: all. `public` is refused "
+        "if the tenant does not receive public documents",
     )
     filter: FilterBody = FilterBody()
     min_score: float | None = Field(None, ge=0, description="minimum score of a hit")
@@ -211,6 +213,13 @@ class HitAnswer(Body):
     kind: Kind = Field(
         description="`text` or `summary`; `start` and `end` of a summary are those of its text"
     )
+    scope: ScopeName = Field(
+        description="the first scope, in the order private, shared, tenant, public, through which "
+        "the caller sees the document"
+    )
+    tenant: str | None = Field(
+        None, description="another tenant, whose public document it is; absent: the caller's own"
+    )
     summaries: tuple[SummaryAnswer, ...] | None = Field(
         None, description="of the document and of the innermost long section; only if requested"
     )
@@ -229,6 +238,7 @@ class CitationAnswer(Body):
     end: int
     chunk_id: int
     document_id: str
+    tenant: str | None = Field(None, description="as of the hit")
 
 
 class ContextAnswer(Body):

@@ -78,6 +78,9 @@ class JobSettings(BaseSettings):
     rabbitmq_queues: str | None = Field(
         None, description="comma-separated queues, each with its tenant: `QUEUE=TENANT`"
     )
+    rabbitmq_may_publish: bool = Field(
+        False, description="whether events may write documents with the reader `public`"
+    )
     rabbitmq_prefetch: PositiveInt = Field(
         16, le=65_535, description="maximum concurrent events of a queue on a worker"
     )

@@ -33,6 +33,11 @@ class LimitSettings(BaseSettings):
     files_max: PositiveInt = Field(
         10_000, description="maximum files of a tenant, and maximum vector stores"
     )
+    public_documents: bool = Field(
+        False,
+        description="whether tenants may receive each other's public documents; the admin of each "
+        "tenant decides whether it does",
+    )
     tenant_documents_max: NonNegativeInt | None = Field(
         None,
         description="documents of a tenant without a quota of its own; unset: no limit",

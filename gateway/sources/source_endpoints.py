@@ -10,6 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.documents.document_update import may_publish, require_publisher
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, queued_response
 from gateway.sources import source_reader
@@ -43,12 +44,20 @@ async def put_source(context: RequestContext[SourceServices]) -> Response:
     body = context.parse_body(SourceBody).root
     if (reason := source_reader.denial_reason(context.services.settings, body)) is not None:
         raise problems.forbidden(reason)
+    require_publisher(caller.principal, body.settings.readers)
     now = datetime.now(UTC)
     next_run_at = None
     if body.schedule is not None and not body.paused:
         next_run_at = schedule.next_run(body.schedule, now)
     settings = body.settings.model_dump(mode="json")
-    config = SourceConfig(body.kind, settings, body.schedule, body.paused, next_run_at)
+    config = SourceConfig(
+        body.kind,
+        settings,
+        body.schedule,
+        body.paused,
+        next_run_at,
+        may_publish=may_publish(caller.principal),
+    )
     tenant = caller.principal.tenant
     await context.services.sources.put(tenant, source, config)
     return json_response(SourceAnswer.of(await _source(context, tenant, source)))
@@ -145,7 +154,7 @@ class SyncSourceJob:
         self, job: ClaimedJob, name: str, source: StoredSource | None, confirmed: int
     ) -> Report:
         body = None if source is None else SourceBody.of(source)
-        if body is None:
+        if source is None or body is None:
             raise JobRefused("The source was removed or is no longer configured to be read.")
         latest = Report()
 
@@ -169,6 +178,7 @@ class SyncSourceJob:
                 prune=_prune_policy(self._services.settings.source_prune_share_max, confirmed),
                 on_item=on_item,
                 reading=Reading(job.run.sequence, job.run),
+                may_publish=source.may_publish,
             )
             report = await report_progress(
                 self._services.jobs,

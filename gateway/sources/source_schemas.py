@@ -170,6 +170,9 @@ class SourceAnswer(Body):
         "are more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of the source, or all; an admin confirms "
         "their removal, or puts them back and reads again; null: none"
     )
+    may_publish: bool = Field(
+        description="whether a publisher has configured it, so that its documents may be public"
+    )
 
     @classmethod
     def of(cls, source: StoredSource) -> "SourceAnswer":
@@ -184,6 +187,7 @@ class SourceAnswer(Body):
             last_error=source.last_error,
             counts=dict(source.counts),
             pending_removals=source.pending_removals,
+            may_publish=source.may_publish,
         )
 
 

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import PurePath
 
 from starlette.responses import Response
@@ -22,6 +21,7 @@ from gateway.vector_stores.files import (
     sees_uploads,
 )
 from gateway.vector_stores.paging import list_answer, page_of
+from gateway.vector_stores.received_files import file_of_document, read_received
 from gateway.vector_stores.store_access import files_of, require_store
 from gateway.vector_stores.vector_store_schemas import (
     AttachBody,
@@ -70,6 +70,10 @@ async def list_attached(context: RequestContext[VectorStoreServices]) -> Respons
 
 async def get_attached(context: RequestContext[VectorStoreServices]) -> Response:
     caller = await context.authenticate()
+    received = await read_received(context, caller)
+    if received is not None:
+        file = file_of_document(_file_id(context), received)
+        return json_response(StoreFileAnswer.of(received.source, file))
     store = await require_store(context, caller)
     return json_response(await _file_answer(context, caller, store, _file_id(context)))
 
@@ -82,11 +86,14 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     store = await require_store(context, caller)
     document = await _document(context, caller, store, _file_id(context))
     metadata = body.attributes or {}
+
+    def revise(stored: Document | None) -> Document:
+        current = document_update.require_editable(caller, stored)
+        document_update.require_publisher(caller.principal, current.readers)
+        return replace(current, metadata=metadata)
+
     written = await services.writer.put(
-        caller.principal.tenant,
-        document.document_id,
-        lambda stored: replace(document_update.require_editable(caller, stored), metadata=metadata),
-        parts=CONTENT,
+        caller.principal.tenant, document.document_id, revise, parts=CONTENT
     )
     answer = await _file_answer(context, caller, store, _file_id(context))
     return response_of_writes(answer, caller, [written])
@@ -95,6 +102,9 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
 async def get_attached_content(context: RequestContext[VectorStoreServices]) -> Response:
     """The text of an attached file, as it is searched."""
     caller = await context.authenticate()
+    received = await read_received(context, caller)
+    if received is not None:
+        return json_response(FileContentPage(data=(Content(text=received.text),)))
     store = await require_store(context, caller)
     document = await _document(context, caller, store, _file_id(context))
     context.services.read_log.documents(caller.principal, [document.document_id])
@@ -319,17 +329,7 @@ async def _file_answer(
     attached = await _attached(context, caller, store, file_id)
     if attached is None:
         document = await _document(context, caller, store, file_id)
-        attached = AttachedFile(
-            file_id=file_id,
-            document_id=file_id,
-            created_at=datetime.fromtimestamp(0, UTC),
-            status="completed",
-            error_code=None,
-            error=None,
-            metadata=document.metadata,
-            chunker=document.chunker,
-            size_bytes=len(document.text.encode()),
-        )
+        attached = file_of_document(file_id, document)
     return StoreFileAnswer.of(store.source, attached)
 
 

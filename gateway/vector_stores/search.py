@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.freshness import revision_header, strictest
+from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response
 from gateway.search.answer_service import record_served
@@ -60,7 +61,7 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
         await require_store(context, caller)  # without a hit the store may not exist
     page = SearchPage(
         search_query=tuple(search.query for search in searches),
-        data=tuple(_found_file(source, hit) for hit in hits),
+        data=tuple(_found_file(caller.principal.tenant, source, hit) for hit in hits),
     )
     response = json_response(page)
     revisions = common_revisions(served)
@@ -121,14 +122,16 @@ def _merge_hits(answers: Sequence[Sequence[dict[str, Any]]], hits_max: int) -> l
     return sorted(best.values(), key=lambda hit: (-hit["score"], hit["chunk_id"]))[:hits_max]
 
 
-def _found_file(source: str, hit: dict[str, Any]) -> FoundFile:
-    file_id = hit["document_id"].removeprefix(f"{source}/")
+def _found_file(own_tenant: str, source: str, hit: dict[str, Any]) -> FoundFile:
+    file_id = address_of_hit(own_tenant, hit).removeprefix(f"{source}/")
     return FoundFile(
         file_id=file_id,
         filename=hit["title"] or file_id,
         score=hit["score"],
         attributes=dict(_attributes(hit["metadata"])),
         content=(Content(text=hit["text"]),),
+        scope=hit["scope"],
+        tenant=hit.get("tenant"),
     )
 
 

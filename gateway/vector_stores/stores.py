@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.documents.document_update import require_publisher
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 from gateway.stores import default_quotas
@@ -40,6 +41,7 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
     caller = await context.authenticate()
     services, principal = context.services, caller.principal
     body = context.parse_body(VectorStoreBody)
+    require_publisher(principal, body.readers)
     for file_id in body.file_ids:  # before the store is created
         await require_own_file(context, caller, file_id)
     store = await VectorStoreStore(services.database).add(

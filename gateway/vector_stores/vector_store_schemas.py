@@ -12,6 +12,7 @@ from index.documents.file_store import File
 from index.documents.vector_store_store import AttachedFile, FileStatus, VectorStore
 from index.model import chunking_config
 from index.model.document import Metadata, Readers, Title
+from index.model.scope import ScopeName
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -299,6 +300,8 @@ class FoundFile(Body):
     score: float
     attributes: dict[str, Any]
     content: tuple[Content, ...]
+    scope: ScopeName = Field(description="as of a hit of `POST /v1/search`")
+    tenant: str | None = Field(None, description="another tenant, whose public document it is")
 
 
 class SearchPage(Body):

@@ -74,6 +74,7 @@ async def _stale_sources(
                     documents=services.stores.documents,
                     prune=ANY_NUMBER,
                     on_item=lambda _: None,
+                    may_publish=source.may_publish,
                 )
         except JobRefused as refused:
             yield IndexProblem("behind", source.source, str(refused))

@@ -62,7 +62,12 @@ def consumer(services: WorkerServices) -> "RabbitmqConsumer":
     return RabbitmqConsumer(
         settings.rabbitmq_url.get_secret_value(),
         settings.rabbitmq_tenants(),
-        EventHandler(services.writer, services.stores.event_versions, settings.language),
+        EventHandler(
+            services.writer,
+            services.stores.event_versions,
+            settings.language,
+            may_publish=settings.rabbitmq_may_publish,
+        ),
         prefetch=settings.rabbitmq_prefetch,
         attempts_max=settings.job_attempts_max,
         limits=WorkerLimits(pause_s=settings.job_retry_delay_s, stop_s=settings.shutdown_s),
@@ -222,7 +227,9 @@ class _QueueConsumer:
             await self.consumer.handler.handle(self.tenant, event)
         except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable):
             raise
-        except (DocumentTooLong, QuotaExceeded, SourceReserved, TenantMissing) as refused:
+        except (
+            DocumentTooLong, EventRefused, QuotaExceeded, SourceReserved, TenantMissing,
+        ) as refused:  # fmt: skip
             return str(refused)
         except Exception as error:  # its message may quote the document
             log.exception("event", state="attempt_failed", **self._log_fields(event))

@@ -144,12 +144,15 @@ class DocumentStore:
         )
         return None if row is None else row_to_document(row)
 
-    async def read_own_or_public(
-        self, scope: Scope, document_filter: Filter, document_id: str
+    async def read_of(
+        self, scope: Scope, document_filter: Filter, tenant: str, document_id: str
     ) -> Document | None:
-        """As `read`; if the tenant has no such document, another tenant's public one."""
-        arguments = (*filter_args(scope, document_filter), document_id, scope.public)
-        row = await self._searching.row("search_documents.get_any", *arguments)
+        """As `read`, also of another tenant, whose document must be public.
+
+        Such a document comes without its owner and its other readers.
+        """
+        arguments = (*filter_args(scope, document_filter), document_id, scope.public, tenant)
+        row = await self._searching.row("search_documents.get_of", *arguments)
         return None if row is None else row_to_document(row)
 
     async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:

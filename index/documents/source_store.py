@@ -23,13 +23,17 @@ SourceState: TypeAlias = Literal["idle", "running", "failed", "paused", "needs_a
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """How to read a source, and when; see migrations/0009_sources.sql."""
+    """How to read a source, and when; see migrations/0009_sources.sql.
+
+    may_publish: whether its documents may be public.
+    """
 
     kind: str
     settings: Mapping[str, Any]
     schedule: str | None
     paused: bool
     next_run_at: datetime | None
+    may_publish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class StoredSource:
     counts: Mapping[str, int]
     pending_removals: int | None
     confirmed_removals: int | None
+    may_publish: bool
     state: SourceState
 
 
@@ -77,6 +82,7 @@ class SourceStore:
                 config.schedule,
                 config.paused,
                 config.next_run_at,
+                config.may_publish,
             )
             if row is None:
                 raise TenantMissing(tenant)

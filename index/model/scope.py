@@ -3,12 +3,13 @@
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 ScopeName: TypeAlias = Literal["private", "shared", "tenant", "public"]
 
 SCOPE_NAMES: tuple[ScopeName, ...] = get_args(ScopeName)
-PUBLIC = "public"  # the partition, and the reader token, of what every tenant may read
+# The partition, the reader token and the scope of documents that other tenants may receive.
+PUBLIC: Final = "public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,22 @@ class Scope:
         """The tenants whose changes can change an answer in this scope."""
         return (self.tenant, PUBLIC) if self.public else (self.tenant,)
 
+    def name_of(self, tenant: str, allowed_tokens: Collection[str]) -> ScopeName:
+        """The first scope, in the order of `SCOPE_NAMES`, through which an admitted document shows.
+
+        Only this value decides, so equal fingerprints name equal scopes.
+        It must match `scope_name` in `index/sql/search.sql`.
+        """
+        if tenant != self.tenant:
+            return PUBLIC
+        owned, held = self.owner in allowed_tokens, {*self.grants}
+        if owned and self.owner in held:
+            return "private"
+        sharing = (held | {*self.shared}) - {"tenant", PUBLIC}
+        if not owned and not sharing.isdisjoint(allowed_tokens):
+            return "shared"
+        return "tenant" if "tenant" in held and "tenant" in allowed_tokens else PUBLIC
+
     def admits(self, owner: str | None, readers: Collection[str]) -> bool:
         """Whether a document of the tenant is in the scope; as in `index/sql/visibility.sql`."""
         owned = owner is not None and f"owner:{owner}" == self.owner
@@ -51,9 +68,17 @@ class Scope:
 
 
 def resolve(
-    tenant: str, subject: str, groups: Collection[str], names: Collection[ScopeName]
+    tenant: str,
+    subject: str,
+    groups: Collection[str],
+    names: Collection[ScopeName],
+    *,
+    receives_public: bool = False,
 ) -> Scope:
     """The union of the named scopes for one subject.
+
+    receives_public: whether `public` includes documents of other tenants; the tenant's own public
+    documents are in it anyway.
 
     With `private` a subject sees its own documents anyway, so `shared` needs no exception then: the
     common request is one comparison of two arrays.
@@ -69,10 +94,12 @@ def resolve(
         grants=tuple(sorted(grants)),
         shared=tuple(sorted(sharing)) if shared and not private else (),
         owner=owner,
-        public=PUBLIC in names,
+        public=receives_public and PUBLIC in names,
     )
 
 
-def everything(tenant: str, subject: str, groups: Collection[str]) -> Scope:
+def everything(
+    tenant: str, subject: str, groups: Collection[str], *, receives_public: bool = False
+) -> Scope:
     """The scope of everything that a subject may read."""
-    return resolve(tenant, subject, groups, SCOPE_NAMES)
+    return resolve(tenant, subject, groups, SCOPE_NAMES, receives_public=receives_public)

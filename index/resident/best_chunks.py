@@ -10,19 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from index.model.scope import Scope
 from index.postgres.session import Row
-from index.resident.chunk_records import ChunkRecords
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard, ShardQuestion
 
 
 class _Scored(NamedTuple):
-    """A chunk with its scores; dense is None without a vector. row: of its record."""
+    """A chunk with its scores; dense is None without a vector. row: of it in the segment."""
 
     chunk_id: int
     dense: float | None
     lexical: float
-    records: ChunkRecords
+    shard: Shard
+    segment: ShardSegment
     row: int
 
     def score(self, alpha: float) -> float:
@@ -31,19 +32,28 @@ class _Scored(NamedTuple):
             return self.lexical
         return alpha * self.dense + (1 - alpha) * self.lexical
 
-    def hit_row(self) -> Row:
+    def hit_row(self, scope: Scope) -> Row:
         row = _HitRow(chunk_id=self.chunk_id, dense=self.dense, lexical=self.lexical)
-        row.scored = self
+        row.scored, row.scope = self, scope
         return row
+
+    def fields(self, scope: Scope) -> Row:
+        """What a hit shows of the chunk."""
+        assert self.segment.records is not None, "the shard holds records"
+        fields = self.segment.records.fields(self.row)
+        tokens = self.shard.allowed_tokens(self.segment, self.row)
+        scope_name = scope.name_of(fields["tenant"], tokens)
+        return {**fields, "scope_name": scope_name, "summaries": None}
 
 
 class _HitRow(dict[str, Any]):
     """A row of `search.sql`; what a hit shows is read from the record once it is asked for."""
 
     scored: _Scored
+    scope: Scope
 
     def __missing__(self, key: str) -> Any:
-        shown = {**self.scored.records.fields(self.scored.row), "summaries": None}
+        shown = self.scored.fields(self.scope)
         self.update(shown)
         return shown[key]
 
@@ -58,7 +68,7 @@ def best_chunks(
     ids = np.array(proposed, np.int64)
     scored = chain.from_iterable(_scored(shard, question, ids) for shard in shards)
     best = sorted(scored, key=lambda chunk: (-chunk.score(question.alpha), chunk.chunk_id))
-    return [chunk.hit_row() for chunk in best[: question.count]]
+    return [chunk.hit_row(question.scope) for chunk in best[: question.count]]
 
 
 def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> Iterator[_Scored]:
@@ -74,11 +84,10 @@ def _scored_rows(
     shard: Shard, segment: ShardSegment, rows: NDArray[np.intp], question: ShardQuestion
 ) -> Iterator[_Scored]:
     assert shard.sums is not None, "the shard holds records"
-    assert segment.records is not None, "the shard holds records"
     lexical = shard.sums.lexical(segment.postings.products(rows, question.weights))
     dense: Sequence[float | None] = [None] * len(rows)
     if question.vector is not None:
         dense = shard.sums.dense(segment.dense[rows], question.vector).tolist()
     chunks = zip(segment.ids[rows].tolist(), dense, lexical.tolist(), rows.tolist(), strict=True)
     for chunk_id, dense_score, lexical_score, row in chunks:
-        yield _Scored(chunk_id, dense_score, lexical_score, segment.records, row)
+        yield _Scored(chunk_id, dense_score, lexical_score, shard, segment, row)

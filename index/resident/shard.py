@@ -193,13 +193,17 @@ class Shard:
         if admitted is None:
             if self.partition != PUBLIC:
                 codes, column = self.labels.audiences.admitted(scope), _AUDIENCE
-            elif PUBLIC in scope.grants:
+            elif scope.public:
                 codes = self.labels.tenants.where(lambda tenant: tenant != scope.tenant)
                 column = _TENANT
             else:
                 codes, column = np.zeros(len(self.labels.tenants), np.bool_), _TENANT
             admitted = segment.admitted[fingerprint] = codes[segment.labels[column]]
         return admitted
+
+    def allowed_tokens(self, segment: ShardSegment, row: int) -> tuple[str, ...]:
+        """The readers of a row's document, and its owner as a token."""
+        return self.labels.audiences.tokens(int(segment.labels[_AUDIENCE, row]))
 
     def _conditions(
         self, document_filter: Filter

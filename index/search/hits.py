@@ -12,6 +12,7 @@ from typing import Any
 
 from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
+from index.model.scope import ScopeName
 from index.postgres.session import Row
 from index.search.fusion import FusedChunk
 
@@ -32,6 +33,7 @@ class Hit:
     A summary's start and end are those of the text that it summarizes.
     summaries: of the document and the sections around the hit, the whole document first; empty
                unless the request asks for them.
+    scope_name: see `Scope.name_of`.
     """
 
     chunk_id: int
@@ -47,6 +49,7 @@ class Hit:
     end: int
     ranking: FusedChunk
     tenant: str
+    scope_name: ScopeName
     kind: Kind
     summaries: tuple[HitSummary, ...]
     metadata: Mapping[str, Any] = field(hash=False)
@@ -131,6 +134,7 @@ def _hit(fused: FusedChunk, row: Row) -> Hit:
         end=row["end_at"],
         ranking=fused,
         tenant=row["tenant"],
+        scope_name=row["scope_name"],
         kind=kind_of(fused.chunk_id),
         summaries=_outermost_and_innermost(row["summaries"]) if row["summaries"] else (),
         metadata=row["metadata"],

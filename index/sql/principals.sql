@@ -97,6 +97,7 @@ SELECT
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
     tenants.max_staleness_ms, tenants.questions_kept_days > 0 AS records_questions,
+    tenants.receives_public,
     (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT group_id
@@ -153,6 +154,7 @@ SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY g
 SELECT
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
     tenants.max_staleness_ms, tenants.questions_kept_days > 0 AS records_questions,
+    tenants.receives_public,
     (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])

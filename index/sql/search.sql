@@ -141,6 +141,22 @@ WHERE above.document_key = chunk_texts.document_key AND (above.chunk_id < 0) IS 
   AND above.start_at <= chunk_texts.start_at AND above.end_at >= chunk_texts.end_at
   AND above.chunk_id <> chunk_texts.chunk_id
 
+-- fragment: scope_name
+-- The first scope through which the caller sees a document that is admitted: `Scope.name_of`.
+CASE
+    WHEN documents.tenant <> $1 THEN 'public'
+    WHEN documents.allowed_tokens && ARRAY[$4::text] THEN
+        CASE
+            WHEN $4 = ANY ($2::text[]) THEN 'private'
+            WHEN 'tenant' = ANY ($2) AND 'tenant' = ANY (documents.allowed_tokens) THEN 'tenant'
+            ELSE 'public'
+        END
+    WHEN documents.allowed_tokens && ($3::text[] || array_remove(array_remove($2, 'tenant'), 'public'))
+        THEN 'shared'
+    WHEN 'tenant' = ANY ($2) AND 'tenant' = ANY (documents.allowed_tokens) THEN 'tenant'
+    ELSE 'public'
+END
+
 -- fragment: answer
 -- The head in the first row, joined with the chosen chunks and the fields of their hits.
 SELECT
@@ -149,7 +165,7 @@ SELECT
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
-    documents.language, documents.tags, documents.metadata,
+    documents.language, documents.tags, documents.metadata, :scope_name AS scope_name,
     CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS position, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS position, * FROM chosen) AS chosen USING (position)

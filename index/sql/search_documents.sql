@@ -77,22 +77,20 @@ ORDER BY
     CASE WHEN $19 THEN created_at END DESC, CASE WHEN $19 THEN file_id END DESC, created_at, file_id
 LIMIT $20;
 
--- name: get_any
--- $13 document, $14 include public documents of other tenants: the tenant's own document, or else a
--- public one; of several, that of the first tenant by name.
-SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    text
-FROM (
-    SELECT false AS is_others, document_key FROM documents
-    WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
-    UNION ALL
-    SELECT true AS is_others, document_key FROM documents
-    WHERE tenant <> $1 AND document_id = $13 AND 'public' = ANY (readers) AND :includes_others
-      AND :passes_filter AND NOT :is_of_deleted_tenant
-) AS matches
-JOIN documents USING (document_key)
-JOIN document_texts USING (document_key)
-ORDER BY is_others, tenant LIMIT 1;
+-- name: get_of
+-- $13 document, $14 include public documents of other tenants, $15 its tenant. Another tenant's comes
+-- without its owner and its other readers, whom only its own tenant may know.
+SELECT
+    document_id, source, title, uri, language, tags, metadata,
+    CASE WHEN tenant = $1 THEN owner END AS owner,
+    CASE WHEN tenant = $1 THEN readers ELSE '{public}' END AS readers,
+    chunker, summaries, text
+FROM documents JOIN document_texts USING (document_key)
+WHERE tenant = $15 AND document_id = $13 AND :passes_filter
+  AND (
+      (tenant = $1 AND :is_admitted)
+      OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others AND NOT :is_of_deleted_tenant)
+  );
 
 -- name: sources
 -- $13 limit: the sources of the tenant's documents, and the number of documents of each.

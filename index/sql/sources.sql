@@ -1,12 +1,14 @@
 -- Where documents come from. The jobs of a source have the target `source:ID`.
 
 -- name: put
--- $1 tenant, $2 source, $3 kind, $4 settings, $5 schedule, $6 paused, $7 next run
-INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at)
-SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
+-- $1 tenant, $2 source, $3 kind, $4 settings, $5 schedule, $6 paused, $7 next run, $8 whether its documents
+-- may be public
+INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, may_publish)
+SELECT tenant, $2, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 ON CONFLICT (tenant, source) DO UPDATE SET
     kind = excluded.kind, settings = excluded.settings, schedule = excluded.schedule,
-    paused = excluded.paused, next_run_at = excluded.next_run_at, by_callers = false
+    paused = excluded.paused, next_run_at = excluded.next_run_at,
+    may_publish = excluded.may_publish, by_callers = false
 RETURNING xmax = 0 AS is_new;  -- an updated row has a transaction there
 
 -- name: users
@@ -27,6 +29,7 @@ SELECT
 -- fragment: columns
 tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts,
 pending_removals, confirmed_removals,
+may_publish,
 CASE
     WHEN EXISTS (
         SELECT FROM jobs

@@ -52,6 +52,18 @@ UPDATE tenants SET
 WHERE tenant = $1 AND NOT is_being_deleted
 RETURNING access_revision;
 
+-- name: receives_public
+SELECT receives_public FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
+
+-- name: put_receives_public
+-- $1 tenant, $2 whether it receives public documents. Principals hold it, so gateways read them again at the
+-- next request, and their scopes select other cached answers.
+UPDATE tenants SET
+    receives_public = $2,
+    access_revision = access_revision + (receives_public <> $2)::integer
+WHERE tenant = $1 AND tenant <> 'public' AND NOT is_being_deleted
+RETURNING access_revision;
+
 -- name: create_group
 INSERT INTO groups (tenant, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 

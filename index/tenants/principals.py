@@ -44,6 +44,7 @@ class Principal:
     scopes, filter: the scopes that its requests may name, and the documents that it may see.
     max_staleness_ms: the most that an admin lets callers of the tenant choose; None: no limit.
     records_questions: whether an admin of the tenant has its questions recorded.
+    receives_public: whether the tenant and the deployment admit other tenants' public documents.
     """
 
     digest: bytes
@@ -62,6 +63,7 @@ class Principal:
     issuer_key: str | None = None
     max_staleness_ms: int | None = None
     records_questions: bool = False
+    receives_public: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,11 @@ class ShownToken:
 
 
 class PrincipalStore:
-    def __init__(self, database: Database) -> None:
+    """shares_public: whether the deployment lets tenants receive public documents."""
+
+    def __init__(self, database: Database, *, shares_public: bool = False) -> None:
         self._database = database
+        self._shares_public = shares_public
 
     async def create(self, tenant: str, key: NewKey) -> bool:
         """False if there is no such tenant, or the token's parent is no longer live."""
@@ -258,19 +263,19 @@ class PrincipalStore:
         Also returns the revisions of its tenant and of the public partition at that instant.
         """
         row = await self._database.row("principals.holder", digest)
-        return None if row is None else (_to_principal(row), _revisions(row, row["tenant"]))
+        return None if row is None else (self._principal(row), _revisions(row, row["tenant"]))
 
     async def holder_now(self, tenant: str, key_id: str) -> Principal | None:
         """The holder of the live key or token with this id, expired or not."""
         row = await self._database.row("principals.holder_now", tenant, key_id)
-        return None if row is None else _to_principal(row)
+        return None if row is None else self._principal(row)
 
     async def of_subject(
         self, tenant: str, subject: str, *, limit: int
     ) -> list[tuple[Principal, str]]:
         """The subject's working keys and tokens, each with its name, newest first."""
         rows = await self._database.rows("principals.of_subject", tenant, subject, limit)
-        return [(_to_principal(row), row["name"]) for row in rows]
+        return [(self._principal(row), row["name"]) for row in rows]
 
     async def groups(self, tenant: str, subject: str) -> tuple[str, ...]:
         """The groups of which the subject is a member."""
@@ -300,11 +305,18 @@ class PrincipalStore:
             issuer_key=claims.issuer_key,
             max_staleness_ms=row["max_staleness_ms"],
             records_questions=row["records_questions"],
+            receives_public=self._receives_public(row),
         )
         return principal, _revisions(row, claims.tenant)
 
+    def _principal(self, row: Row) -> Principal:
+        return _to_principal(row, receives_public=self._receives_public(row))
 
-def _to_principal(row: Row) -> Principal:
+    def _receives_public(self, row: Row) -> bool:
+        return self._shares_public and bool(row["receives_public"])
+
+
+def _to_principal(row: Row, *, receives_public: bool) -> Principal:
     document_filter = row["filter"]
     return Principal(
         digest=row["digest"],
@@ -322,6 +334,7 @@ def _to_principal(row: Row) -> Principal:
         issuer_key=row["issuer_key"],
         max_staleness_ms=row["max_staleness_ms"],
         records_questions=row["records_questions"],
+        receives_public=receives_public,
     )
 
 

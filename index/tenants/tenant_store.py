@@ -152,6 +152,26 @@ class TenantStore:
                 session, tenant, "max_staleness.put", tenant, max_staleness_ms=max_staleness_ms
             )
 
+    async def receives_public(self, tenant: str) -> bool:
+        """Whether it asks for other tenants' public documents. Raises `TenantMissing`."""
+        row = await self._database.row("tenants.receives_public", tenant)
+        if row is None:
+            raise TenantMissing(tenant)
+        receives: bool = row["receives_public"]
+        return receives
+
+    async def put_receives_public(self, tenant: str, *, receives: bool) -> None:
+        """Admit other tenants' public documents to its searches, or not.
+
+        Raises `TenantMissing`.
+        """
+        async with self._database.transaction() as session:
+            if await session.row("tenants.put_receives_public", tenant, receives) is None:
+                raise TenantMissing(tenant)
+            await audit_log.append(
+                session, tenant, "receives_public.put", tenant, receives_public=receives
+            )
+
     async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
         """Create the group if it is missing, and add these members."""
         async with self._database.transaction() as session:

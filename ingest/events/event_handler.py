@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from index.documents.event_versions import EventUpdate, EventVersionStore
 from index.errors import EventSuperseded
 from index.model.document import Document
+from index.model.scope import PUBLIC
 from index.model.write_order import ALL_PARTS, CONTENT
-from ingest.errors import DocumentContended
+from ingest.errors import DocumentContended, EventRefused
 from ingest.events import event_schemas
 from ingest.events.event_schemas import DeleteEvent, Event, PutEvent
 from ingest.write.revision import Written
@@ -25,16 +26,21 @@ class _DocumentMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EventHandler:
-    """language: the default of documents without one."""
+    """language: the default of documents without one.
+
+    may_publish: whether events may write documents that are public.
+    """
 
     writer: Writer
     event_versions: EventVersionStore
     language: str
+    may_publish: bool
 
     async def handle(self, tenant: str, event: Event) -> Written | None:
         """Apply an event; None if it is outdated, or its document is missing.
 
-        Raises the errors of `Writer`.
+        Raises the errors of `Writer`, and `EventRefused` for a public document, unless it may
+        publish.
         """
         for _ in range(_ATTEMPTS_MAX):
             before = await self.event_versions.get(tenant, event.document_id)
@@ -65,7 +71,9 @@ class EventHandler:
                 return await self.writer.put(
                     tenant,
                     document_id,
-                    lambda stored: event_schemas.document_of(event, stored, update, self.language),
+                    lambda stored: self._permit(
+                        event_schemas.document_of(event, stored, update, self.language)
+                    ),
                     update,
                     ALL_PARTS if sets_access else CONTENT,
                 )
@@ -77,11 +85,16 @@ class EventHandler:
                 return await self.writer.put_access(
                     tenant,
                     document_id,
-                    lambda stored: replace(
-                        _require(stored), owner=after.owner, readers=after.readers
+                    lambda stored: self._permit(
+                        replace(_require(stored), owner=after.owner, readers=after.readers)
                     ),
                     update,
                 )
+
+    def _permit(self, document: Document) -> Document:
+        if PUBLIC in document.readers and not self.may_publish:
+            raise EventRefused("readers: events may not publish (NEARHIT_RABBITMQ_MAY_PUBLISH)")
+        return document
 
 
 def _require(stored: Document | None) -> Document:

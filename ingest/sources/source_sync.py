@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from index.documents.event_versions import Reading
 from index.model.document import Document
+from index.model.scope import PUBLIC
 from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong
 from ingest.sources.pruning import KeptBecause, PrunePolicy
 from ingest.sources.source import Item, RefusedItem, SkippedFiles, Source, UnchangedItem
@@ -19,6 +20,7 @@ from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
 _WRITING_MAX = 2  # batches: one is planned, one committed
+_NOT_PUBLISHED = "its readers include public, and this source may not publish"
 
 _Writing: TypeAlias = asyncio.Task[list[Outcome]]
 
@@ -110,6 +112,7 @@ async def read_source(
     prune: PrunePolicy | None,
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
+    may_publish: bool = False,
 ) -> Report:
     """Write every document of the source; calls `on_item` after each item.
 
@@ -117,6 +120,7 @@ async def read_source(
     None keeps them. The stored versions of unreadable items are kept.
     reading: the time of the request, now if None; documents written later stay unchanged. If it
     names a job lease, the reading ends with `JobLost` when the lease is lost.
+    may_publish: whether documents may be public; others are refused, and stay as they are stored.
     """
     reading = reading or Reading(await documents.next_sequence())
     document_ids: set[str] = set()
@@ -127,6 +131,7 @@ async def read_source(
         writer=writer,
         on_item=on_item,
         reading=reading,
+        may_publish=may_publish,
     )
     if prune is not None:
         stored = await documents.of_source(tenant, source.name)
@@ -171,9 +176,15 @@ async def read_items(
     writer: SourceWriter,
     on_item: Callable[[Report], None],
     reading: Reading,
+    may_publish: bool = False,
 ) -> Report:
-    """Write every document among the items; calls `on_item` after each."""
+    """Write every document among the items; calls `on_item` after each.
+
+    may_publish: as in `read_source`.
+    """
     report, ids_being_written, locks = Report(), set[str](), PipelineLocks()
+    if not may_publish:
+        items = map(_refuse_public, items)
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         documents = [item for item in batch if isinstance(item, Document)]
@@ -263,6 +274,12 @@ def _is_refused(report: Report, source: str, document_id: str) -> bool:
 
 def _holds(refused: RefusedItem) -> str:
     return refused.path if refused.holds is None else refused.holds
+
+
+def _refuse_public(item: Item) -> Item:
+    if isinstance(item, Document) and PUBLIC in item.readers:
+        return RefusedItem(item.document_id.removeprefix(f"{item.source}/"), _NOT_PUBLISHED)
+    return item
 
 
 def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:

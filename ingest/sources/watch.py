@@ -52,7 +52,9 @@ class Watch:
         prune: PrunePolicy,
         on_report: Callable[[Report], None],
         on_failure: Callable[[str], None],
+        may_publish: bool = False,
     ) -> None:
+        self._may_publish = may_publish
         self._source = source
         self._tenant = tenant
         self._writer = writer
@@ -95,6 +97,7 @@ class Watch:
                     documents=self._documents,
                     prune=self._prune,
                     on_item=lambda _report: None,
+                    may_publish=self._may_publish,
                 )
             except (DatabaseUnavailable, DocumentContended, EmbeddingUnavailable) as error:
                 self._on_failure(str(error))
@@ -111,6 +114,7 @@ class Watch:
             writer=self._writer,
             on_item=lambda _report: None,
             reading=reading,
+            may_publish=self._may_publish,
         )
         if not gone:
             return report

@@ -204,7 +204,7 @@ class VisibilityWorld:
         if share / 100 <= self._own_share:
             return resolve("t0", _ASKER, [f"g{share}"], ("private", "shared")), Filter()
         tag_filter = Filter() if share == 100 else Filter(tags_any=(f"p{share}",))
-        return resolve("t0", _ASKER, [], SCOPE_NAMES), tag_filter
+        return resolve("t0", _ASKER, [], SCOPE_NAMES, receives_public=True), tag_filter
 
     def is_visible(self, document_id: str, share: float) -> bool:
         lot, own = self._lots[document_id], self._made[document_id].tenant == "t0"

@@ -124,7 +124,7 @@ async def _measure(
     ) as database:
         executor = SearchExecutor(database, QueryEmbedder(StaticEmbedder()), limits=MEASURED)
         embedded = await _embedded(questions)
-        scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES)
+        scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES, receives_public=True)
         for number in range(rounds + 1):
             for text, one in zip(questions, embedded, strict=True):
                 started_s = time.perf_counter()

@@ -55,6 +55,7 @@ class LoadEnvironment:
             repeats=load.repeats,
             strangers=load.strangers,
             random=Random(f"{load.seed} agents"),  # noqa: S311  no secret
+            public=self.world.public,
         )
 
     @asynccontextmanager

@@ -101,11 +101,28 @@ async def _made(connections: ConnectionPool, world: NamedHistory, admin_key: str
 
     for tenant in world.tenants:
         await post("/v1/tenants", id=tenant)
+    roles = ["admin", "publisher"] if world.public else ["admin"]
+    admins = {tenant: await key(tenant, "loadtest", roles) for tenant in world.tenants}
+    if world.public:
+        for admin in admins.values():
+            await _receive(connections, admin)
     return LoadKeys(
         admin_key,
-        {tenant: await key(tenant, "loadtest", ["admin"]) for tenant in world.tenants},
+        admins,
         {who: await key(*who, _ROLES) for who in world.subjects},
     )
+
+
+async def _receive(connections: ConnectionPool, admin: str) -> None:
+    """Let the admin's tenant receive public documents, as the run expects."""
+    path = "/v1/public-documents"
+    body = orjson.dumps({"receives": True})
+    reply = _done(path, await connections.send(Call("PUT", path, body), admin))
+    if not orjson.loads(reply.body)["allowed"]:
+        raise SetupRefused(
+            f"{path}: the deployment lets no tenant receive public documents: set "
+            "NEARHIT_PUBLIC_DOCUMENTS=true, or leave --public out"
+        )
 
 
 async def _write_first(

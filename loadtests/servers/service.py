@@ -19,7 +19,7 @@ from gateway.embedded import embedded_servers
 _LISTENING = "listening on "
 _START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
-# Limits are checked, as always, but high enough that no request is rejected.
+# Limits are checked, as always, but high enough that no request is rejected. Tenants may share.
 UNLIMITED = {
     "NEARHIT_KEY_REQUESTS_PER_S": "1000000",
     "NEARHIT_TENANT_REQUESTS_PER_S": "1000000",
@@ -29,6 +29,7 @@ UNLIMITED = {
     "NEARHIT_ADDRESS_CONNECTIONS_MAX": "100000",
     "NEARHIT_CONNECTIONS_MAX": "100000",
     "NEARHIT_HEADERS_DEADLINE_S": "3600",
+    "NEARHIT_PUBLIC_DOCUMENTS": "true",
 }
 
 

@@ -67,10 +67,20 @@ class Oracle:
         return None if result is None else result.document
 
     async def answer(
-        self, tenant: str, subject: str, groups: Collection[str], body: bytes
+        self,
+        tenant: str,
+        subject: str,
+        groups: Collection[str],
+        body: bytes,
+        *,
+        receives_public: bool = True,
     ) -> FreshAnswer:
-        """The answer to a search body, for a subject in these groups."""
-        return await self._answer(Viewer(tenant, subject), groups, body)
+        """The answer to a search body, for a subject in these groups.
+
+        receives_public: whether the tenant does, as those of the soak do.
+        """
+        viewer = Viewer(tenant, subject)
+        return await self._answer(viewer, groups, body, receives_public=receives_public)
 
     async def read(self, viewer: Viewer, groups: Collection[str], read: Read) -> FreshAnswer | None:
         """The answer to a read that searches; None if its searches had different revisions, or the
@@ -83,14 +93,23 @@ class Oracle:
         if any(answer.revisions != answers[0].revisions for answer in answers):
             return None
         bodies = [answer.body for answer in answers]
-        return FreshAnswer(answers[0].revisions, _shown(read, bodies))
+        return FreshAnswer(answers[0].revisions, _shown(read, viewer.tenant, bodies))
 
-    async def _answer(self, viewer: Viewer, groups: Collection[str], body: bytes) -> FreshAnswer:
+    async def _answer(
+        self,
+        viewer: Viewer,
+        groups: Collection[str],
+        body: bytes,
+        *,
+        receives_public: bool = True,
+    ) -> FreshAnswer:
         search_body = parse(SearchBody, body)
         names = [
             name for name in SCOPE_NAMES if name in search_body.scopes and name in viewer.scopes
         ]
-        resolved = scope.resolve(viewer.tenant, viewer.subject, groups, names)
+        resolved = scope.resolve(
+            viewer.tenant, viewer.subject, groups, names, receives_public=receives_public
+        )
         query = search_body.canonical()
         if viewer.sources is not None:
             limits = Filter(sources=tuple(sorted(viewer.sources)))
@@ -108,12 +127,14 @@ async def _retried(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return await ask()
 
 
-def _shown(read: Read, bodies: Sequence[bytes]) -> bytes:
+def _shown(read: Read, tenant: str, bodies: Sequence[bytes]) -> bytes:
     match read.path:
         case "batch":
             return b'{"answers":[%b]}' % b",".join(bodies)
         case "mcp search":
-            tool_result = results.search(orjson.loads(bodies[0]), tokens_max=_MCP_TOKENS_MAX)
+            tool_result = results.search(
+                orjson.loads(bodies[0]), tenant=tenant, tokens_max=_MCP_TOKENS_MAX
+            )
             return orjson.dumps(orjson.loads(tool_result))
         case "vector store":
             return reads.listed(orjson.loads(bodies[0])["hits"])

@@ -1,5 +1,6 @@
 """Every way to read: its HTTP call, and the content of its answer in one form. Pure."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -27,6 +28,7 @@ COMPARED = frozenset({"search", "batch", "mcp search", "vector store"})
 PAGE = 100
 _FOUND_MAX = 10
 _MISSING = 404
+_PUBLIC_ADDRESS = re.compile("urn:nearhit:public:[^:]+:(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,12 @@ def _tool(name: str, arguments: Mapping[str, Any]) -> Call:
     return Call("POST", "/mcp", orjson.dumps(body))
 
 
+def _document_id(address: str) -> str:
+    """The identifier in the address of another tenant's document; others are addresses too."""
+    match = _PUBLIC_ADDRESS.fullmatch(address)
+    return address if match is None else match[1]
+
+
 def _passages(hits: Sequence[Mapping[str, Any]]) -> list[ShownPassage]:
     return [ShownPassage(hit["document_id"], hit["text"], hit["start"]) for hit in hits]
 
@@ -186,7 +194,9 @@ def _of_mcp_search(content: Any, _: bytes) -> Shown | None:
     results = content.get("result", {}).get("structuredContent")
     if results is None:
         return None
-    passages = [ShownPassage(entry["id"], entry["text"]) for entry in results["results"]]
+    passages = [
+        ShownPassage(_document_id(entry["id"]), entry["text"]) for entry in results["results"]
+    ]
     return Shown(passages, orjson.dumps(results))
 
 
@@ -203,11 +213,17 @@ def _of_mcp_fetch(content: Any, _: bytes) -> Shown | None:
 def _of_vector_store(content: Any, _: bytes) -> Shown:
     rows_of_page = content["data"]
     rows = [
-        [entry["file_id"], entry["filename"], entry["score"], entry["content"][0]["text"]]
+        [
+            _document_id(entry["file_id"]),
+            entry["filename"],
+            entry["score"],
+            entry["content"][0]["text"],
+        ]
         for entry in rows_of_page
     ]
     passages = [
-        ShownPassage(entry["file_id"], entry["content"][0]["text"]) for entry in rows_of_page
+        ShownPassage(_document_id(entry["file_id"]), entry["content"][0]["text"])
+        for entry in rows_of_page
     ]
     return Shown(passages, _listed(rows))
 

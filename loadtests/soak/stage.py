@@ -33,15 +33,17 @@ async def make_keys(url: str, admin_key: str, subjects: Sequence[tuple[str, str]
         assert reply.status == _CREATED, reply.body
         return reply
 
-    async def key(tenant: str, subject: str, role: str) -> IssuedCredential:
-        reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=[role])
+    async def key(tenant: str, subject: str, *roles: str) -> IssuedCredential:
+        reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=roles)
         created = orjson.loads(reply.body)
         return IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
 
     admins = {}
     for tenant in sorted({tenant for tenant, _ in subjects}):
         await post("/v1/tenants", id=tenant)
-        admins[tenant] = (await key(tenant, "replay", "admin")).secret
+        admins[tenant] = (await key(tenant, "replay", "admin", "publisher")).secret
+        body = orjson.dumps({"receives": True})
+        await connection.send(Call("PUT", "/v1/public-documents", body), admins[tenant])
         body = orjson.dumps({"error_max": _ERRORS_MAX})
         await connection.send(Call("PUT", "/v1/cache/semantic", body), admins[tenant])
     keys = SoakKeys(admins, CredentialModel({who: await key(*who, "reader") for who in subjects}))

@@ -67,6 +67,7 @@ class AgentUser(FastHttpUser):
             repeats=_OPTIONS.repeats,
             strangers=_STRANGERS,
             random=self._random,
+            public=_PLAN.public,
         )
 
     @task

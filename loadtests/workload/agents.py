@@ -50,7 +50,8 @@ def words(text: str) -> list[str]:
 
 class Agents:
     """texts: by tenant, the words of each document. lines: questions to ask instead of generated
-    ones, if there are any. repeats, strangers: shares of the requests.
+    ones, if there are any. repeats, strangers: shares of the requests. public: whether some name
+    the scope `public`.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Agents:
         repeats: float,
         strangers: float,
         random: Random,
+        public: bool = True,
     ) -> None:
         self._whos = whos
         self._texts = texts
@@ -69,6 +71,9 @@ class Agents:
         self._repeats = repeats
         self._strangers = strangers
         self._random = random
+        self._scopes = {
+            name: share for name, share in _SCOPES.items() if public or name != "public"
+        }
         self._remembered: dict[Who, list[AgentQuestion]] = {who: [] for who in whos}
         self._news = {who: self._new(who[0]) for who in whos}
 
@@ -90,7 +95,7 @@ class Agents:
 
     def _new(self, tenant: str) -> Iterator[AgentQuestion]:
         while True:
-            scope = self._random.choices(list(_SCOPES), list(_SCOPES.values()))[0]
+            scope = self._random.choices(list(self._scopes), list(self._scopes.values()))[0]
             if self._lines:
                 yield _question(self._random.choice(self._lines), scope)
             else:

@@ -20,7 +20,7 @@ from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
 pytestmark = pytest.mark.anyio
 
-ANA = everything("acme", "ana", [])
+ANA = everything("acme", "ana", [], receives_public=True)
 PARTS = "\n\n".join(f"# Part {number}\n\nWhat part {number} says." for number in range(4))
 # The second chunk of the document `parts`; what is done to it, and which problems that makes.
 VICTIM = """

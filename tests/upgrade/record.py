@@ -40,6 +40,7 @@ def settings_for(servers: Servers, database_url: str, cache_prefix: str) -> Sett
         cache_prefix=cache_prefix,
         redis_timeout_s=1.0,
         address_failures_per_s=0,
+        public_documents=True,
         cache_audit_per_mille=0,
     )
 
@@ -55,6 +56,7 @@ async def _record(servers: Servers) -> None:
     settings = settings_for(servers, servers.database_url, "nearhit-record:")
     async with running(settings, ExactEmbedder()) as gateway:
         keys = await _fill(gateway)
+        await gateway.receive_public("acme", "beta")
     await _apply_event_and_move(settings)
     # The snapshot holds no entry of the audit log for the requests below.
     connection = await asyncpg.connect(servers.database_url)
@@ -106,7 +108,10 @@ async def _apply_event_and_move(settings: Settings) -> None:
     """Write a document by an event, and move the larger tenant to a partition of its own."""
     async with open_services(settings, Metrics(), ExactEmbedder()) as services:
         handler = EventHandler(
-            services.documents.writer, services.stores.event_versions, settings.language
+            services.documents.writer,
+            services.stores.event_versions,
+            settings.language,
+            may_publish=False,
         )
         event = PutEvent(
             type="create",

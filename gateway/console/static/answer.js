@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { snippets } from "./snippets.js";
 import { badge, bar, empty, note } from "./ui.js";
 
-/** result: what `call` answered. request: {title, path, body}. documentLink(id) answers a node. */
+/** result: what `call` answered. request: {title, path, body}. documentLink(hit) answers a node. */
 export function answerView(result, request, documentLink) {
   const { data, headers } = result;
   return [
@@ -70,9 +70,9 @@ function hitItem(hit, rank, title, best, documentLink) {
       "div",
       { class: "row spread" },
       h("h3", {}, `${rank}. `, hit.title || hit.document_id),
-      h("span", { class: "row small" }, badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
+      h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
     ),
-    h("div", { class: "small" }, documentLink(hit.document_id), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
+    h("div", { class: "small" }, documentLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
     h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${title}: text of hit ${rank}` }, hit.text),
     h(
       "div",
@@ -84,6 +84,9 @@ function hitItem(hit, rank, title, best, documentLink) {
     ),
   );
 }
+
+/** Through which scope the caller sees the hit; another tenant's text stands out. */
+const scopeBadge = (hit) => (hit.tenant ? badge(`public, of ${hit.tenant}`, "warn") : badge(hit.scope));
 
 function scoreRow(label, score, most, kind) {
   return [h("span", {}, label), bar(most ? score / most : 0, kind), h("span", { class: "number" }, score.toFixed(4))];

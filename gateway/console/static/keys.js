@@ -21,7 +21,7 @@ import {
   table,
 } from "./ui.js";
 
-const ROLES = ["reader", "writer", "admin"];
+const ROLES = ["reader", "writer", "admin", "publisher"]; // a publisher may make documents public
 const SCOPES = ["private", "shared", "tenant", "public"];
 
 export function render(content, { signal }) {

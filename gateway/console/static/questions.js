@@ -69,7 +69,7 @@ function bestHits(item) {
     "details",
     {},
     h("summary", {}, `The best of ${item.hits.length} hits was not sure enough`),
-    h("ul", {}, item.hits.map((hit) => h("li", {}, documentLink(hit.document_id), ` with ${hit.score.toFixed(3)}`))),
+    h("ul", {}, item.hits.map((hit) => h("li", {}, hit.tenant ? `${hit.document_id} of ${hit.tenant}` : documentLink(hit.document_id), ` with ${hit.score.toFixed(3)}`))),
   );
 }
 

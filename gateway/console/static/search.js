@@ -44,7 +44,10 @@ function searchForm() {
   const fusion = select([["absolute"], ["relative"], ["rrf", "rrf (ranks)"]]);
   const alpha = h("input", { type: "number", min: "0", max: "1", step: "0.05", placeholder: "the embedder's" });
   const minScore = h("input", { type: "number", min: "0", step: "0.01" });
-  const scopes = SCOPES.map((name) => [name, checkbox(name, { checked: currentCaller().scopes.includes(name), disabled: !currentCaller().scopes.includes(name) })]);
+  // The service refuses `public` by name where the tenant does not receive it; its own is found anyway.
+  const isNamed = (name) => currentCaller().scopes.includes(name) && (name !== "public" || currentCaller().receives_public);
+  const nameable = SCOPES.filter(isNamed);
+  const scopes = SCOPES.map((name) => [name, checkbox(name, { checked: isNamed(name), disabled: !isNamed(name) })]);
   const sources = h("input", { autocomplete: "off" });
   const tags = h("input", { autocomplete: "off" });
   const languages = h("input", { autocomplete: "off", placeholder: "en, pt" });
@@ -65,7 +68,7 @@ function searchForm() {
     if (fusion.value !== "absolute") body.fusion = fusion.value;
     if (alpha.value) body.alpha = Number(alpha.value);
     if (minScore.value) body.min_score = Number(minScore.value);
-    if (chosen.length < currentCaller().scopes.length) body.scopes = chosen;
+    if (chosen.length < nameable.length) body.scopes = chosen;
     if (staleness.value) body.max_staleness_ms = Number(staleness.value);
     if (semantic.input.checked) body.semantic = "bounded";
     if (rerank.input.checked) body.rerank = true;
@@ -189,4 +192,8 @@ async function showAnswers(results, { body, other }, signal) {
   );
 }
 
-const documentLink = (id) => h("a", { href: `#/documents/${encodeURIComponent(id)}` }, id);
+/** A link to the page of the caller's own document; another tenant's has none. */
+function documentLink(hit) {
+  if (hit.tenant) return `${hit.document_id} of ${hit.tenant}`;
+  return h("a", { href: `#/documents/${encodeURIComponent(hit.document_id)}` }, hit.document_id);
+}

@@ -103,3 +103,8 @@ const isSame = (one, other) =>
   one?.subject === other?.subject &&
   one?.is_operator === other?.is_operator &&
   String(one?.roles) === String(other?.roles);
+
+/** Ask again who the caller is, after a change of what its tenant receives. */
+export async function refreshCaller() {
+  caller = (await call("GET", "/v1/caller")).data;
+}

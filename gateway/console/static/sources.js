@@ -3,6 +3,7 @@
 import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { follow } from "./live.js";
+import { publicDocuments } from "./public-documents.js";
 import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
 const KINDS = [["folder"], ["git"], ["web", "web pages"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
@@ -27,6 +28,7 @@ export function render(content, { signal }) {
       h("p", { class: "lead" }, "Folders, tables, repositories and web pages that the worker reads. The page follows them."),
       h("button", { type: "button", class: "primary", onclick: () => configure(null, ask) }, "Add a source")),
     list,
+    publicDocuments(signal),
   );
 }
 

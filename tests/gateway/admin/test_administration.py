@@ -14,7 +14,7 @@ import pytest
 
 from gateway import problems
 from gateway.api.routes import ROUTES
-from gateway.auth.authenticator import ROLES
+from gateway.auth.authenticator import ROLES, SUFFICIENT
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.settings import Settings
@@ -123,8 +123,7 @@ def expected(call: ApiRoute[Any], who: str) -> set[int] | None:
         return None if call.handle.__name__ in OPERATORS_CALLS else {403}
     if call.needs == "operator":
         return {401, 403}
-    enough = ROLES[ROLES.index(call.needs) :]
-    return None if who in enough else {403}
+    return None if who in SUFFICIENT[call.needs] else {403}
 
 
 @pytest.mark.parametrize("who", ["nobody", "guesser", "none", *ROLES, "operator"])

@@ -307,8 +307,10 @@ async def test_the_log_holds_no_word_of_any_text_no_title_and_no_key(
 
 @pytest.mark.slow
 async def test_workers_that_write_and_ask_at_once_make_one_chain(
-    gateway: Gateway, other_worker: Gateway, database_url: str, ada: Caller, ana: Caller
+    gateway: Gateway, other_worker: Gateway, database_url: str, ada: Caller
 ) -> None:
+    ana = await gateway.caller("ana", roles=["reader", "writer", "publisher"])
+
     async def use(number: int) -> None:
         worker = (gateway, other_worker)[number % 2]
         who, name = worker.as_(ana), f"{number % 5}"

@@ -37,13 +37,14 @@ async def explained(admin: Caller, document_id: str, subject: str) -> dict[str, 
 )
 async def test_the_scopes_that_are_told_are_those_that_find_it(
     gateway: Gateway,
-    ana: Caller,
     admin: Caller,
     readers: list[str],
     subject: str,
     scopes: list[str],
 ) -> None:
     await admin.call("PUT", "/v1/groups/sales/members/eve")
+    await gateway.receive_public()
+    ana = await gateway.caller("ana", roles=["writer", "publisher"])
     await ana.put("leave", LEAVE, readers=readers)
     caller = await gateway.caller(subject)
 

@@ -39,6 +39,13 @@ async def listed(caller: Caller) -> set[str]:
 
 
 @pytest.fixture
+async def ana(gateway: Gateway) -> Caller:
+    """Of a tenant that receives, as a search that names `public` needs it."""
+    await gateway.receive_public()
+    return await gateway.caller("ana", roles=["reader", "writer", "publisher"])
+
+
+@pytest.fixture
 async def documents(ana: Caller, ben: Caller) -> AsyncIterator[None]:
     """Of ana's, one for each way in; ben, in sales, shares one with ana and one with sales."""
     await ana.put("own", LEAVE, source="wiki", tags=["hr"], metadata={"team": "people"})

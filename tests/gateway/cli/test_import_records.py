@@ -221,6 +221,7 @@ async def test_an_import_that_was_broken_off_goes_on(
             "stopped",
             space=embedder.space,
             dry_run=False,
+            may_publish=False,
             on_vectors=lambda _use: None,
             on_item=on_item,
         )

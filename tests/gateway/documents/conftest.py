@@ -27,7 +27,7 @@ async def people(gateway: Gateway) -> People:
     tenant = f"t-{secrets.token_hex(6)}"
     await gateway.tenant(tenant)
     return People(
-        ana=await gateway.caller("ana", tenant=tenant),
+        ana=await gateway.caller("ana", tenant=tenant, roles=["reader", "writer", "publisher"]),
         ben=await gateway.caller("ben", tenant=tenant, groups=["sales"]),
         eve=await gateway.caller("eve", tenant=tenant),
         admin=await gateway.caller("ada", tenant=tenant, roles=["admin"]),

@@ -183,7 +183,7 @@ async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
     waits = random.Random(7)  # noqa: S311  no secret
     async with _connected(place, place.pooler(bouncer)) as connected:
         await TenantStore(connected).create("acme", "Acme")
-        scope = everything("acme", "ana", [])
+        scope = everything("acme", "ana", [], receives_public=True)
         searcher = Searcher(connected, embedder)
         await searcher.search(scope, Query("leave"))
 
@@ -343,7 +343,7 @@ async def test_fifty_gateways_stand_on_a_server_of_a_hundred_connections(
 async def _work(gateway: Database, embedder: Embedder, name: str) -> None:
     """As much at once as it has connections."""
     searcher, tenants = Searcher(gateway, embedder), TenantStore(gateway)
-    scope = everything("acme", "ana", [])
+    scope = everything("acme", "ana", [], receives_public=True)
     await asyncio.gather(
         *(searcher.search(scope, Query(f"leave {number}")) for number in range(CONNECTIONS_MAX)),
         *(tenants.create(f"{name}-{number}", "Made") for number in range(CONNECTIONS_MAX)),

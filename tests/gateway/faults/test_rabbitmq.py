@@ -108,7 +108,11 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Event
         await services.stores.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
         handler = Noticing(
-            services.documents.writer, services.stores.event_versions, settings.language, failed
+            services.documents.writer,
+            services.stores.event_versions,
+            settings.language,
+            may_publish=False,
+            failed=failed,
         )
         consumer = replace(rabbitmq_consumer.consumer(services.worker), handler=handler)
         running = asyncio.create_task(consumer.run(stop))

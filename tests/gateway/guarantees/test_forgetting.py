@@ -58,9 +58,11 @@ async def work(services: Services) -> None:
 
 
 async def test_nothing_of_a_deleted_document_is_in_any_table_or_key(
-    settings: Settings, gateway: Gateway, other_worker: Gateway, ana: Caller, services: Services
+    settings: Settings, gateway: Gateway, other_worker: Gateway, services: Services
 ) -> None:
+    ana = await gateway.caller("ana", roles=["writer", "publisher"])
     await gateway.tenant("beta")
+    await gateway.receive_public("beta")
     ben = await gateway.caller("ben", tenant="beta")
     fields = {"readers": ["public"], "summaries": "extract", "title": "Of Hieronymus"}
     await ana.put("other", SHARED, readers=["tenant"])

@@ -115,9 +115,11 @@ async def test_a_revoked_key_stops_working_at_the_next_request_on_every_worker(
 @pytest.mark.slow
 @pytest.mark.isolated
 async def test_a_public_document_reaches_and_leaves_other_tenants_at_once(
-    gateway: Gateway, other_worker: Gateway, ana: Caller
+    gateway: Gateway, other_worker: Gateway
 ) -> None:
+    ana = await gateway.caller("ana", roles=["writer", "publisher"])
     await gateway.tenant("globex")
+    await gateway.receive_public("globex")
     zoe = await gateway.caller("zoe", tenant="globex")
     assert await zoe.found("annual leave") == []
 

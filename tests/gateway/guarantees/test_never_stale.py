@@ -34,7 +34,15 @@ from tests.gateway.support.access_model import GatewayWorld, WorldPrincipal
 from tests.gateway.support.gateways import Caller
 from tests.gateway.support.searches import Question, asker, assert_allowed, questions
 from tests.gateway.support.two_gateways import GatewayStage, Mishap, StagedAnswer, staged
-from tests.gateway.support.world_changes import Membership, Move, Remove, Write, possible
+from tests.gateway.support.world_changes import (
+    Membership,
+    Move,
+    Reception,
+    Remove,
+    Right,
+    Write,
+    possible,
+)
 from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
@@ -93,6 +101,7 @@ class StalenessPlay(RuleBasedStateMachine):
         self.fresh: dict[Question, list[FreshAnswer]] = {}
         self.computed: dict[Question, int] = {}  # after how many changes
         self.acknowledged: list[tuple[float, Mapping[str, int]]] = []
+        self.unsettled: str | None = None  # the tenant whose reception changes now
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """In the loop of the gateways, which run on meanwhile."""
@@ -145,8 +154,9 @@ class StalenessPlay(RuleBasedStateMachine):
                 principal = WorldPrincipal(tenant, subject, frozenset(groups), caller, "")
                 self.world.principals.append(principal)
             self.admins[tenant] = await self.stage.gateways[0].caller(
-                "ada", tenant=tenant, roles=["admin"]
+                "ada", tenant=tenant, roles=["admin", "publisher"]
             )
+            await self._receive(tenant, 0, receives=True)
         first, second = self.world.tenants
         if large:
             await self._write(world_changes.base(first, "tenant", BASE_SECTIONS), 0)
@@ -155,6 +165,7 @@ class StalenessPlay(RuleBasedStateMachine):
         await self._acknowledge()
 
     async def _changed(self, move: Move, how: How, worker: int, pause_ms: int) -> None:
+        self.unsettled = move.tenant if isinstance(move, Reception) else None
         match how:
             case "while Redis hangs":
                 await self._change_while_redis_hangs(move, worker)
@@ -164,16 +175,21 @@ class StalenessPlay(RuleBasedStateMachine):
                 await self._change_before_late_fills(move)
             case "an older one will do":
                 await self._change_and_ask_for_less(move, worker)
-            case "by who dies" if not isinstance(move, Membership):
+            case "by who dies" if not isinstance(move, Right):
                 await self._change(move, None)
             case _:
                 await self._change(move, worker)
 
     async def _change(self, move: Move, worker: int | None) -> None:
         """worker: None for a writer that dies."""
-        if isinstance(move, Membership):
+        if isinstance(move, Right):
             assert worker is not None, "who dies writes documents"
-            await self._toggle(move, worker)
+            if isinstance(move, Membership):
+                await self._toggle(move, worker)
+            else:
+                receives = move.tenant not in self.world.receiving
+                await self._receive(move.tenant, worker, receives=receives)
+                self.unsettled = None
         elif possible(move, self.world):
             await self._write(move, worker)
         await self._acknowledge()
@@ -189,6 +205,13 @@ class StalenessPlay(RuleBasedStateMachine):
             return
         assert answer.status_code == 204, answer.text
         self.world.members ^= {member}
+
+    async def _receive(self, tenant: str, worker: int, *, receives: bool) -> None:
+        admin = self.stage.as_(self.admins[tenant], worker)
+        body = {"receives": receives}
+        answer = await admin.call("PUT", "/v1/public-documents", json=body)
+        assert answer.status_code == 200, answer.text
+        self.world.receiving ^= {tenant}
 
     async def _write(self, move: Write, worker: int | None) -> None:
         document = world_changes.written(move, self.world, next(self.numbers))
@@ -232,7 +255,7 @@ class StalenessPlay(RuleBasedStateMachine):
         self.questions = [one.anew(next(self.numbers)) for one in known]
         await self._compute()  # now, so that nothing is held for longer than it has to be
         wire = self.stage.wire
-        held = wire.held + len(self.questions)
+        held = wire.held + sum(map(self._is_askable, self.questions))
         wire.hold(b'{"hits":')
         asking = asyncio.create_task(self._ask([0]))
 
@@ -265,7 +288,7 @@ class StalenessPlay(RuleBasedStateMachine):
             told = [
                 fresh.body
                 for fresh in self.fresh[answer.question][-2:]
-                if isinstance(move, Membership)  # of which no revision tells
+                if isinstance(move, Right)
                 or fresh.revisions.get(decisive) == answer.revisions.get(decisive)
             ]
             assert answer.body in told, answer
@@ -273,7 +296,7 @@ class StalenessPlay(RuleBasedStateMachine):
 
     async def _change_and_ask_for_less(self, move: Move, worker: int) -> None:
         await self._look([worker])
-        await self._change(move, worker if isinstance(move, Membership) else None)
+        await self._change(move, worker if isinstance(move, Right) else None)
         staleness_ms = STALENESSES_MS[len(self.acknowledged) % 3]
         answers = await self._ask([worker], max_staleness_ms=staleness_ms)
         await self._compute()
@@ -315,8 +338,14 @@ class StalenessPlay(RuleBasedStateMachine):
                 ask(place, question, worker)
                 for worker in workers
                 for place, question in enumerate(self.questions)
+                if self._is_askable(question)
             )
         )
+
+    def _is_askable(self, question: Question) -> bool:
+        """Whether it may not be refused: it names nothing that its tenant does not receive."""
+        is_received = question.tenant in self.world.receiving and question.tenant != self.unsettled
+        return is_received or "public" not in question.fields.get("scopes", ())
 
     async def _compute(self) -> None:
         """What the answers are now, unless that is known since the last change."""
@@ -327,7 +356,11 @@ class StalenessPlay(RuleBasedStateMachine):
                 self.computed[question] = moment
                 groups = self.world.groups(asker(self.world, question))
                 fresh = await self.stage.oracle.answer(
-                    question.tenant, question.subject, groups, question.body
+                    question.tenant,
+                    question.subject,
+                    groups,
+                    question.body,
+                    receives_public=question.tenant in self.world.receiving,
                 )
                 self.fresh.setdefault(question, []).append(fresh)
 

@@ -21,10 +21,15 @@ LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 QUESTION = "annual leave"
 
 
+ADDRESS = "urn:nearhit:public:acme:world"
+
+
 @pytest.fixture
-async def ben(gateway: Gateway, ana: Caller) -> Caller:
+async def ben(gateway: Gateway) -> Caller:
     """Of a tenant with a document of its own; ana of acme has made one public."""
     await gateway.tenant("beta")
+    await gateway.receive_public("beta")
+    ana = await gateway.caller("ana", roles=["writer", "publisher"])
     ben = await gateway.caller("ben", tenant="beta")
     await ben.put("own", LEAVE + " Of beta.", source="wiki")
     await ana.put("world", LEAVE, readers=["public"], source="wiki")
@@ -43,15 +48,19 @@ async def read_by_all_ways(caller: Caller) -> dict[str, set[str]]:
     store = await caller.call("POST", "/v1/vector_stores/wiki/search", json={"query": QUESTION})
     async with connected(caller) as client:
         found = await client.call_tool("search", {"query": QUESTION})
-        fetched = await client.call_tool("fetch", {"id": "world"})
+        fetched = await client.call_tool("fetch", {"id": ADDRESS})
     return {
         "search": set(await caller.found(QUESTION)),
         "similar": set(await caller.found(QUESTION, semantic="bounded")),
         "batch": {hit["document_id"] for each in batch["answers"] for hit in each["hits"]},
-        "vector store": {each["file_id"] for each in store.json()["data"]},
-        "tool": {each["id"] for each in found.structured_content["results"]},
+        "vector store": {_name(each["file_id"]) for each in store.json()["data"]},
+        "tool": {_name(each["id"]) for each in found.structured_content["results"]},
         "fetch": set() if fetched.is_error else {"world"},
     }
+
+
+def _name(address: str) -> str:
+    return address.rpartition(":")[2]
 
 
 async def test_it_is_read_by_no_call_and_from_no_cache_on_any_worker(
@@ -104,7 +113,9 @@ async def test_it_is_gone_too_when_redis_is_away_and_comes_back(
         async with running(settings.model_copy(update=behind), embedder) as gateway:
             await gateway.tenant("acme")
             await gateway.tenant("beta")
-            ana, ben = await gateway.caller("ana"), await gateway.caller("ben", tenant="beta")
+            await gateway.receive_public("beta")
+            ana = await gateway.caller("ana", roles=["writer", "publisher"])
+            ben = await gateway.caller("ben", tenant="beta")
             await ana.put("world", LEAVE, readers=["public"])
             assert await ben.found(QUESTION) == ["world"]
             await redis.save()

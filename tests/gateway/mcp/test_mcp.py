@@ -69,6 +69,7 @@ async def test_a_client_finds_and_reads_what_its_token_may(ana: Caller, mode: st
                 "url": "https://a.example/leave",
                 "text": LEAVE,
                 "source": "api",
+                "scope": "private",
             }
         ]
     }
@@ -129,18 +130,24 @@ async def test_what_another_tenant_has_made_public_is_found_and_can_be_read(
     gateway: Gateway, ana: Caller
 ) -> None:
     await gateway.tenant("globex")
-    carl = await gateway.caller("carl", tenant="globex")
+    await gateway.receive_public()
+    carl = await gateway.caller("carl", tenant="globex", roles=["writer", "publisher"])
     await carl.put("open", LEAVE, readers=["public"])
     await carl.put("closed", TRAVEL, readers=["tenant"])
 
     async with connected(ana) as client:
         found = await client.call_tool("search", {"query": "annual leave"})
-        read = await client.call_tool("fetch", {"id": "open"})
-        unread = await client.call_tool("fetch", {"id": "closed"})
+        address = "urn:nearhit:public:globex:open"
+        read = await client.call_tool("fetch", {"id": address})
+        unread = [
+            await client.call_tool("fetch", {"id": id_})
+            for id_ in ("open", "closed", address.replace("open", "closed"), "urn:nearhit:public:")
+        ]
 
-    assert [each["id"] for each in found.structured_content["results"]] == ["open"]
-    assert read.structured_content["text"] == LEAVE
-    assert unread.is_error
+    (result,) = found.structured_content["results"]
+    assert (result["id"], result["scope"], result["tenant"]) == (address, "public", "globex")
+    assert (read.structured_content["id"], read.structured_content["text"]) == (address, LEAVE)
+    assert all(each.is_error for each in unread)
 
 
 async def test_a_search_can_be_kept_to_some_sources(ana: Caller) -> None:

@@ -25,6 +25,7 @@ def a_hit(chunk_id: int, text: str, score: float = 0.0) -> Hit:
         end=len(text),
         ranking=FusedChunk(chunk_id, score, None, None),
         tenant="acme",
+        scope_name="tenant",
         kind="text",
         summaries=(),
         metadata={},

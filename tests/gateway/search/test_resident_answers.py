@@ -40,6 +40,7 @@ async def resident(
     """A worker that has loaded the shards of the tenant and of the public documents."""
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
     await admin.put("secret", "The annual leave of the board.", readers=["group:board"])
+    await gateway.receive_public()
     own = {"shard_bytes_max": 1 << 26, "shard_texts": request.param}
     async with running(settings.model_copy(update=own), embedder) as worker:
         worker.tenant_name = gateway.tenant_name

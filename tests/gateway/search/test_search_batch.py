@@ -49,7 +49,7 @@ async def test_the_headers_tell_of_each_answer_and_of_all(ana: Caller) -> None:
 
     answer = await ask(ana, {"query": "annual leave"}, {"query": "trains"})
 
-    assert answer.headers["nearhit-revision"].startswith(f"{written['revision']};public=0;of=")
+    assert answer.headers["nearhit-revision"].startswith(f"{written['revision']};of=")
     assert answer.headers["cache-status"] == 'nearhit; fwd=miss; detail="1 of 2"'
     assert answer.headers["nearhit-batch-cache-status"] == (
         "nearhit; hit; detail=memory, nearhit; fwd=miss; stored"

@@ -134,7 +134,9 @@ class TestNoCallerBringsDocumentsTo:
     async def test_by_an_event(self, reserved: str, services: Services) -> None:
         content = {"text": "One.", "source": reserved}
         event = {"type": "create", "document_id": "x", "version": 1, "document": content}
-        hearer = EventHandler(services.documents.writer, services.stores.event_versions, "en")
+        hearer = EventHandler(
+            services.documents.writer, services.stores.event_versions, "en", may_publish=False
+        )
 
         with pytest.raises(SourceReserved):
             await hearer.handle("acme", event_schemas.parse(orjson.dumps(event), "acme", 10_000))

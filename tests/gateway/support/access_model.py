@@ -37,10 +37,13 @@ class WorldPrincipal:
 
 @dataclass
 class GatewayWorld:
+    """receiving: the tenants that receive what others make public."""
+
     tenants: tuple[str, ...]
     documents: dict[tuple[str, str], WorldDocument] = field(default_factory=dict)
     members: set[tuple[str, str, str]] = field(default_factory=set)
     principals: list[WorldPrincipal] = field(default_factory=list)
+    receiving: set[str] = field(default_factory=set)
 
     def holds_by_key(self, tenant: str, subject: str, group: str) -> bool:
         """Whether the subject stays in the group, whoever removes it from there."""
@@ -51,7 +54,12 @@ class GatewayWorld:
 
     def copied(self) -> "GatewayWorld":
         """As it is now, whatever happens to this one."""
-        return replace(self, documents=dict(self.documents), members=set(self.members))
+        return replace(
+            self,
+            documents=dict(self.documents),
+            members=set(self.members),
+            receiving=set(self.receiving),
+        )
 
     def keep(self, document: WorldDocument) -> None:
         self.documents[document.tenant, document.document_id] = document
@@ -75,9 +83,15 @@ class GatewayWorld:
                 found.add("shared")
             if "tenant" in document.readers:
                 found.add("tenant")
-        if "public" in document.readers:
+        is_received = document.tenant == who.tenant or who.tenant in self.receiving
+        if "public" in document.readers and is_received:
             found.add("public")
         return found
+
+    def scope_of(self, who: WorldPrincipal, document: WorldDocument, asked: Sequence[str]) -> str:
+        """The one of the asked scopes that a hit of the document names."""
+        found = self.scopes(who, document).intersection(asked)
+        return next(name for name in SCOPES if name in found)
 
     def seen(self, who: WorldPrincipal, asked: Sequence[str] = SCOPES) -> Iterator[WorldDocument]:
         """Each document in the union of these scopes."""
@@ -85,12 +99,8 @@ class GatewayWorld:
             if self.scopes(who, document).intersection(asked):
                 yield document
 
-    def visible(self, who: WorldPrincipal, asked: Sequence[str]) -> set[tuple[str, str]]:
-        """Identifier and text of each document in the union of these scopes."""
-        return {(document.document_id, document.text) for document in self.seen(who, asked)}
-
     def readable(self, who: WorldPrincipal) -> set[tuple[str, str]]:
-        """The same, of all that is within the principal's own tenant."""
+        """Identifier and text of all that is within the principal's own tenant."""
         return {
             (document.document_id, document.text)
             for document in self.seen(who)

@@ -92,6 +92,14 @@ class Gateway:
         assert answer.status_code == 201, answer.text
         return Caller(self.client, answer.json()["key"])
 
+    async def receive_public(self, *tenants: str, receives: bool = True) -> None:
+        """Let these tenants, or the test's own, receive other tenants' public documents."""
+        for tenant in tenants or (self.tenant_name,):
+            admin = await self.caller("receiving-admin", tenant=tenant, roles=["admin"])
+            body = {"receives": receives}
+            answer = await admin.call("PUT", "/v1/public-documents", json=body)
+            assert answer.status_code == 200, answer.text
+
     def as_(self, caller: Caller) -> Caller:
         """The same caller, coming to this worker."""
         return Caller(self.client, caller.key)

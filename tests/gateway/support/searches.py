@@ -140,8 +140,16 @@ def assert_allowed(worlds: Sequence[GatewayWorld], question: Question, body: byt
 
 def _is_allowed(world: GatewayWorld, question: Question, hits: Sequence[Mapping[str, Any]]) -> bool:
     fields = question.fields
-    seen = list(world.seen(asker(world, question), fields.get("scopes", SCOPES)))
-    if not all(any(_shows(hit, document) for document in seen) for hit in hits):
+    who, asked = asker(world, question), fields.get("scopes", SCOPES)
+    seen = list(world.seen(who, asked))
+
+    def shows(hit: Mapping[str, Any], document: WorldDocument) -> bool:
+        others = None if document.tenant == who.tenant else document.tenant
+        is_named = hit.get("tenant") == others
+        is_named = is_named and hit["scope"] == world.scope_of(who, document, asked)
+        return is_named and _shows(hit, document)
+
+    if not all(any(shows(hit, document) for document in seen) for hit in hits):
         return False
     if fields.get("top_k") != _MATCHES_MAX:
         return True

@@ -87,8 +87,16 @@ class Membership:
     subject: str
 
 
+@dataclass(frozen=True)
+class Reception:
+    """Let the tenant receive what others make public, or no longer."""
+
+    tenant: str
+
+
 Write: TypeAlias = PutMove | Share | Remove
-Move: TypeAlias = Write | Membership
+Right: TypeAlias = Membership | Reception  # of which no revision tells
+Move: TypeAlias = Write | Right
 
 
 def writes(tenants: Sequence[str]) -> st.SearchStrategy[Write]:
@@ -116,7 +124,9 @@ def moves(tenants: Sequence[str]) -> st.SearchStrategy[Move]:
         group=st.sampled_from(GROUPS),
         subject=st.sampled_from(SUBJECTS),
     )
-    return st.one_of(writes(tenants), writes(tenants), membership)
+    reception = st.builds(Reception, tenant=st.sampled_from(tenants))
+    rights = st.one_of(membership, membership, reception)
+    return st.one_of(writes(tenants), writes(tenants), rights)
 
 
 def possible(move: Move, world: GatewayWorld) -> bool:

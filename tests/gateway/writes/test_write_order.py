@@ -89,7 +89,9 @@ async def asked(admin: Caller, method: str, path: str) -> str:
 
 async def hear(services: Services, **event: Any) -> None:
     body = orjson.dumps({"document_id": "x", **event})
-    hearer = EventHandler(services.documents.writer, services.stores.event_versions, "en")
+    hearer = EventHandler(
+        services.documents.writer, services.stores.event_versions, "en", may_publish=False
+    )
     await hearer.handle("acme", event_schemas.parse(body, "acme", 1_000_000))
 
 

@@ -237,7 +237,10 @@ class WriteOrderWorld:
                 event |= {"type": "update", "document": {"text": write.text}}
                 write.source = "events"
         hearer = EventHandler(
-            self.stage.services.documents.writer, self.stage.services.stores.event_versions, "en"
+            self.stage.services.documents.writer,
+            self.stage.services.stores.event_versions,
+            "en",
+            may_publish=False,
         )
         await hearer.handle(
             self.tenant, event_schemas.parse(orjson.dumps(event), self.tenant, 100_000)

@@ -109,7 +109,7 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
         ("g-nobody", None, ()),
     ):
         await written(documents, a_document(document_id, owner=owner, readers=readers))
-    ana = everything("acme", "ana", ["sales"])
+    ana = everything("acme", "ana", ["sales"], receives_public=True)
 
     async def listed(scope: Scope) -> list[str]:
         page = await documents.page(scope, Filter(), after="", source=None, limit=100)
@@ -118,11 +118,16 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
     mine = ["a-own", "b-named", "c-group", "d-tenant", "e-public"]
     assert await listed(ana) == mine
     assert await listed(resolve("acme", "ana", [], ["private"])) == ["a-own"]
-    assert await listed(everything("beta", "ana", ["sales"])) == []
+    assert await listed(everything("beta", "ana", ["sales"], receives_public=True)) == []
     assert [
         name for name in [*mine, "f-other", "g-nobody"] if await documents.read(ana, Filter(), name)
     ] == (mine)
-    assert await documents.read(everything("beta", "ana", ["sales"]), Filter(), "a-own") is None
+    assert (
+        await documents.read(
+            everything("beta", "ana", ["sales"], receives_public=True), Filter(), "a-own"
+        )
+        is None
+    )
 
 
 async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through(
@@ -136,32 +141,51 @@ async def test_sources_are_counted_by_what_the_grants_and_the_filter_let_through
         ("e", "chat", ("tenant",)),
     ):
         await written(documents, a_document(name, source=source, owner=None, readers=readers))
-    ana = everything("acme", "ana", [])
+    ana = everything("acme", "ana", [], receives_public=True)
 
     assert await documents.sources(ana, Filter(), limit=9) == {"chat": 1, "wiki": 2}
     assert await documents.sources(ana, Filter(), limit=1) == {"chat": 1}
     assert await documents.sources(ana, Filter(sources=("wiki",)), limit=9) == {"wiki": 2}
-    assert await documents.sources(everything("beta", "ana", []), Filter(), limit=9) == {}
+    assert (
+        await documents.sources(
+            everything("beta", "ana", [], receives_public=True), Filter(), limit=9
+        )
+        == {}
+    )
 
 
-async def test_what_others_have_made_public_is_read_if_the_tenant_has_nothing_of_the_name(
+async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it_is_public(
     documents: DocumentStore,
 ) -> None:
     await written(documents, a_document("both", title="acme's", owner="ana", readers=()))
     for name, reader in (("both", "public"), ("theirs", "public"), ("shut", "tenant")):
-        theirs = a_document(name, title="beta's", owner=None, readers=(reader,))
+        theirs = a_document(name, title="beta's", owner="bea", readers=("user:cid", reader))
         assert await apply(documents, "beta", a_write(theirs)) is not None
-    ana = everything("acme", "ana", [])
+    ana = everything("acme", "ana", [], receives_public=True)
 
     titles = {}
-    for name in ("both", "theirs", "shut"):
-        found = await documents.read_own_or_public(ana, Filter(), name)
-        titles[name] = found.title if found else None
+    for tenant in ("acme", "beta"):
+        for name in ("both", "theirs", "shut"):
+            found = await documents.read_of(ana, Filter(), tenant, name)
+            titles[tenant, name] = found.title if found else None
 
-    assert titles == {"both": "acme's", "theirs": "beta's", "shut": None}
-    narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"])
-    assert await documents.read_own_or_public(narrow, Filter(), "theirs") is None
-    assert await documents.read_own_or_public(ana, Filter(sources=("elsewhere",)), "theirs") is None
+    assert titles == {
+        ("acme", "both"): "acme's",
+        ("acme", "theirs"): None,
+        ("acme", "shut"): None,
+        ("beta", "both"): "beta's",
+        ("beta", "theirs"): "beta's",
+        ("beta", "shut"): None,
+    }
+    theirs_shown = await documents.read_of(ana, Filter(), "beta", "theirs")
+    assert theirs_shown is not None
+    assert (theirs_shown.owner, theirs_shown.readers) == (None, ("public",))
+    narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"], receives_public=True)
+    assert await documents.read_of(narrow, Filter(), "beta", "theirs") is None
+    closed = everything("acme", "ana", [])
+    assert await documents.read_of(closed, Filter(), "beta", "theirs") is None
+    elsewhere = Filter(sources=("elsewhere",))
+    assert await documents.read_of(ana, elsewhere, "beta", "theirs") is None
 
 
 async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
@@ -170,7 +194,7 @@ async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
     for number in range(5):
         source = "mail" if number == 2 else "wiki"
         await written(documents, a_document(f"d{number}", source=source))
-    ana = everything("acme", "ana", [])
+    ana = everything("acme", "ana", [], receives_public=True)
 
     first = await documents.page(ana, Filter(), after="", source=None, limit=2)
     second = await documents.page(ana, Filter(), after="d1", source=None, limit=2)

@@ -249,7 +249,10 @@ async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_
         await many_chunks.settle(
             documents, tenant, number=2, readers=[("tenant",)], seed=statements
         )
-        before, scope = await partitions.chunks(tenant), everything(tenant, "ana", [])
+        before, scope = (
+            await partitions.chunks(tenant),
+            everything(tenant, "ana", [], receives_public=True),
+        )
         expected = ids((await searcher(database).search(scope, QUERY)).hits)
 
         cutter = Cutter(database_url, kills=kills)

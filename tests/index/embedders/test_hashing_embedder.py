@@ -68,7 +68,9 @@ async def test_vectors_of_the_greatest_width_are_stored_and_found(
         await put(writer, a_document(f"d{number}", f"Berth {number} is kept for ship {number}."))
 
     query = Query("which ship is kept at berth 7", alpha=1.0, top_k=3)
-    found = await Searcher(database, embedder).search(everything("acme", "ana", []), query)
+    found = await Searcher(database, embedder).search(
+        everything("acme", "ana", [], receives_public=True), query
+    )
 
     assert not found.degraded
     assert len(found.hits) == 3

@@ -78,7 +78,7 @@ dependences = st.builds(
     exact=st.booleans(),
 )
 PLAIN = AnswerDependencies(
-    scope=resolve("acme", "ana", ["sales"], SCOPE_NAMES),
+    scope=resolve("acme", "ana", ["sales"], SCOPE_NAMES, receives_public=True),
     query=Query("How much leave?", filter=Filter(updated_after=datetime(2026, 1, 1, tzinfo=UTC))),
     space="space",
     languages=frozenset({"en"}),

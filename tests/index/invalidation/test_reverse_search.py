@@ -228,7 +228,7 @@ def test_the_doomed_are_those_that_the_rules_end_and_those_that_rounding_might(
 NONE = frozenset[int]()
 NOTHING = ChangeSet("a1", HOME, 7, NONE, NONE, NONE, [], frozenset(), 0, "one")
 ENTRY = AnswerDependencies(
-    scope=resolve(HOME, "ana", [], SCOPE_NAMES),
+    scope=resolve(HOME, "ana", [], SCOPE_NAMES, receives_public=True),
     query=Query("?"),
     space="one",
     languages=None,

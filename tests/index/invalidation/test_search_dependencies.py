@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 async def test_an_answer_says_the_revisions_of_the_partitions_that_it_depends_on(
     world: QuestionWorld, names: tuple[ScopeName, ...]
 ) -> None:
-    scope = resolve("beta", "ben", ["ops"], names)
+    scope = resolve("beta", "ben", ["ops"], names, receives_public=True)
 
     found = await world.searcher.search(scope, Query("farol", alpha=0.25))
 

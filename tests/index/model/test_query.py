@@ -170,7 +170,7 @@ def test_a_key_can_not_end_its_place_in_a_path_and_a_value_is_never_in_it(
     key: str, value: str
 ) -> None:
     wanted = Filter(attributes=Condition("eq", key, (value,)))
-    argument = filter_args(scope.everything("acme", "ana", []), wanted)[11]
+    argument = filter_args(scope.everything("acme", "ana", [], receives_public=True), wanted)[11]
 
     assert re.fullmatch(
         r'exists\(\$\."([A-Za-z0-9]|\\u[0-9a-f]{4})+" \? \(@ == \$v0\)\)', argument["path"]

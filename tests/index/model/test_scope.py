@@ -24,10 +24,12 @@ class ScopeRequest:
     subject: str
     groups: tuple[str, ...]
     names: tuple[ScopeName, ...]
+    receives_public: bool
 
     @property
     def scope(self) -> Scope:
-        return resolve(self.tenant, self.subject, self.groups, self.names)
+        receives = self.receives_public
+        return resolve(self.tenant, self.subject, self.groups, self.names, receives_public=receives)
 
     @property
     def meaning(self) -> tuple[object, ...]:
@@ -36,12 +38,13 @@ class ScopeRequest:
         return (
             self.tenant,
             frozenset(self.names),
+            self.receives_public and "public" in self.names,
             self.subject if about_subject else None,
             frozenset(self.groups) if "shared" in about_subject else None,
         )
 
 
-requests = st.builds(ScopeRequest, ids, ids, groups.map(tuple), names.map(tuple))
+requests = st.builds(ScopeRequest, ids, ids, groups.map(tuple), names.map(tuple), st.booleans())
 
 
 # Each owner and each set of readers in a small world, where ana and ben are both in and out of it.
@@ -52,7 +55,7 @@ EVERY_DOCUMENT = list(
     )
 )
 EVERY_SCOPE = [
-    resolve("acme", subject, held, asked)
+    resolve("acme", subject, held, asked, receives_public=True)
     for subject, held, asked in product(["ana", "ben"], subsets("xy"), subsets(SCOPE_NAMES))
 ]
 
@@ -86,6 +89,7 @@ def test_the_order_and_the_doubles_of_groups_and_names_do_not_matter(
         request_.subject,
         tuple(data.draw(st.permutations(request_.groups * 2))),
         tuple(data.draw(st.permutations(request_.names * 2))),
+        request_.receives_public,
     )
 
     assert shuffled.scope == request_.scope
@@ -126,26 +130,46 @@ def test_a_tenant_is_not_confused_with_what_follows_it() -> None:
 
 
 def test_colleagues_who_ask_for_what_the_tenant_may_read_share_a_fingerprint() -> None:
-    ana = resolve("acme", "ana", ["x"], ["tenant", "public"])
-    ben = resolve("acme", "ben", ["y"], ["public", "tenant"])
+    ana = resolve("acme", "ana", ["x"], ["tenant", "public"], receives_public=True)
+    ben = resolve("acme", "ben", ["y"], ["public", "tenant"], receives_public=True)
 
     assert ana.fingerprint == ben.fingerprint
 
 
 @given(requests)
-def test_only_a_scope_with_public_documents_depends_on_the_public_partition(
+def test_only_a_scope_that_receives_public_documents_depends_on_the_public_partition(
     request_: ScopeRequest,
 ) -> None:
     partitions = request_.scope.partitions
 
     assert partitions[0] == request_.tenant
-    assert (PUBLIC in partitions[1:]) == ("public" in request_.names)
+    is_received = request_.receives_public and "public" in request_.names
+    assert (PUBLIC in partitions[1:]) == is_received
 
 
 @pytest.mark.parametrize("held", subsets("xy"))
 def test_everything_is_the_union_of_all_scopes(held: tuple[str, ...]) -> None:
-    whole = everything("acme", "ana", held)
+    whole = everything("acme", "ana", held, receives_public=True)
     parts = [resolve("acme", "ana", held, [name]) for name in SCOPE_NAMES]
 
     for owner, readers in EVERY_DOCUMENT:
         assert whole.admits(owner, readers) == any(part.admits(owner, readers) for part in parts)
+
+
+def test_a_document_shows_through_the_first_of_its_scopes_and_a_stranger_s_through_public() -> None:
+    for subject, held, asked in product(["ana", "ben"], subsets("xy"), subsets(SCOPE_NAMES)):
+        scope = resolve("acme", subject, held, asked, receives_public=True)
+        by_name = {name: resolve("acme", subject, held, [name]) for name in SCOPE_NAMES}
+        for owner, readers in EVERY_DOCUMENT:
+            tokens = (*readers, *([] if owner is None else [f"owner:{owner}"]))
+            first = next(
+                (
+                    name
+                    for name in SCOPE_NAMES
+                    if name in asked and by_name[name].admits(owner, readers)
+                ),
+                None,
+            )
+            if first is not None:
+                assert scope.name_of("acme", tokens) == first
+            assert scope.name_of("globex", tokens) == "public"

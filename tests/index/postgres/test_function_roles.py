@@ -135,7 +135,11 @@ async def test_the_functions_of_searches_are_no_reason_to_stop(
     database_url: str, searcher: Searcher, writer: Writer
 ) -> None:
     await put(writer, PLAIN)
-    assert (await searcher.search(everything("acme", "ana", []), Query("annual leave"))).hits
+    assert (
+        await searcher.search(
+            everything("acme", "ana", [], receives_public=True), Query("annual leave")
+        )
+    ).hits
 
     async with connected(database_url):
         pass

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.anyio
 
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, int]]
 
-ANA = everything("acme", "ana", [])
+ANA = everything("acme", "ana", [], receives_public=True)
 SEARCHES = security_definer_functions.statements_of(function_roles.SEARCH).keys()
 QUERY = Query(many_chunks.QUESTION, alpha=0.5)
 NUMBER = 40  # documents of acme
@@ -93,7 +93,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None
-    await documents.read_own_or_public(ANA, Filter(), "acme1")
+    await documents.read_of(ANA, Filter(), "beta", "beta1")
     await documents.page(ANA, Filter(), after="", limit=100)
     await documents.page(ANA, Filter(), after="", source=known.source, limit=100)
     await documents.sources(ANA, Filter(), limit=100)

@@ -57,7 +57,6 @@ OF_SEVERAL_TENANTS = {
     "resident": "chunks by identifier, public documents, words of several languages",
     "search": "public documents of other tenants",
     "search_documents.files": "jobs by identifier",
-    "search_documents.get_any": "public documents of other tenants",
     "sources.attention": "a count for a gauge, of all tenants",
     "sources.due": "the worker's, of all tenants",
     "search_statistics.add": "several tenants in one statement",

@@ -160,7 +160,7 @@ async def test_a_document_that_is_shared_or_hidden_is_so_in_the_next_search(
 async def test_public_documents_of_other_tenants_come_from_a_shard_of_their_own(
     resident: Residence, writer: Writer
 ) -> None:
-    scope = everything("acme", "ana", [])
+    scope = everything("acme", "ana", [], receives_public=True)
     await put(writer, "beta", "leave", "Everybody has 25 days of leave.", readers=("public",))
     await put(writer, "acme", "leave", "Nobody has leave on Sundays.", readers=("public",))
     await resident.load(scope)

@@ -25,7 +25,7 @@ from tests.index.support.samples import PLAIN, RecordingEmbedder, a_document, pu
 
 pytestmark = pytest.mark.anyio
 
-SCOPE = everything("acme", "ana", [])
+SCOPE = everything("acme", "ana", [], receives_public=True)
 DOCUMENTS = 7
 NONE = ShardDifferences(0, 0, 0)
 

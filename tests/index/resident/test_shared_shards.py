@@ -146,7 +146,7 @@ async def test_a_change_before_and_one_after_the_mapping_are_followed(
 async def test_public_documents_are_shared_too(
     worker: Open, writer: Writer, loads: Counter[str]
 ) -> None:
-    scope = everything("acme", "ana", [])
+    scope = everything("acme", "ana", [], receives_public=True)
     await put_document(writer, a_document("leave", "Leave.", readers=("public",)), "beta")
     await put(writer, "travel", "Trains on leave.")
     one, other = await worker(), await worker()

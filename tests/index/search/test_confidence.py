@@ -24,6 +24,7 @@ def hit(score: float, source: str = "api", tenant: str = "acme") -> Hit:
         end=0,
         ranking=FusedChunk(1, score, None, None),
         tenant=tenant,
+        scope_name="tenant",
         kind="text",
         summaries=(),
         metadata={},

@@ -48,8 +48,10 @@ OUTGROWN = StrategyLimits(crossover_chunks=1_000)
 
 ALL = resolve("acme", "ana", ["few"], ["private", "shared", "tenant"])
 FEW = resolve("acme", "ana", ["few"], ["private", "shared"])
-FEW_AND_OTHERS = resolve("acme", "ana", ["few"], ["private", "shared", "public"])
-ALL_AND_OTHERS = resolve("acme", "ana", ["few"], SCOPE_NAMES)
+FEW_AND_OTHERS = resolve(
+    "acme", "ana", ["few"], ["private", "shared", "public"], receives_public=True
+)
+ALL_AND_OTHERS = resolve("acme", "ana", ["few"], SCOPE_NAMES, receives_public=True)
 
 STATISTICS = {
     "moved": (),

@@ -11,7 +11,7 @@ from tests.index.support.samples import PLAIN, RecordingEmbedder, put
 
 pytestmark = pytest.mark.anyio
 
-ANA = everything("acme", "ana", ["sales"])
+ANA = everything("acme", "ana", ["sales"], receives_public=True)
 
 
 class StoredVectors:
@@ -54,7 +54,11 @@ async def test_a_question_asked_again_is_embedded_once(
 async def test_who_sees_other_things_has_it_embedded_again(
     remembering: Searcher, embedder: RecordingEmbedder, kept: StoredVectors
 ) -> None:
-    for seen in (ANA, everything("acme", "ben", []), everything("beta", "ana", ["sales"])):
+    for seen in (
+        ANA,
+        everything("acme", "ben", [], receives_public=True),
+        everything("beta", "ana", ["sales"], receives_public=True),
+    ):
         await remembering.search(seen, Query("annual leave"))
 
     assert embedder.texts == ["annual leave"] * 3

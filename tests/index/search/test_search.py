@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 EVERY_READERS = subsets(["user:ben", "user:eve", "group:sales", "tenant", "public"])
 BEN = IndexPrincipal("acme", "ben", ())
-ANA = everything("acme", "ana", ["sales"])
+ANA = everything("acme", "ana", ["sales"], receives_public=True)
 
 
 @pytest.mark.parametrize("names", SCOPES, ids="+".join)
@@ -77,11 +77,11 @@ async def test_every_scope_admits_what_is_defined_and_scope_admits_says_the_same
     query = Query("leave", alpha=1, top_k=1000, candidates=1000)
 
     for names, asking in product(SCOPES, [BEN, replace(BEN, groups=("sales",))]):
-        scope = resolve(asking.tenant, asking.subject, asking.groups, names)
+        scope = resolve(asking.tenant, asking.subject, asking.groups, names, receives_public=True)
         found = await searcher.search(scope, query)
 
-        assert {hit.document_id for hit in found.hits} == {
-            document_id
+        assert {hit.document_id: hit.scope_name for hit in found.hits} == {
+            document_id: worlds.scope_name("acme", document, asking, names)
             for document_id, document in made.items()
             if worlds.is_in_scope("acme", document, asking, names)
         }
@@ -94,7 +94,7 @@ async def test_every_scope_admits_what_is_defined_and_scope_admits_says_the_same
 async def test_documents_of_another_tenant_appear_only_if_public_and_in_the_public_scope(
     world: QuestionWorld, names: tuple[ScopeName, ...]
 ) -> None:
-    scope = resolve("acme", "ana", ["sales", "ops"], names)
+    scope = resolve("acme", "ana", ["sales", "ops"], names, receives_public=True)
     query = Query("sensor", alpha=1, top_k=1000, candidates=1000)
 
     found = await world.searcher.search(scope, query)
@@ -116,7 +116,9 @@ async def test_what_is_shared_leaves_out_what_the_caller_owns_unless_it_is_seen_
     )
 
     async def found(*names: ScopeName) -> set[str]:
-        answer = await searcher.search(resolve("acme", "ana", [], names), Query("leave", alpha=1))
+        answer = await searcher.search(
+            resolve("acme", "ana", [], names, receives_public=True), Query("leave", alpha=1)
+        )
         return {hit.document_id for hit in answer.hits}
 
     assert await found("shared") == {"bens"}
@@ -245,7 +247,7 @@ async def test_a_hit_says_where_it_stands_in_its_document(
 
 
 async def test_a_tenant_that_does_not_exist_gets_an_answer_without_hits(searcher: Searcher) -> None:
-    scope = everything("nobody", "ana", [])
+    scope = everything("nobody", "ana", [], receives_public=True)
 
     async with asyncio.timeout(5):
         found = await searcher.search(scope, Query("leave", alpha=0.5))

@@ -138,7 +138,10 @@ async def test_words_that_only_some_may_read_correct_nobody_until_all_may(
     secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
     await put(writer, secret)
     await put(writer, a_document("open", "The telescope."))
-    typed, ben = Query("lihgthouse telescpoe", alpha=0.5), everything("acme", "ben", [])
+    typed, ben = (
+        Query("lihgthouse telescpoe", alpha=0.5),
+        everything("acme", "ben", [], receives_public=True),
+    )
 
     before = [await searcher.search(scope, typed) for scope in (ANA, ben)]
     await writer.put_access("acme", "secret", lambda _: replace(secret, readers=("tenant",)))

@@ -21,7 +21,7 @@ from tests.index.support.samples import a_document, put
 
 pytestmark = pytest.mark.anyio
 
-SCOPE = everything("acme", "ana", [])
+SCOPE = everything("acme", "ana", [], receives_public=True)
 
 
 @dataclass

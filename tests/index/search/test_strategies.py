@@ -131,7 +131,9 @@ async def test_the_lexical_leg_is_exact_with_an_index_too(
 async def test_the_dense_leg_misses_at_most_one_in_a_hundred_with_an_index(
     laid: Laid, wanted: Filter
 ) -> None:
-    scopes = [everything(tenant, "ana", worlds.GROUPS) for tenant in worlds.TENANTS]
+    scopes = [
+        everything(tenant, "ana", worlds.GROUPS, receives_public=True) for tenant in worlds.TENANTS
+    ]
     texts = [word for words in worlds.WORDS.values() for word in words]
     met = missed = 0
 
@@ -164,7 +166,9 @@ async def test_each_partition_with_an_index_is_one_pass_and_all_the_rest_if_any_
     query = Query("sensor lighthouse", alpha=0.5, candidates=3)
 
     laid.ran.clear()
-    await laid.searchers["nearest"].search(everything(tenant, "ana", worlds.GROUPS), query)
+    await laid.searchers["nearest"].search(
+        everything(tenant, "ana", worlds.GROUPS, receives_public=True), query
+    )
 
     passes = [name for name in laid.ran if name in {"search.nearest", "search.exact"}]
     assert passes == ["search.nearest"] * nearest + ["search.exact"] * exact
@@ -174,7 +178,7 @@ async def test_each_partition_with_an_index_is_one_pass_and_all_the_rest_if_any_
 async def test_a_graph_that_leads_to_too_little_is_made_good_by_an_exact_pass(laid: Laid) -> None:
     """So many chunks are wanted as nobody has."""
     query = Query("sensor", alpha=0.5, candidates=1000, top_k=1000)
-    scope = everything("acme", "ana", [])
+    scope = everything("acme", "ana", [], receives_public=True)
 
     laid.ran.clear()
     found = await laid.searchers["nearest"].search(scope, query)

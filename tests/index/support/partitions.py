@@ -20,8 +20,8 @@ from tests.index.support.samples import a_document, put
 NUMBER = 40  # documents of acme
 OUTGROWN = StrategyLimits(crossover_chunks=NUMBER * many_chunks.CHUNKS)
 QUERY = Query(many_chunks.QUESTION, alpha=0.5, top_k=20)
-ANA = everything("acme", "ana", [])
-BEA = everything("beta", "bea", [])
+ANA = everything("acme", "ana", [], receives_public=True)
+BEA = everything("beta", "bea", [], receives_public=True)
 
 
 class ChunkPartitions:

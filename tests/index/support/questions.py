@@ -76,10 +76,18 @@ class QuestionWorld:
         expected = worlds.expected(seen, query, vector)
         assume(expected.decided)
 
-        scope = resolve(asking.tenant, asking.subject, asking.groups, names)
+        scope = resolve(
+            asking.tenant,
+            asking.subject,
+            asking.groups,
+            names,
+            receives_public=asking.receives_public,
+        )
         found = await searcher.search(scope, query)
 
-        assert {hit.chunk_id for hit in found.hits} <= {piece.chunk_id for piece in seen}
+        documents = {piece.chunk_id: (piece.tenant, piece.document) for piece in seen}
+        for hit in found.hits:
+            assert hit.scope_name == worlds.scope_name(*documents[hit.chunk_id], asking, names)
         check(query, found, expected)
 
 
@@ -136,4 +144,5 @@ principals = st.builds(
     st.sampled_from(worlds.TENANTS),
     st.sampled_from(worlds.SUBJECTS),
     st.sets(st.sampled_from(worlds.GROUPS)).map(sorted).map(tuple),
+    st.sampled_from((True, True, False)),
 )

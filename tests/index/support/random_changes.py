@@ -134,7 +134,9 @@ class Story:
         random = self.random
         names = random.choice([SCOPE_NAMES, SCOPE_NAMES, *subsets(SCOPE_NAMES)[1:]])
         groups = random.choice(subsets(worlds.GROUPS))
-        return resolve(tenant, random.choice(worlds.SUBJECTS), groups, names)
+        receives = random.random() < 0.8
+        subject = random.choice(worlds.SUBJECTS)
+        return resolve(tenant, subject, groups, names, receives_public=receives)
 
     def query(self) -> Query:
         random = self.random

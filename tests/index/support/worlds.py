@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from index.model.attributes import Condition
 from index.model.document import Document
 from index.model.query import Filter, Query
-from index.model.scope import ScopeName
+from index.model.scope import SCOPE_NAMES, ScopeName
 from index.search import fusion
 from index.search.fusion import Candidate, FusedChunk
 from index.text import lexical
@@ -77,6 +77,7 @@ class IndexPrincipal:
     tenant: str
     subject: str
     groups: tuple[str, ...]
+    receives_public: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +188,7 @@ def is_in_scope(
 ) -> bool:
     public = "public" in names and "public" in document.readers
     if tenant != asking.tenant:
-        return public
+        return public and asking.receives_public
     owned = document.owner == asking.subject
     sharing = {f"user:{asking.subject}", *(f"group:{group}" for group in asking.groups)}
     return (
@@ -195,6 +196,17 @@ def is_in_scope(
         or ("private" in names and owned)
         or ("shared" in names and not owned and bool(sharing & set(document.readers)))
         or ("tenant" in names and "tenant" in document.readers)
+    )
+
+
+def scope_name(
+    tenant: str, document: Document, asking: IndexPrincipal, names: Collection[ScopeName]
+) -> ScopeName:
+    """What a hit of the document names: the first of its scopes among those that are asked for."""
+    return next(
+        name
+        for name in SCOPE_NAMES
+        if name in names and is_in_scope(tenant, document, asking, [name])
     )
 
 

@@ -64,7 +64,7 @@ async def test_other_tenants_find_nothing_of_a_closed_one_whichever_way_they_sea
 async def _found(laid: Laid) -> dict[str, set[int]]:
     """By way, the chunks that somebody of acme finds by all words that there are."""
     words = {word for texts in worlds.WORDS.values() for word in texts}
-    scope = everything("acme", "ana", worlds.GROUPS)
+    scope = everything("acme", "ana", worlds.GROUPS, receives_public=True)
     found: dict[str, set[int]] = {way: set() for way in laid.searchers}
     for word in sorted(words):
         query = Query(word, alpha=0.5, top_k=50, candidates=50)

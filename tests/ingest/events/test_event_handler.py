@@ -14,6 +14,7 @@ from index.documents.event_versions import EventUpdate, EventVersion, EventVersi
 from index.errors import EventSuperseded, TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database
+from ingest.errors import EventRefused
 from ingest.events.event_handler import EventHandler
 from ingest.write.writer import Writer
 from tests.index.support.samples import a_document
@@ -31,7 +32,7 @@ def hearsay(database: Database) -> EventVersionStore:
 
 @pytest.fixture
 def hearer(writer: Writer, hearsay: EventVersionStore) -> EventHandler:
-    return EventHandler(writer, hearsay, "en")
+    return EventHandler(writer, hearsay, "en", may_publish=True)
 
 
 async def shown(documents: DocumentStore) -> Document | None:
@@ -112,7 +113,7 @@ async def test_those_that_are_heard_at_once_end_as_the_last(
 ) -> None:
     happened = [update(version, f"# Leave\n\n{version} days.") for version in range(1, 9)]
     happened += [access(9, "tenant"), delete(3)]
-    hearers = [EventHandler(writer, hearsay, "en") for _ in happened]
+    hearers = [EventHandler(writer, hearsay, "en", may_publish=False) for _ in happened]
 
     async with asyncio.TaskGroup() as group:
         for each, event in zip(hearers, happened, strict=True):
@@ -162,3 +163,24 @@ async def test_what_somebody_else_has_shared_stays_shared(
     ended = await shown(documents)
     assert ended is not None
     assert (ended.text, ended.readers) == (SECOND, ("group:people",))
+
+
+async def test_what_is_public_is_refused_unless_events_may_publish(
+    writer: Writer, hearsay: EventVersionStore, documents: DocumentStore
+) -> None:
+    plain = EventHandler(writer, hearsay, "en", may_publish=False)
+    publishing = EventHandler(writer, hearsay, "en", may_publish=True)
+    await tell(plain, update(1, FIRST), access(2, "tenant"))
+
+    with pytest.raises(EventRefused, match="NEARHIT_RABBITMQ_MAY_PUBLISH"):
+        await tell(plain, access(3, "public"))
+    stored = await shown(documents)
+    assert stored is not None
+    assert stored.readers == ("tenant",)
+
+    await tell(publishing, access(3, "public"))
+    with pytest.raises(EventRefused):
+        await tell(plain, update(4, SECOND))
+    stored = await shown(documents)
+    assert stored is not None
+    assert (stored.readers, stored.text) == (("public",), FIRST)

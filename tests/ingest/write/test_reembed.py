@@ -26,7 +26,7 @@ from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-ANA = everything("acme", "ana", [])
+ANA = everything("acme", "ana", [], receives_public=True)
 DOCUMENTS = 120
 
 

@@ -21,7 +21,7 @@ from tests.ingest.support.written import LONG, SECTIONS, WrittenChange, changes_
 
 pytestmark = pytest.mark.anyio
 
-ANA = everything("acme", "ana", [])
+ANA = everything("acme", "ana", [], receives_public=True)
 
 
 async def looks_of(

@@ -1,0 +1,45 @@
+"""Files of a vector store that have no upload: documents, also other tenants' public ones."""
+
+from datetime import UTC, datetime
+
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.document_address import parse_address
+from gateway.http.request_context import RequestContext, full_scope
+from gateway.vector_stores.files import no_such_file
+from gateway.vector_stores.vector_store_services import VectorStoreServices
+from index.documents.vector_store_store import AttachedFile
+from index.model.document import Document
+
+
+async def read_received(
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest
+) -> Document | None:
+    """Another tenant's public document, if the path names one by its address.
+
+    A 404 `Problem` if the caller may not read it, or it is of another source.
+    """
+    path = context.request.path_params
+    tenant, document_id = parse_address(caller.principal.tenant, path["file_id"])
+    if tenant == caller.principal.tenant:
+        return None
+    document = await context.services.documents.read_of(
+        full_scope(caller), caller.principal.filter, tenant, document_id
+    )
+    if document is None or document.source != path["vector_store_id"]:
+        raise no_such_file()
+    context.services.read_log.documents(caller.principal, [path["file_id"]])
+    return document
+
+
+def file_of_document(file_id: str, document: Document) -> AttachedFile:
+    return AttachedFile(
+        file_id=file_id,
+        document_id=file_id,
+        created_at=datetime.fromtimestamp(0, UTC),
+        status="completed",
+        error_code=None,
+        error=None,
+        metadata=document.metadata,
+        chunker=document.chunker,
+        size_bytes=len(document.text.encode()),
+    )
