@@ -132,8 +132,8 @@ bench-faults: setup
 bench-scale: setup
 	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-edges [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/edges.md; forty
-# minutes, or with QUICK=1 a quarter of an hour. `ONLY=mutants` shows that the judge can fail.
+# make bench-edges [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/edges.md; an hour
+# and a half, or with QUICK=1 a quarter of an hour. `ONLY=mutants` shows that the judge can fail.
 bench-edges: setup
 	$(BIN)/python -m loadtests.bench_edges $(DATA) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 

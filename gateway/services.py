@@ -40,6 +40,7 @@ from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
+from gateway.regions import warm_up
 from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
@@ -120,8 +121,10 @@ async def open_services(
             logged=settings.audit_log != "off",
             pooler=pooler(settings),
             parallel_builds=not settings.allow_old_pgvector,
+            ahead=warm_up.statements(settings.region),
         ) as connected,
     ):
+        announcer.listen(connected)
         await _log_eviction_policies(store)
         async with _join_rooms(
             settings, metrics, connected, store, tracing, *embedders

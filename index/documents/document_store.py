@@ -394,8 +394,8 @@ class DocumentStore:
         """
         for _ in range(_MOVE_PAUSES_MAX):
             async with self._database.transaction() as session:
-                if await session.value("documents.lock_tenant", tenant):
-                    yield session, await document_writes.lock(session, tenant, sources)
+                if await session.value("documents.lock_for_write", tenant, list(sources)):
+                    yield session, await document_writes.read_locked(session, tenant, sources)
                     return
             await asyncio.sleep(_MOVE_PAUSE_S)
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")

@@ -103,10 +103,11 @@ def sources_of_callers(
     }
 
 
-async def lock(session: Session, tenant: str, sources: Mapping[str, str | None]) -> LockedRows:
-    document_ids = list(sources)
-    await session.rows("documents.lock", tenant, document_ids)
-    rows = await session.rows("documents.versions", tenant, document_ids, list(sources.values()))
+async def read_locked(
+    session: Session, tenant: str, sources: Mapping[str, str | None]
+) -> LockedRows:
+    """What is stored of the documents, which are locked. Raises `TenantMissing`."""
+    rows = await session.rows("documents.versions", tenant, list(sources), list(sources.values()))
     if not rows:
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}

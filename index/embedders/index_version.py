@@ -23,16 +23,20 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     Raises `IndexVersionMismatch` if the index has another analyser, or none of the embedders.
     """
     first = embedders[0]
-    await database.rows("index_meta.create", first.space, first.dimensions, lexical.ANALYSER)
-    await check(database, *embedders)
+    if not await check(database, *embedders):
+        await database.rows("index_meta.create", first.space, first.dimensions, lexical.ANALYSER)
+        await check(database, *embedders)  # another process may have been first
     return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")
 
 
-async def check(database: Database, *embedders: Embedder) -> None:
-    """Raises `IndexVersionMismatch` as `check_or_create` does; a new index stays new."""
+async def check(database: Database, *embedders: Embedder) -> bool:
+    """Whether there is an index; a new one stays new.
+
+    Raises `IndexVersionMismatch` as `check_or_create` does.
+    """
     row = await database.row("index_meta.current")
     if row is None:
-        return
+        return False
     stored = (row["embedding_space"], row["dimensions"])
     configured = [(embedder.space, embedder.dimensions) for embedder in embedders]
     if row["analyser"] != lexical.ANALYSER:
@@ -46,3 +50,4 @@ async def check(database: Database, *embedders: Embedder) -> None:
             "set it back; to change it, set NEARHIT_EMBEDDER_NEXT to the new one and see "
             "`nearhit reembed`"
         )
+    return True

@@ -17,6 +17,8 @@ from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
 from index.errors import DatabaseCondition, DatabaseUnavailable, PoolerRefused, RoleRefused
+from index.postgres import driver_connection
+from index.postgres.driver_connection import DriverConnection, ListeningConnection, ServerTypes
 from index.postgres.function_roles import Connection
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
@@ -28,7 +30,7 @@ _APPLICATION = {"application_name": "nearhit"}  # poolers pass it on
 
 # No pooler that shares connections passes this on: it refuses or ignores it.
 _DIRECT_MARK = {"nearhit.straight": "yes"}
-_IS_DIRECT = "SELECT current_setting('nearhit.straight', true) = 'yes'"
+IS_DIRECT = "current_setting('nearhit.straight', true) = 'yes'"
 _SYSTEM_IDENTIFIER = "SELECT system_identifier FROM pg_control_system()"
 _PROBE_PREFIX = "nearhit_probe_"
 _PROBE = "SELECT 'a statement that a pooler keeps'"
@@ -103,6 +105,7 @@ async def direct_connection(
             url,
             server_settings={**_APPLICATION, **_DIRECT_MARK, **settings},
             statement_cache_size=0,  # so that the query below works on a pooler too
+            connection_class=ListeningConnection,
         )
     except (*LOST, ValueError) as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
@@ -110,7 +113,7 @@ async def direct_connection(
         raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
     try:
         if verifies:
-            await _verify_direct(connection)
+            await verify_direct(connection)
         yield connection
     except BaseException:
         connection.terminate()  # a server that is silent would not confirm that it is closed
@@ -119,8 +122,9 @@ async def direct_connection(
         await connection.close(timeout=CLOSE_TIMEOUT_S)
 
 
-async def _verify_direct(connection: Connection) -> None:
-    if not await connection.fetchval(_IS_DIRECT):
+async def verify_direct(connection: Connection) -> None:
+    """Raises `PoolerRefused` if a pooler is in between."""
+    if not await connection.fetchval(f"SELECT {IS_DIRECT}"):
         raise _pooler_in_between()
 
 
@@ -138,11 +142,13 @@ def pool(
     statement_timeout_s: float,
     settings: Mapping[str, str] = {},
     *,
+    types: ServerTypes | None = None,
     connections_min: int = 1,
 ) -> AbstractAsyncContextManager[Pool]:
     """A pool of direct connections.
 
     settings: of each connection, beside those of `session`.
+    types: of the database, which pools that lead to it may share.
     connections_min: opened at once; with 0 the pool is there even if the server is not.
     """
     return _pool(
@@ -151,12 +157,18 @@ def pool(
         statement_timeout_s,
         init=_prepare,
         server_settings={**_APPLICATION, **settings, **session(statement_timeout_s)},
+        types=types or ServerTypes(),
         connections_min=connections_min,
     )
 
 
 def pooled(
-    url: str, connections_max: int, statement_timeout_s: float, *, keeps_statements: bool
+    url: str,
+    connections_max: int,
+    statement_timeout_s: float,
+    *,
+    types: ServerTypes,
+    keeps_statements: bool,
 ) -> AbstractAsyncContextManager[Pool]:
     """A pool of connections through a pooler. keeps_statements: see the function of that name."""
     return _pool(
@@ -165,6 +177,7 @@ def pooled(
         statement_timeout_s,
         init=_prepare_if_statements_are_kept if keeps_statements else _prepare,
         server_settings=_APPLICATION,
+        types=types,
         statements_max=_STATEMENTS_MAX if keeps_statements else 0,
     )
 
@@ -191,6 +204,7 @@ async def _pool(
     *,
     init: Callable[["asyncpg.Connection[asyncpg.Record]"], Coroutine[Any, Any, None]],
     server_settings: dict[str, str],
+    types: ServerTypes,
     statements_max: int = _STATEMENTS_MAX,
     connections_min: int = 1,
 ) -> AsyncIterator[Pool]:
@@ -204,6 +218,7 @@ async def _pool(
             reset=_skip_reset,
             server_settings=server_settings,
             statement_cache_size=statements_max,
+            connection_class=driver_connection.of(types),
         )
     try:
         yield pool
@@ -233,7 +248,9 @@ async def _prepare_if_statements_are_kept(
 
 
 async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    assert isinstance(connection, DriverConnection), "the pool makes them"
     try:
+        await connection.types.load(connection)
         await register_vector(connection)
         await connection.set_type_codec(
             "sparsevec",

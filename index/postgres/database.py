@@ -6,7 +6,12 @@ may only call the functions of `index/postgres/security_definer_functions.py`.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -19,12 +24,15 @@ from index.postgres import (
     connections,
     function_roles,
     pgvector_version,
+    prepared_ahead,
     security_definer_functions,
 )
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
+from index.postgres.driver_connection import ServerTypes
 from index.postgres.fair_share import FairShare
 from index.postgres.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
+from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import Health, SearchConnections
 from index.postgres.session import RAISING, STATEMENTS, Observe, Row, Session
 
@@ -137,7 +145,10 @@ class Database:
                 if (calls := functions.all_calls()) is not None:
                     return calls
             async with self._primary.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                return await functions.create_all(connection)
+                await functions.create_all(connection)
+        calls = functions.all_calls()
+        assert calls is not None, "they have been created"
+        return calls
 
     async def as_owner(self, session: Session) -> Session:
         """The session of a `shard_snapshot`, which acts as the owner of the tables from here on."""
@@ -246,6 +257,7 @@ async def connect(
     logged: bool = True,
     pooler: Pooler | None = None,
     parallel_builds: bool = True,
+    ahead: PreparedAhead = NOTHING_AHEAD,
 ) -> AsyncIterator[Database]:
     """Connect to a database whose schema and roles exist; see `index.postgres.migrate`.
 
@@ -259,6 +271,7 @@ async def connect(
     logged: whether changes are written to the audit log.
     parallel_builds: whether PostgreSQL may build an index with several processes; connections of a
         pooler never build one.
+    ahead: what is prepared in the background.
 
     Raises `RoleRefused` if a role may do more than call its functions, and `PoolerRefused`.
     """
@@ -266,7 +279,10 @@ async def connect(
     timeouts_s = Timeouts(statement_timeout_s, search_timeout_s)
     builds = {} if parallel_builds else pgvector_version.WITHOUT_PARALLEL_BUILDS
     async with _pools(url, connections_max, timeouts_s, pooler, builds) as (owner, searching):
-        await _check_roles(owner, searching)
+        preparing = [
+            asyncio.create_task(prepared_ahead.prepare(owner, _texts(names)))
+            for names in (ahead.requests, ahead.all)
+        ]
         shares = FairShare(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
@@ -279,8 +295,19 @@ async def connect(
         searches = SearchConnections(searching, owner, shares, health, observe_answer)
         database = Database(url, owner, searches, health, observe_answer, announce, logged=logged)
         try:
+            with unavailable(), connections.role_errors():
+                await function_roles.check_all(owner, searching, ACQUIRE_TIMEOUT_S)
+            await searches.create_functions()
+            if ahead.all:  # on the connection that has served until here, taken before others do
+                connection = await owner.acquire()
+                work = prepared_ahead.prepare_on(owner, connection, _texts(ahead.all))
+                preparing.append(asyncio.create_task(work))
+            preparing.append(asyncio.create_task(searches.prepare_ahead(ahead.searches)))
             yield database
         finally:
+            for task in preparing:
+                task.cancel()
+            await asyncio.gather(*preparing, return_exceptions=True)
             await database.release()
 
 
@@ -300,7 +327,7 @@ async def connect_standby(
     The other parameters are those of `connect`.
     """
     searches = {"role": function_roles.SEARCH.name}
-    pool = partial(connections.pool, url, connections_min=0)
+    pool = partial(connections.pool, url, types=ServerTypes(), connections_min=0)
     async with (
         pool(connections_max + 1, statement_timeout_s) as owner,
         pool(connections_max, search_timeout_s, searches) as searching,
@@ -338,33 +365,29 @@ async def _pools(
     """The owner's pool, with one connection more for dedicated use, and the pool of searches."""
     owner: AbstractAsyncContextManager[Pool]
     searching: AbstractAsyncContextManager[Pool]
+    types = ServerTypes()
     if pooler is None:
         searches = {"role": function_roles.SEARCH.name}  # so that RESET ROLE returns to it
-        owner = connections.pool(url, connections_max + 1, timeouts_s.owner, builds)
-        searching = connections.pool(url, connections_max, timeouts_s.searches, searches)
+        pool = partial(connections.pool, url, types=types)
+        owner = pool(connections_max + 1, timeouts_s.owner, builds)
+        searching = pool(connections_max, timeouts_s.searches, searches)
     else:
         keeps_statements = await pooler.verify(url, timeouts_s)
-        owner = connections.pooled(
-            pooler.url, connections_max + 1, timeouts_s.owner, keeps_statements=keeps_statements
-        )
-        searching = connections.pooled(
-            pooler.searches_url,
-            connections_max,
-            timeouts_s.searches,
-            keeps_statements=keeps_statements,
-        )
-    async with owner as owner_pool, searching as search_pool:
-        yield owner_pool, search_pool
+        pooled = partial(connections.pooled, types=types, keeps_statements=keeps_statements)
+        owner = pooled(pooler.url, connections_max + 1, timeouts_s.owner)
+        searching = pooled(pooler.searches_url, connections_max, timeouts_s.searches)
+    async with AsyncExitStack() as stack:
+        try:
+            async with asyncio.TaskGroup() as tasks:  # at once, since a far server takes long
+                owner_pool = tasks.create_task(stack.enter_async_context(owner))
+                search_pool = tasks.create_task(stack.enter_async_context(searching))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        yield owner_pool.result(), search_pool.result()
 
 
-async def _check_roles(owner: Pool, searching: Pool) -> None:
-    with unavailable(), connections.role_errors():
-        async with owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection, connection.transaction():
-            schema = await connection.fetchval("SELECT current_schema()")
-            await _set_role(connection, function_roles.SHARDS)
-            await function_roles.check(connection, schema, function_roles.SHARDS)
-        async with searching.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-            await function_roles.check(connection, schema, function_roles.SEARCH)
+def _texts(names: Collection[str]) -> Sequence[str]:
+    return [STATEMENTS[name] for name in names]
 
 
 async def _set_role(connection: Connection, role: FunctionRole) -> None:

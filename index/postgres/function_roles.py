@@ -3,6 +3,7 @@
 Roles belong to the server: installations in several of its databases share them.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
@@ -12,11 +13,17 @@ from asyncpg.pool import PoolConnectionProxy
 from index.errors import RoleRefused
 from index.postgres import statements
 
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 _PROBLEMS_SHOWN_MAX = 5  # in a message
 
-_EXCESS = statements.load()["function_roles.excess"]
+# One row at least, which names the session's role.
+_CHECK = f"""
+SELECT current_user::text AS current_user, excess, remedy
+FROM (SELECT) AS session
+LEFT JOIN ({statements.load()["function_roles.excess"].removesuffix(";")}) AS problems ON true
+"""  # our own text alone  # noqa: S608  # nosec B608
 _CLOSED_SCHEMA = """
 SELECT quote_ident(current_schema())
 WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
@@ -46,6 +53,16 @@ async def create_all(connection: Connection) -> None:
         await create(connection, role)
 
 
+async def may_act(connection: Connection) -> bool:
+    """Whether all roles exist and the connection's user may act as each; in one round trip."""
+    try:
+        # The commands of one message are one transaction.
+        await connection.execute("; ".join(f"SET LOCAL ROLE {role.name}" for role in ALL))
+    except (asyncpg.InvalidParameterValueError, asyncpg.InsufficientPrivilegeError):
+        return False
+    return True
+
+
 async def create(connection: Connection, role: FunctionRole) -> None:
     """Create the role if it is missing, and let the connection's user act as it.
 
@@ -69,19 +86,44 @@ async def create(connection: Connection, role: FunctionRole) -> None:
     await _grant_schema_usage(connection, name)
 
 
+async def check_all(owner: Pool, searching: Pool, acquire_timeout_s: float) -> None:
+    """`check` each role, at once. Raises `RoleRefused`, and the driver's errors."""
+    async with owner.acquire(timeout=acquire_timeout_s) as connection:
+        schema = await connection.fetchval("SELECT current_schema()")
+    results = await asyncio.gather(
+        _check_shards(owner, schema, acquire_timeout_s),
+        _check_searches(searching, schema, acquire_timeout_s),
+        return_exceptions=True,
+    )
+    for result in results:
+        if result is not None:
+            raise result
+
+
+async def _check_shards(owner: Pool, schema: str, acquire_timeout_s: float) -> None:
+    async with owner.acquire(timeout=acquire_timeout_s) as connection, connection.transaction():
+        await connection.execute(f"SET LOCAL ROLE {SHARDS.name}")
+        await check(connection, schema, SHARDS)
+
+
+async def _check_searches(searching: Pool, schema: str, acquire_timeout_s: float) -> None:
+    async with searching.acquire(timeout=acquire_timeout_s) as connection:
+        await check(connection, schema, SEARCH)
+
+
 async def check(connection: Connection, schema: str, role: FunctionRole) -> None:
     """Raises `RoleRefused` if the connection's user may do more than call the role's functions.
 
     schema: of the tables.
     """
-    current_user = await connection.fetchval("SELECT current_user")
+    rows = await connection.fetch(_CHECK, schema, role.functions)
+    current_user = rows[0]["current_user"]
     if current_user != role.name:
         raise RoleRefused(
             f"{role.user} must run as the database role {role.name}, but the connection acts as "
             f"{current_user}: connect without a pooler that drops the settings of a connection"
         )
-    rows = await connection.fetch(_EXCESS, schema, role.functions)
-    if rows:
+    if rows[0]["excess"] is not None:
         problems = "; ".join(
             f"it {row['excess']}: {row['remedy']}" for row in rows[:_PROBLEMS_SHOWN_MAX]
         )

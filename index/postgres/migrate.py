@@ -7,16 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
+import orjson
 import structlog
 
 from index.errors import MigrationRefused
 from index.postgres import connections, function_roles, pgvector_version
+from index.postgres.pgvector_version import PgvectorVersions
 
 log = structlog.get_logger()
 
 _LOCK = 6_324_271  # any number that no other application uses for an advisory lock
 # These override the role properties that index/postgres/pooler.py sets.
 _SESSION_DEFAULTS = {"statement_timeout": "0", "enable_seqscan": "on", "enable_sort": "on"}
+# All that a process has to know of a database that is ready, in one statement.
+_STATE = f"""
+SELECT {connections.IS_DIRECT} AS is_direct, installed, available,
+    (SELECT json_object_agg(name, encode(digest, 'hex'))::text FROM migrations) AS applied,
+    (SELECT count(*) FROM pg_roles
+     WHERE rolname = ANY ($1::text[]) AND has_schema_privilege(oid, current_schema(), 'USAGE')
+    ) AS roles
+FROM (SELECT) AS state LEFT JOIN ({pgvector_version.VERSIONS}) AS versions ON true
+"""  # our own text alone  # noqa: S608  # nosec B608
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
@@ -60,7 +71,10 @@ async def migrate(
     settings = _SESSION_DEFAULTS
     if allow_old_pgvector:
         settings = {**_SESSION_DEFAULTS, **pgvector_version.WITHOUT_PARALLEL_BUILDS}
-    async with connections.direct_connection(url, settings) as connection:
+    async with connections.direct_connection(url, settings, verifies=False) as connection:
+        if await _is_ready(connection, migrations, allow_old_pgvector=allow_old_pgvector):
+            return []
+        await connections.verify_direct(connection)
         versions = await pgvector_version.read(connection)
         pgvector_version.check(versions, allow_old=allow_old_pgvector)
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
@@ -92,6 +106,32 @@ async def pending(
         rows = await connection.fetch("SELECT name, digest FROM migrations")
         applied = {row["name"]: row["digest"] for row in rows}
         return [migration.name for migration in _pending(migrations, applied)]
+
+
+async def _is_ready(
+    connection: "asyncpg.Connection[asyncpg.Record]",
+    migrations: list[Migration],
+    *,
+    allow_old_pgvector: bool,
+) -> bool:
+    """Whether nothing is left to do: in three round trips, which a far server makes long.
+
+    Raises `MigrationRefused` and `PgvectorRefused`.
+    """
+    try:
+        state = await connection.fetchrow(_STATE, [role.name for role in function_roles.ALL])
+    except asyncpg.UndefinedTableError:
+        return False
+    assert state is not None, "it returns one row"
+    if not state["is_direct"]:
+        return False
+    versions = PgvectorVersions(state["installed"], state["available"])
+    pgvector_version.check(versions, allow_old=allow_old_pgvector)
+    applied = orjson.loads(state["applied"] or "{}")
+    if _pending(migrations, {name: bytes.fromhex(digest) for name, digest in applied.items()}):
+        return False
+    are_granted = state["roles"] == len(function_roles.ALL)
+    return are_granted and await function_roles.may_act(connection)
 
 
 def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:

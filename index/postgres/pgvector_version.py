@@ -15,7 +15,7 @@ NEEDED = "0.8.0"  # the first with iterative index scans
 SAFE = "0.8.4"
 WITHOUT_PARALLEL_BUILDS = {"max_parallel_maintenance_workers": "0"}
 
-_VERSIONS = """
+VERSIONS = """
 SELECT installed_version AS installed, default_version AS available
 FROM pg_available_extensions WHERE name = 'vector'"""
 
@@ -29,7 +29,7 @@ class PgvectorVersions:
 
 
 async def read(connection: Connection) -> PgvectorVersions:
-    row = await connection.fetchrow(_VERSIONS)
+    row = await connection.fetchrow(VERSIONS)
     return PgvectorVersions(row["installed"], row["available"]) if row else _NONE
 
 

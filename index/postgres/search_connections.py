@@ -3,15 +3,20 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 
 import asyncpg
 
 from index.errors import DatabaseUnavailable, Saturated
-from index.postgres import function_roles, security_definer_functions, statement_comment
+from index.postgres import (
+    function_roles,
+    prepared_ahead,
+    security_definer_functions,
+    statement_comment,
+)
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.fair_share import FairShare
 from index.postgres.function_roles import Connection
@@ -112,6 +117,20 @@ class SearchConnections:
                         _PINNED.reset(pinned)
             finally:
                 self._shares.release(tenant)
+
+    async def create_functions(self) -> None:
+        """Find or create those without numbers, before a search needs one.
+
+        On a server that only reads, a search later says what is missing.
+        """
+        with suppress(DatabaseUnavailable), unavailable():
+            async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+                await self._functions.create_all(connection)
+
+    async def prepare_ahead(self, names: Collection[str]) -> None:
+        """Prepare the calls of these statements on one connection, if it is possible."""
+        calls = [self._functions.get_call(name, {}) for name in names]
+        await prepared_ahead.prepare(self._pool, [call for call in calls if call is not None])
 
     async def _create_function(self, name: str, numbers: Mapping[str, int]) -> str:
         """Create a function, one at a time, so that concurrent callers share one connection."""

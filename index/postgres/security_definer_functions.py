@@ -7,31 +7,35 @@ Older functions are not dropped: they admit no more than before.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from index.postgres import function_roles, statements
 from index.postgres.function_roles import Connection, FunctionRole
+from index.postgres.function_signatures import SIGNATURES, Signature
 
 _LOCK = 6_324_273  # held while a process creates functions; see index/postgres/migrate.py
 _QUOTE = "$nearhit$"
+_NUMBER = re.compile(r"\{\w+\}")
 _DIGEST_CHARACTERS = 8  # which `function_roles.excess` compares too
 
-_SCHEMA_PATH = """
-SELECT (
-    quote_ident(current_schema()),
+# Of each function whose name and body are given as $1 and $2, and which the role $3 may call.
+# A digest instead of the body, which would take more round trips to a far server.
+_FIND = """
+SELECT quote_ident(current_schema()) AS schema,
     (SELECT string_agg(quote_ident(name), ', ' ORDER BY place)
-     FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place))
-)"""
-_TYPES = """
-SELECT coalesce(array_agg(format_type(oid, NULL) ORDER BY place), '{}')
-FROM unnest($1::oid[]) WITH ORDINALITY AS types (oid, place)"""
-_EXISTS = """
-SELECT EXISTS (
-    SELECT FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
-    WHERE nspname = current_schema() AND proname = $1 AND prosrc = $2 AND prosecdef
-      AND has_function_privilege($3, pg_proc.oid, 'EXECUTE')
-)"""
+     FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)) AS path,
+    ARRAY(
+        SELECT proname::text
+        FROM unnest($1::text[], $2::text[]) AS wanted (name, digest)
+        JOIN pg_proc ON proname = wanted.name
+        JOIN pg_namespace ON pg_namespace.oid = pronamespace
+        WHERE nspname = current_schema() AND prosecdef
+          AND encode(sha256(convert_to(prosrc, 'UTF8')), 'hex') = digest
+          AND has_function_privilege($3, pg_proc.oid, 'EXECUTE')
+    ) AS names"""
 
 
 def role_of(name: str) -> FunctionRole | None:
@@ -44,6 +48,13 @@ def role_of(name: str) -> FunctionRole | None:
 STATEMENTS: Mapping[str, str] = {
     name: statement for name, statement in statements.load().items() if role_of(name) is not None
 }
+
+
+# Those with a number in braces, where SQL takes no parameter.
+WITH_NUMBERS = frozenset(name for name, text in STATEMENTS.items() if _NUMBER.search(text))
+
+_Wanted: TypeAlias = tuple[str, Mapping[str, int]]  # a statement and its numbers
+_Key: TypeAlias = tuple[str, tuple[int, ...]]
 
 
 def statements_of(role: FunctionRole) -> Mapping[str, str]:
@@ -60,144 +71,143 @@ class SchemaPath:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A statement as a function. columns: names and types."""
+    """A statement as a function."""
 
-    name: str
-    body: str
-    parameters: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]
+    statement_name: str
+    statement: str
+    signature: Signature
     role: FunctionRole
 
     @property
-    def call(self) -> str:
-        """The call with the statement's parameters; without the function's schema."""
-        numbers = ", ".join(f"${index}" for index, _ in enumerate(self.parameters, start=1))
-        return f"{self.name}({numbers})"
+    def body(self) -> str:
+        return (
+            "#variable_conflict use_column\n"
+            f"-- {self.signature.parameters} {self.signature.columns}\n"
+            f"BEGIN\nRETURN QUERY\n{self.statement.removesuffix(';')};\nEND"
+        )
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.body.encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        return f"{self.statement_name.replace('.', '_')}_{self.digest[:_DIGEST_CHARACTERS]}"
+
+    def call(self, schema: str) -> str:
+        """The statement that calls it with the parameters of its own."""
+        parameters = range(1, len(self.signature.parameters) + 1)
+        numbers = ", ".join(f"${number}" for number in parameters)
+        return f"SELECT * FROM {schema}.{self.name}({numbers})"  # names of ours  # noqa: S608  # nosec B608
 
     def definition(self, schema_path: SchemaPath) -> str:
         """The SQL that creates the function; pg_temp is last so that temporary tables can't win."""
-        assert _QUOTE not in self.body
-        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns)
-        volatility = "VOLATILE" if "set_config(" in self.body else "STABLE"
-        signature = f"{schema_path.schema}.{self.name}({', '.join(self.parameters)})"
+        body = self.body
+        assert _QUOTE not in body
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.signature.columns)
+        volatility = "VOLATILE" if "set_config(" in body else "STABLE"
+        signature = f"{schema_path.schema}.{self.name}({', '.join(self.signature.parameters)})"
         return (
             f"CREATE OR REPLACE FUNCTION {signature} RETURNS TABLE ({columns})"
             f" LANGUAGE plpgsql {volatility} SECURITY DEFINER"
-            f" SET search_path = {schema_path.path}, pg_temp AS {_QUOTE}{self.body}{_QUOTE};"
+            f" SET search_path = {schema_path.path}, pg_temp AS {_QUOTE}{body}{_QUOTE};"
             f" REVOKE ALL ON FUNCTION {signature} FROM PUBLIC;"
             f" GRANT EXECUTE ON FUNCTION {signature} TO {self.role.name}"
         )
 
 
 class Functions:
-    """Creates a role's functions, each on first use, and stores the calls of those that exist."""
+    """Finds and creates a role's functions, and stores the calls of those that exist."""
 
     def __init__(self, role: FunctionRole) -> None:
         self._role = role
         self._statements = statements_of(role)
-        self._calls: dict[tuple[str, tuple[int, ...]], str] = {}
+        self._calls: dict[_Key, str] = {}
 
     def get_call(self, name: str, numbers: Mapping[str, int]) -> str | None:
         """The function's call, if this process knows that it exists."""
-        return self._calls.get((name, tuple(numbers.values())))
+        return self._calls.get(_key(name, numbers))
 
     def forget(self, name: str, numbers: Mapping[str, int]) -> None:
-        self._calls.pop((name, tuple(numbers.values())), None)
+        self._calls.pop(_key(name, numbers), None)
 
     def forget_all(self) -> None:
         self._calls.clear()
 
     def all_calls(self) -> Mapping[str, str] | None:
-        """The call of each statement; None if this process does not know that all exist."""
-        calls = {name: self.get_call(name, {}) for name in self._statements}
+        """The call of each statement without numbers; None unless all are known to exist."""
+        calls = {name: self.get_call(name, {}) for name in self._without_numbers()}
         known = {name: call for name, call in calls.items() if call is not None}
         return known if len(known) == len(calls) else None
 
-    async def create_all(self, connection: Connection) -> Mapping[str, str]:
-        """Create the functions that are missing, and return the call of each statement.
+    async def create_all(self, connection: Connection) -> None:
+        """Create the functions that are missing, but for those with numbers, and store the calls.
 
-        The statements take no numbers.
+        It takes one statement, and one more if a function is missing. `connection` is the owner's.
         """
-        for name in self._statements:
-            if (name, ()) not in self._calls:
-                await self.create(connection, name, {})
-        return {name: self._calls[name, ()] for name in self._statements}
+        await self._create(connection, [(name, {}) for name in self._without_numbers()])
 
     async def find_all(self, connection: Connection) -> None:
         """Store the calls of those functions that exist, without numbers; as `find`."""
-        for name in self._statements:
-            if (name, ()) not in self._calls:
-                await self.find(connection, name, {})
+        await self._find(connection, [(name, {}) for name in self._without_numbers()])
 
     async def find(
         self, connection: Connection, name: str, numbers: Mapping[str, int]
     ) -> str | None:
         """The function's call if it exists on this server, which may be a standby."""
-        schema_path, function = await self._describe(connection, name, numbers)
-        if not await _exists(connection, function):
-            return None
-        return self._store_call(schema_path, function, name, numbers)
+        await self._find(connection, [(name, numbers)])
+        return self.get_call(name, numbers)
 
     async def create(self, connection: Connection, name: str, numbers: Mapping[str, int]) -> str:
         """Create the function and return its call; `connection` is the owner's."""
-        schema_path, function = await self._describe(connection, name, numbers)
-        await _store_function(connection, schema_path, function)
-        return self._store_call(schema_path, function, name, numbers)
+        await self._create(connection, [(name, numbers)])
+        return self._calls[_key(name, numbers)]
 
-    async def _describe(
-        self, connection: Connection, name: str, numbers: Mapping[str, int]
-    ) -> tuple[SchemaPath, Function]:
-        schema, path = await connection.fetchval(_SCHEMA_PATH)
+    def _without_numbers(self) -> Sequence[str]:
+        return [name for name in self._statements if name not in WITH_NUMBERS]
+
+    async def _create(self, connection: Connection, wanted: Sequence[_Wanted]) -> None:
+        schema_path, missing = await self._find(connection, wanted)
+        if not missing:
+            return
+        functions = [self._function(*each) for each in missing]
+        # The commands of one message are one transaction. Another process that creates the same
+        # functions waits, and then replaces them by themselves.
+        await connection.execute(
+            "; ".join(
+                [
+                    f"SELECT pg_advisory_xact_lock({_LOCK})",
+                    *(function.definition(schema_path) for function in functions),
+                ]
+            )
+        )
+        for each, function in zip(missing, functions, strict=True):
+            self._calls[_key(*each)] = function.call(schema_path.schema)
+
+    async def _find(
+        self, connection: Connection, wanted: Sequence[_Wanted]
+    ) -> tuple[SchemaPath, Sequence[_Wanted]]:
+        """Store the calls of those that exist; return those that do not."""
+        functions = {_key(*each): self._function(*each) for each in wanted}
+        row = await connection.fetchrow(
+            _FIND,
+            [function.name for function in functions.values()],
+            [function.digest for function in functions.values()],
+            self._role.name,
+        )
+        assert row is not None, "it returns one row"
+        for key, function in functions.items():
+            if function.name in row["names"]:
+                self._calls[key] = function.call(row["schema"])
+        missing = [each for each in wanted if _key(*each) not in self._calls]
+        return SchemaPath(row["schema"], row["path"]), missing
+
+    def _function(self, name: str, numbers: Mapping[str, int]) -> Function:
         statement = self._statements[name]
         if numbers:
             statement = statement.format(**{key: int(value) for key, value in numbers.items()})
-        function = await _prepare_function(connection, name, statement, self._role)
-        return SchemaPath(schema, path), function
-
-    def _store_call(
-        self, schema_path: SchemaPath, function: Function, name: str, numbers: Mapping[str, int]
-    ) -> str:
-        schema = schema_path.schema
-        call = f"SELECT * FROM {schema}.{function.call}"  # names of ours  # noqa: S608  # nosec B608
-        self._calls[name, tuple(numbers.values())] = call
-        return call
+        return Function(name, statement, SIGNATURES[name], self._role)
 
 
-async def _prepare_function(
-    connection: Connection, name: str, statement: str, role: FunctionRole
-) -> Function:
-    """A function with the statement's parameter and column types."""
-    prepared = await connection.prepare(statement, name="")  # a pooler could confuse names
-    attributes = prepared.get_attributes()
-    parameters = await _types(
-        connection, [parameter.oid for parameter in prepared.get_parameters()]
-    )
-    types = await _types(connection, [attribute.type.oid for attribute in attributes])
-    columns = tuple(zip((attribute.name for attribute in attributes), types, strict=True))
-    body = (
-        f"#variable_conflict use_column\n-- {parameters} {columns}\n"
-        f"BEGIN\nRETURN QUERY\n{statement.removesuffix(';')};\nEND"
-    )
-    digest = hashlib.sha256(body.encode()).hexdigest()[:_DIGEST_CHARACTERS]
-    return Function(f"{name.replace('.', '_')}_{digest}", body, parameters, columns, role)
-
-
-async def _exists(connection: Connection, function: Function) -> bool:
-    exists: bool = await connection.fetchval(
-        _EXISTS, function.name, function.body, function.role.name
-    )
-    return exists
-
-
-async def _types(connection: Connection, oids: Sequence[int]) -> tuple[str, ...]:
-    return tuple(await connection.fetchval(_TYPES, oids))
-
-
-async def _store_function(
-    connection: Connection, schema_path: SchemaPath, function: Function
-) -> None:
-    """Create the function in the database unless it exists; one process at a time."""
-    async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-        if not await _exists(connection, function):
-            await connection.execute(function.definition(schema_path))
+def _key(name: str, numbers: Mapping[str, int]) -> _Key:
+    return name, tuple(numbers.values())

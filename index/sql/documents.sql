@@ -15,6 +15,22 @@ FROM (
 -- key can't equal that of a document.
 SELECT pg_try_advisory_xact_lock_shared(hashtextextended(chr(31) || 'partition' || chr(31) || $1, 0));
 
+-- name: lock_for_write
+-- $1 tenant, $2 documents: `lock_tenant`, then `lock`, in one round trip; false, and no document is
+-- locked, while the tenant's chunks are being moved. There is one row of `tenant_lock`, so that the
+-- places keep their order.
+WITH tenant_lock AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock_shared(
+        hashtextextended(chr(31) || 'partition' || chr(31) || $1, 0)
+    ) AS is_locked
+)
+SELECT is_locked, count(pg_advisory_xact_lock(place))
+FROM tenant_lock LEFT JOIN (
+    SELECT hashtextextended($1 || chr(31) || document_id, 0) AS place
+    FROM unnest($2::text[]) AS document_id ORDER BY place
+) AS places ON is_locked
+GROUP BY is_locked;
+
 -- name: stored
 -- $1 tenant, $2 documents: those that exist, with their chunks in the order of the text, and summaries,
 -- whose identifiers are below zero, apart. LATERAL looks up each document by itself; for a join the

@@ -29,6 +29,11 @@ class PostgresNode:
     def url(self) -> str:
         return self._programs.url(self.sockets)
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "it was started"
+        return self._process.pid
+
     def start(self) -> None:
         self._process = self._programs.start(
             self._data,

@@ -135,15 +135,18 @@ class Regions:
 
 
 @contextmanager
-def running(*, reads_standby: bool, delays: float) -> Iterator[Regions]:
-    """All servers but the gateways. reads_standby: whether gateways read from their standbys."""
+def running(*, reads_standby: bool, delays: float, far: Sequence[str] = FAR) -> Iterator[Regions]:
+    """All servers but the gateways. reads_standby: whether gateways read from their standbys.
+
+    far: the regions besides home.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         programs, data = PostgresPrograms.create(folder)
         admin_key = service.new_admin_key()
         by_name = {
             name: _region(stack, folder, programs, name, admin_key, reads_standby=reads_standby)
-            for name in (HOME, *FAR)
+            for name in (HOME, *far)
         }
         regions = Regions(folder, programs, by_name, Link(folder / "judge"), admin_key, delays)
         primary = PostgresNode(
@@ -155,7 +158,7 @@ def running(*, reads_standby: bool, delays: float) -> Iterator[Regions]:
         regions.lead_all()
         with service.beside(by_name[HOME].shared):
             pass  # a first gateway creates the schema
-        for name in FAR:
+        for name in far:
             regions.build_standby(by_name[name])
         yield regions
 

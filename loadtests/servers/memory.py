@@ -18,7 +18,7 @@ def megabytes(pids: Iterable[int]) -> float:
 
 def database(service: Service) -> set[int]:
     """The processes of the PostgreSQL that the gateway started; empty for another one."""
-    return _tree(_postmaster(service))
+    return tree(_postmaster(service))
 
 
 def redis(service: Service) -> set[int]:
@@ -38,7 +38,7 @@ def _postmaster(service: Service) -> set[int]:
     return {pid for pid in _parents() if folder and f"-k {folder} " in _command(pid)}
 
 
-def _tree(pids: set[int]) -> set[int]:
+def tree(pids: set[int]) -> set[int]:
     """The processes and all their descendants."""
     parents = _parents()
     while True:

@@ -19,6 +19,11 @@ class RedisProcess:
     def url(self) -> str:
         return f"unix://{self.socket}?db=0"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "it was started"
+        return self._process.pid
+
     def start(self) -> None:
         options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket))
         command = [_program(), *options, "--dir", str(self.socket.parent)]

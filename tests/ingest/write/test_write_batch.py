@@ -122,10 +122,10 @@ async def test_what_is_already_so_costs_a_part_of_one_look_up(
     assert outcomes == [Written(f"d{number}", 1, changed=False, kept=1) for number in range(5)]
     assert read == ["documents.stored"]
     assert set(statements) == {
-        *("documents.stored", "documents.lock_tenant", "documents.lock", "documents.versions"),
+        *("documents.stored", "documents.lock_for_write", "documents.versions"),
         *("jobs.supersede", "documents.confirm"),
     }
-    assert len(statements) == 6
+    assert len(statements) == 5
     assert await revision(tenants) == 1
 
 

@@ -1,0 +1,205 @@
+"""A large deployment in two regions: many tenants of very different sizes, and a read replica."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import orjson
+import uvloop
+
+from loadtests.bench.section import Section, table
+from loadtests.bench_edges import callers, regions
+from loadtests.bench_edges.callers import Caller
+from loadtests.bench_edges.options import EdgesRun
+from loadtests.bench_edges.regions import HOME, A, Region, Regions
+from loadtests.bench_growth import generated_corpus
+from loadtests.bench_index import corpus
+from loadtests.load.latencies import Latencies
+from loadtests.load.request import Call
+from loadtests.servers import memory
+from loadtests.servers.gateway import GatewayProcess
+
+_LARGEST = 5  # tenants that are asked in any case
+_ASKED = 200  # tenants, of which the others are drawn
+_ROUNDS = 4  # of a new question and a repeated one in each
+_WRITES = 40
+_OK = 200
+_DATABASE_BYTES = "SELECT pg_database_size(current_database())"
+_NEW_LARGE, _NEW, _HIT, _WRITE = "new, largest", "new, others", "exact hit", "write"
+
+
+@dataclass(slots=True)
+class RegionCost:
+    """latencies: by what is asked. start_s: of the gateway, until it is ready."""
+
+    start_s: float
+    latencies: dict[str, Latencies] = field(
+        default_factory=lambda: {each: Latencies() for each in (_NEW_LARGE, _NEW, _HIT, _WRITE)}
+    )
+    gateway_mb: float = 0.0
+    database_mb: float = 0.0
+    redis_mb: float = 0.0
+
+    def measure_memory(self, gateway: GatewayProcess, region: Region) -> None:
+        assert region.node is not None, "each region has a PostgreSQL"
+        self.gateway_mb = memory.megabytes({gateway.pid})
+        self.database_mb = memory.megabytes(memory.tree({region.node.pid}))
+        self.redis_mb = memory.megabytes({region.redis.pid})
+
+
+def sizes(chunks: int, tenants: int) -> Mapping[str, int]:
+    """The number of chunks of each tenant: the second has half of the first's, as Zipf's law."""
+    shares = [1 / rank for rank in range(1, tenants + 1)]
+    scale = chunks / sum(shares)
+    return {f"tenant-{rank}": max(1, round(scale * share)) for rank, share in enumerate(shares, 1)}
+
+
+def measure(run: EdgesRun) -> Section:
+    tenants = sizes(run.options.chunks, run.options.tenants)
+    with (
+        regions.running(reads_standby=True, delays=run.options.delays, far=(A,)) as started,
+        ExitStack() as stack,
+    ):
+        begun_s = time.monotonic()
+        fill = corpus.fill(
+            started.primary.url,
+            generated_corpus.passages(),
+            tenants,
+            seed=generated_corpus.SEED,
+        )
+        uvloop.run(fill)
+        far = started.by_name[A].node
+        assert far is not None, "it was built"
+        started.primary.wait_for(far)
+        fill_s = time.monotonic() - begun_s
+        run.console.print(f"filled in {fill_s:.0f} s")
+        costs: dict[str, RegionCost] = {}
+        gateways: dict[str, GatewayProcess] = {}
+        for name, region in started.by_name.items():
+            gateways[name] = region.gateway({}, leased=True)
+            stack.callback(gateways[name].stop)
+            begun_s = time.monotonic()
+            gateways[name].start()
+            costs[name] = RegionCost(time.monotonic() - begun_s)
+        uvloop.run(_ask(run, started, gateways, list(tenants), costs))
+        for name, region in started.by_name.items():
+            costs[name].measure_memory(gateways[name], region)
+        database_bytes = int(started.programs.ask(started.primary.sockets, _DATABASE_BYTES))
+    return _section(tenants, costs, fill_s, database_bytes)
+
+
+async def _ask(
+    run: EdgesRun,
+    started: Regions,
+    gateways: Mapping[str, GatewayProcess],
+    tenants: Sequence[str],
+    costs: Mapping[str, RegionCost],
+) -> None:
+    random = Random(run.options.seed)  # noqa: S311  no secret
+    others = tenants[_LARGEST:]
+    asked = [*tenants[:_LARGEST], *random.sample(others, min(_ASKED - _LARGEST, len(others)))]
+    operator = callers.at(gateways[HOME].url, started.admin_key)
+    keys = [await _new_key(operator, tenant) for tenant in asked]
+    at = {
+        name: [callers.at(gateway.url, key) for key in keys] for name, gateway in gateways.items()
+    }
+    questions = generated_corpus.questions()
+    for name, here in at.items():
+        one_way_ms = started.way_ms(name, HOME)
+        await callers.until_leased(here[0], next(questions), one_way_ms)
+        for caller in here:
+            await _search(caller, "what everybody asks")
+    for _ in range(_ROUNDS):
+        for number in range(len(asked)):
+            for name, here in at.items():
+                what = _NEW_LARGE if number < _LARGEST else _NEW
+                costs[name].latencies[what].add(await _search(here[number], next(questions)))
+                seconds = await _search(here[number], "what everybody asks")
+                costs[name].latencies[_HIT].add(seconds)
+    for number in range(_WRITES):
+        for name, here in at.items():
+            reply = await here[number % len(here)].put("written", f"Number {number} of {name}.")
+            assert reply.status in (200, 201), reply.body
+            costs[name].latencies[_WRITE].add(reply.seconds)
+    await asyncio.gather(*(caller.connection.close() for here in at.values() for caller in here))
+
+
+async def _new_key(operator: Caller, tenant: str) -> str:
+    body = orjson.dumps({"tenant": tenant, "subject": "bench", "groups": ["readers"]})
+    reply = await operator.connection.send(Call("POST", "/v1/keys", body), operator.key)
+    assert reply.status == 201, reply.body
+    key: str = orjson.loads(reply.body)["key"]
+    return key
+
+
+async def _search(caller: Caller, question: str) -> float:
+    reply = await caller.search(question)
+    assert reply.status == _OK, reply.body
+    return reply.seconds
+
+
+def _section(
+    tenants: Mapping[str, int],
+    costs: Mapping[str, RegionCost],
+    fill_s: float,
+    database_bytes: int,
+) -> Section:
+    chunks = sum(tenants.values())
+    largest = ", ".join(f"{size:,}" for size in list(tenants.values())[:_LARGEST])
+    head = ("region", "asked", "P50 ms", "P99 ms", "longest ms", "times")
+    rows = [
+        (
+            name,
+            what,
+            *(f"{latencies.percentile_ms(percentile):,.2f}" for percentile in (50, 99, 100)),
+            f"{latencies.count:,}",
+        )
+        for name, cost in costs.items()
+        for what, latencies in cost.latencies.items()
+    ]
+    server_head = ("region", "seconds to start", "gateway MB", "PostgreSQL MB", "Redis MB")
+    server_rows = [
+        (
+            name,
+            f"{cost.start_s:.1f}",
+            *(f"{each:,.0f}" for each in (cost.gateway_mb, cost.database_mb, cost.redis_mb)),
+        )
+        for name, cost in costs.items()
+    ]
+    text = (
+        f"{chunks:,} chunks in {len(tenants):,} tenants, in two regions: *home*, and *a*, which "
+        "reads from its standby. The sizes of the tenants follow Zipf's law: the largest have "
+        f"{largest} chunks, the median has {sorted(tenants.values())[len(tenants) // 2]:,}. Rows "
+        "are inserted in batches without the writer, from generated passages whose vectors are "
+        f"rotated a little each time; that, the indexes and the standby take {fill_s:,.0f} s. "
+        f"{min(_ASKED, len(tenants))} tenants are asked, the {_LARGEST} largest and others by "
+        f"chance, one request at a time: {_ROUNDS} times a new question and a repeated one in each "
+        "region. Gateways have the default settings: a tenant that is asked often is loaded into "
+        "memory meanwhile.\n\n"
+        f"{table(head, rows)}\n\n"
+        "Memory is PSS, in which a page that processes share is counted once, after all requests. "
+        f"The database has {database_bytes / 1e9:.2f} GB, {database_bytes / chunks:,.0f} bytes a "
+        "chunk, and its standby as much.\n\n"
+        f"{table(server_head, server_rows)}"
+    )
+    figures: dict[str, Any] = {
+        name: {
+            "start_s": cost.start_s,
+            "gateway_mb": cost.gateway_mb,
+            "database_mb": cost.database_mb,
+            "redis_mb": cost.redis_mb,
+            "latencies": {what: values.as_json() for what, values in cost.latencies.items()},
+        }
+        for name, cost in costs.items()
+    }
+    figures |= {
+        "chunks": chunks,
+        "tenants": len(tenants),
+        "fill_s": fill_s,
+        "database_bytes": database_bytes,
+    }
+    return Section("A large deployment", text, figures, [])

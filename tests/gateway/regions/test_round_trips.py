@@ -1,0 +1,135 @@
+"""How many round trips in a row a far gateway waits for; a relay delays each and counts them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.regions.announcer import Announcer
+from gateway.regions.lease_keeper import LeaseKeeper
+from gateway.settings import Settings
+from index.postgres.database import connect
+from index.regions.read_lease_store import ReadLeaseStore
+from index.search.query_embedder import Embedder
+from index.tenants.tenant_store import TenantStore
+from loadtests.servers import round_trips
+from loadtests.servers.round_trips import RoundTrips
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+# Each way: a gateway's own work between two requests takes less, also on a busy machine.
+_WAY_S = 0.04
+_LAST_PREPARED = "tenant of the cache"  # in the text of `change_log.since`
+_CONNECTIONS = 2  # on which it is prepared
+# What is measured on a quiet machine, and half as much: work in the background that takes its turn
+# between two requests of a busy one adds to the count.
+_START_MAX, _SEARCH_MAX, _WRITE_MAX = 28 + 14, 6 + 6, 18 + 9
+# TCP, a login of three, LISTEN, the preparation of the renewal, and the renewal.
+_LEASE_AGAIN_MAX = 7
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(
+        update={"region": "home", "cache_audit_per_mille": 0, "read_lease_s": 3.0}
+    )
+
+
+@pytest.fixture
+async def trips(database_url: str) -> AsyncIterator[RoundTrips]:
+    async with round_trips.relay(database_url, _WAY_S) as relayed:
+        yield relayed
+
+
+@pytest.fixture
+def far_settings(settings: Settings, trips: RoundTrips) -> Settings:
+    return settings.model_copy(
+        update={
+            "region": "far",
+            "database_url": SecretStr(trips.url),
+            "cache_prefix": f"far-{settings.cache_prefix}",
+        }
+    )
+
+
+@asynccontextmanager
+async def ready(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    async with running(settings, embedder) as started:
+        assert (await started.client.get("/readyz")).status_code == 200
+        yield started
+
+
+async def has_prepared(trips: RoundTrips) -> None:
+    """Wait until the gateway has prepared the statements of its first write."""
+    async with asyncio.timeout(10):
+        while sum(_LAST_PREPARED in request.text for request in trips.requests) < _CONNECTIONS:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(2 * _WAY_S)  # the reply is under way
+
+
+async def test_a_far_gateway_starts_answers_and_writes_within_some_round_trips(
+    gateway: Gateway, ana: Caller, far_settings: Settings, trips: RoundTrips, embedder: Embedder
+) -> None:
+    await ana.put("leave", "Everybody has 25 days of leave.", readers=["tenant"])
+
+    starting = trips.count()
+    async with ready(far_settings, embedder) as far:
+        starting.end()
+        with trips.counting() as searching:
+            assert await far.as_(ana).found("how many days of leave") == ["leave"]
+        await has_prepared(trips)
+        with trips.counting() as writing:
+            await far.as_(ana).put("carry", "Five days are carried over.")
+
+    assert starting.total <= _START_MAX, str(starting)
+    assert searching.total <= _SEARCH_MAX, str(searching)
+    assert writing.total <= _WRITE_MAX, str(writing)
+
+
+async def test_without_a_lease_an_exact_hit_takes_one_round_trip(
+    gateway: Gateway, ana: Caller, far_settings: Settings, trips: RoundTrips, embedder: Embedder
+) -> None:
+    await ana.put("leave", "Everybody has 25 days of leave.")
+    totals = []
+    async with ready(far_settings.model_copy(update={"region": None}), embedder) as far:
+        for _ in range(7):
+            with trips.counting() as asking:
+                await far.as_(ana).search("days of leave")
+            totals.append(asking.total)
+
+    assert sorted(totals)[len(totals) // 2] == 1, totals
+
+
+async def test_after_a_cut_a_lease_is_held_again_within_seven_round_trips(
+    gateway: Gateway, trips: RoundTrips
+) -> None:
+    async with (
+        Announcer(3.0).running() as announcer,
+        connect(
+            trips.url,
+            connections_max=2,
+            statement_timeout_s=10,
+            observe=lambda _name, _seconds: None,
+            announce=announcer,
+        ) as database,
+    ):
+        store = ReadLeaseStore(database)
+        keeper = LeaseKeeper(store, TenantStore(database), "far", duration_s=3.0)
+        async with keeper.running(), asyncio.timeout(20):
+            await until(keeper, is_held=True)
+            with trips.counting() as returning:
+                trips.cut()
+                await until(keeper, is_held=False)
+                await until(keeper, is_held=True)
+
+    (listening,) = [each.connection for each in returning.requests if "LISTEN" in each.text]
+    requests = [each for each in returning.requests if each.connection == listening]
+    assert len(requests) <= _LEASE_AGAIN_MAX, str(returning)
+
+
+async def until(keeper: LeaseKeeper, *, is_held: bool) -> None:
+    while keeper.is_held != is_held:
+        await asyncio.sleep(0.002)

@@ -1,0 +1,38 @@
+"""What the connections of a pool know of the server's types."""
+
+import pytest
+from pgvector import HalfVector, Vector
+
+from index.postgres.connections import pool
+from index.postgres.driver_connection import ServerTypes
+from index.postgres.function_roles import Connection
+
+pytestmark = pytest.mark.anyio
+
+_ARRAYS = "SELECT ARRAY['[1]'::public.halfvec], ARRAY[1::bigint], ARRAY['a'::bytea]"
+
+
+async def test_types_that_were_created_anew_are_noticed_by_the_next_connection(
+    database_url: str, connection: Connection
+) -> None:
+    types = ServerTypes()
+    async with pool(database_url, 1, 10, types=types) as opened:
+        assert await opened.fetchval("SELECT '[1]'::public.vector") == Vector([1])
+
+    await connection.execute("DROP EXTENSION vector CASCADE; CREATE EXTENSION vector")
+
+    async with pool(database_url, 1, 10, types=types) as opened:
+        assert await opened.fetchval("SELECT '[1]'::public.vector") == Vector([1])
+
+
+async def test_a_second_connection_reads_and_writes_the_same_values(database_url: str) -> None:
+    async with (
+        pool(database_url, 2, 10) as opened,
+        opened.acquire() as first,
+        opened.acquire() as second,
+    ):
+        for each in (first, second):
+            (row,) = await each.fetch(_ARRAYS)
+            assert tuple(row) == ([HalfVector([1])], [1], [b"a"])
+            given = await each.fetchval("SELECT $1::public.halfvec[]", [HalfVector([2])])
+            assert given == [HalfVector([2])]
