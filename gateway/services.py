@@ -48,6 +48,8 @@ from gateway.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
+from gateway.subscriptions import subscription_services
+from gateway.subscriptions.subscription_services import SubscriptionServices
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
 from gateway.tracing.traced_embedder import TracedEmbedder
@@ -89,6 +91,7 @@ class Services:
     sources: SourceServices
     vector_stores: VectorStoreServices
     curation: CurationServices
+    subscriptions: SubscriptionServices
     admin: AdminServices
     worker: WorkerServices
     state_sampler: StateSampler
@@ -203,6 +206,9 @@ async def _join_rooms(
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, asked_questions, documents.writer),
+            subscriptions=subscription_services.build(
+                settings, metrics.subscriptions, stores, search, auth
+            ),
             admin=admin_services.build(settings, metrics, stores, store, usage, search_statistics),
             worker=worker_services.build(
                 settings, metrics.work, stores, metered, documents, sources, tracing
@@ -221,6 +227,7 @@ async def _join_rooms(
             lease.running(),
             search.low_confidence.background_flush(),
             search.shard_auditor.running(),
+            services.subscriptions.follower.running(),
         ):
             yield services
             await caches.answers.drain_background()

@@ -15,6 +15,7 @@ from gateway.api import (
     openapi,
     parameters,
     rag_routes,
+    subscription_routes,
     vector_store_routes,
 )
 from gateway.caching import semantic_endpoints, semantic_schemas
@@ -307,6 +308,7 @@ ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.admin, admin_routes.ROUTES),
     *_in_room(lambda services: services.vector_stores, vector_store_routes.ROUTES),
     *_in_room(lambda services: services.answer, rag_routes.ANSWER),
+    *_in_room(lambda services: services.subscriptions, subscription_routes.ROUTES),
     *_in_room(lambda services: services.curation, rag_routes.CURATION),
 )
 ROUTES = tuple(route for route, _ in ROOM_ROUTES)

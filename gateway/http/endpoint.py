@@ -70,6 +70,8 @@ class Endpoint:
             if trace.counters:
                 header = http.admission.ratelimit_header(trace.counters)
                 response.raw_headers.append((b"ratelimit", header))
+            if self._route.is_long_lived:
+                slot.end()
             await response(scope, receive, send)
         finally:
             slot.end()

@@ -1,0 +1,98 @@
+-- Subscriptions, and the events that reported their answers.
+
+-- fragment: columns
+subscription_id, tenant, subject, key_id, search, reports_hits, interval_ms, created_at, number, revision,
+reported_at
+
+-- name: lock_tenant
+-- $1 tenant: its subscriptions are counted one creation at a time.
+SELECT true FROM tenants WHERE tenant = $1 AND NOT is_being_deleted FOR NO KEY UPDATE;
+
+-- name: counts
+-- $1 tenant, $2 subject.
+SELECT count(*) AS tenant_count, count(*) FILTER (WHERE subject = $2) AS subject_count
+FROM subscriptions WHERE tenant = $1;
+
+-- name: create
+INSERT INTO subscriptions (subscription_id, tenant, subject, key_id, search, reports_hits, interval_ms)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+RETURNING :columns;
+
+-- name: get
+-- $1 tenant, $2 subject, $3 subscription.
+SELECT :columns FROM subscriptions WHERE tenant = $1 AND subject = $2 AND subscription_id = $3;
+
+-- name: page
+-- $1 tenant, $2 subject, $3 the last identifier of the previous page, $4 limit.
+SELECT :columns FROM subscriptions WHERE tenant = $1 AND subject = $2 AND subscription_id > $3
+ORDER BY subscription_id LIMIT $4;
+
+-- name: delete
+-- $1 tenant, $2 subject, $3 subscription. Those who listen to it hear that it ended.
+WITH deleted AS (
+    DELETE FROM subscriptions WHERE tenant = $1 AND subject = $2 AND subscription_id = $3
+    RETURNING subscription_id
+)
+SELECT
+    subscription_id,
+    pg_notify('nearhit_subscriptions', json_build_object('subscription', subscription_id)::text)
+FROM deleted;
+
+-- name: delete_unused
+-- $1 seconds without use, $2 limit.
+WITH deleted AS (
+    DELETE FROM subscriptions WHERE subscription_id = ANY (ARRAY(
+        SELECT subscription_id FROM subscriptions WHERE used_at < now() - make_interval(secs => $1)
+        ORDER BY used_at LIMIT $2
+    ))
+    RETURNING subscription_id
+)
+SELECT
+    subscription_id,
+    pg_notify('nearhit_subscriptions', json_build_object('subscription', subscription_id)::text)
+FROM deleted;
+
+-- name: record_use
+-- $1 subscription.
+UPDATE subscriptions SET used_at = now() WHERE subscription_id = $1;
+
+-- name: existing
+-- $1 subscriptions: those of them that exist.
+SELECT subscription_id FROM subscriptions WHERE subscription_id = ANY ($1::text[]);
+
+-- name: event
+-- $1 subscription, $2 number.
+SELECT digest, hits FROM subscription_events WHERE subscription_id = $1 AND number = $2;
+
+-- name: record_event
+-- $1 subscription, $2 digest of the answer, $3 history, $4 and $5 the revisions at which it is correct, of
+-- the tenant and of the public partition, the latter null if the answer does not depend on it, $6 hits,
+-- $7 how many events are kept. An answer that the last event reported already makes no new event.
+--
+-- `number` is null if the subscription is gone, or an event of a later revision is stored.
+WITH updated AS (
+    UPDATE subscriptions SET
+        number = number + (digest IS DISTINCT FROM $2)::integer,
+        digest = $2,
+        history = $3,
+        revision = $4,
+        public_revision = coalesce($5, public_revision),
+        used_at = now(),
+        reported_at = CASE WHEN digest IS DISTINCT FROM $2 THEN now() ELSE reported_at END
+    WHERE subscription_id = $1
+      AND (history IS DISTINCT FROM $3 OR (revision <= $4 AND coalesce(public_revision <= $5, true)))
+    RETURNING subscription_id, number
+),
+stored AS (
+    INSERT INTO subscription_events (subscription_id, number, digest, hits)
+    SELECT subscription_id, number, $2, $6 FROM updated
+    ON CONFLICT (subscription_id, number) DO NOTHING
+),
+pruned AS (
+    DELETE FROM subscription_events USING updated
+    WHERE subscription_events.subscription_id = updated.subscription_id
+      AND subscription_events.number <= updated.number - $7::bigint
+)
+SELECT
+    (SELECT number FROM updated) AS number,
+    EXISTS (SELECT FROM subscriptions WHERE subscription_id = $1) AS is_there;
