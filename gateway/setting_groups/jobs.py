@@ -30,6 +30,9 @@ class JobSettings(BaseSettings):
         description="delay before a job's second attempt; it doubles with each attempt, up to 5 "
         "minutes",
     )
+    subscription_retention_days: PositiveInt = Field(
+        30, description="days after which a subscription that nobody listens to is deleted"
+    )
     job_retention_s: PositiveFloat = Field(
         604_800.0, description="retention of completed jobs; failed jobs are kept"
     )

@@ -36,6 +36,7 @@ from index.tenants.principals import Principal, PrincipalStore
 _POLL_S = 2.0
 _POLL_TIMEOUT_S = 5.0
 _RECONNECT_S = 0.5
+_USE_S = 3_600.0  # between two notes that a subscription is in use
 _COMPUTATIONS_MAX = 4  # at once, so that a change which concerns many leaves room for searches
 
 log = structlog.get_logger()
@@ -179,9 +180,12 @@ class ChangeFollower:
             answer = await self._compute(search, revisions)
         self._count("computed")
         self._wake(state.pinned.keep(search.key, answer), time.monotonic())
+        for partition, revision in list(state.announced.items()):  # while nothing was pinned
+            self._follow_soon(tenant, state, partition, revision)
         return ValidAnswer(answer, answer.as_of)
 
     async def _listen(self) -> None:
+        used_s = time.monotonic()
         while True:
             await self._is_watched.wait()
             try:
@@ -190,6 +194,9 @@ class ChangeFollower:
                     while self._watchers:
                         async with asyncio.timeout(_POLL_TIMEOUT_S):
                             await self._poll(session)
+                        if time.monotonic() - used_s > _USE_S:
+                            await self._subscriptions.record_use(self._watchers)
+                            used_s = time.monotonic()
                         await asyncio.sleep(self._poll_s)
             except (DatabaseUnavailable, TimeoutError) as error:
                 log.warning("subscriptions", state="deaf", detail=str(error))

@@ -25,7 +25,7 @@ async def get_events(context: RequestContext[SubscriptionServices]) -> Response:
     subscription = await find(context, principal)
     if services.follower.receivers(subscription.subscription_id) >= STREAMS_MAX:
         raise problems.rate_limited("streams of this subscription", 1)
-    await services.store.record_use(subscription.subscription_id)
+    await services.store.record_use([subscription.subscription_id])
     last_event = parse_event_id(context.request.headers.get("last-event-id", ""))
     watcher = SubscriptionWatcher(services.watchers, subscription, principal, last_event)
     stream = partial(send_events, services, watcher, subscription.interval_ms / 1000)

@@ -101,7 +101,7 @@ async def find(context: RequestContext[SubscriptionServices], principal: Princip
 def to_answer(subscription: Subscription) -> SubscriptionAnswer:
     return SubscriptionAnswer(
         id=subscription.subscription_id,
-        search=SearchBody.model_validate(subscription.search, strict=False),
+        search=dict(subscription.search),
         deliver=DeliverBody(
             hits="changes" if subscription.reports_hits else "none",
             interval_ms=subscription.interval_ms,

@@ -1,7 +1,7 @@
 """The request and response bodies of subscriptions, and the data of their events."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -44,7 +44,7 @@ class SubscriptionBody(Body):
 
 class SubscriptionAnswer(Body):
     id: str
-    search: SearchBody
+    search: dict[str, Any] = Field(description="the search, as the subscriber sent it")
     deliver: DeliverBody
     created_at: datetime
     number: int = Field(description="of the last event; 0 before the first one")

@@ -53,8 +53,13 @@ SELECT
 FROM deleted;
 
 -- name: record_use
--- $1 subscription.
-UPDATE subscriptions SET used_at = now() WHERE subscription_id = $1;
+-- $1 subscriptions. Rows are locked in one order, so that concurrent calls can't deadlock.
+WITH used AS (
+    SELECT subscription_id FROM subscriptions WHERE subscription_id = ANY ($1::text[])
+    ORDER BY subscription_id FOR NO KEY UPDATE
+)
+UPDATE subscriptions SET used_at = now() FROM used
+WHERE subscriptions.subscription_id = used.subscription_id;
 
 -- name: existing
 -- $1 subscriptions: those of them that exist.

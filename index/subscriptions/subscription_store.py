@@ -119,8 +119,8 @@ class SubscriptionStore:
         """Delete subscriptions that nobody has used for so long; how many."""
         return len(await self._database.rows("subscriptions.delete_unused", unused_s, limit))
 
-    async def record_use(self, subscription_id: str) -> None:
-        await self._database.rows("subscriptions.record_use", subscription_id)
+    async def record_use(self, subscription_ids: Collection[str]) -> None:
+        await self._database.rows("subscriptions.record_use", list(subscription_ids))
 
     async def existing(self, subscription_ids: Collection[str]) -> set[str]:
         rows = await self._database.rows("subscriptions.existing", list(subscription_ids))

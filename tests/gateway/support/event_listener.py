@@ -41,13 +41,13 @@ class EventListener:
         await self.until(lambda listener: listener.documents == list(documents))
 
     async def listen(self, caller: Caller, subscription_id: str) -> None:
-        """Read the stream to its end."""
+        """Read the stream to its end. Raises `httpx2.HTTPError`."""
         headers = {"Authorization": f"Bearer {caller.key}"}
         if self.last_event_id:
             headers["Last-Event-ID"] = self.last_event_id
         path = f"/v1/subscriptions/{subscription_id}/events"
         async with caller.client.stream("GET", path, headers=headers, timeout=None) as answer:
-            assert answer.status_code == 200, await answer.aread()
+            answer.raise_for_status()
             async for fields in _events(answer):
                 await self._hear(fields)
         self.is_over = True
