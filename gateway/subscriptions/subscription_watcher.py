@@ -176,7 +176,9 @@ class SubscriptionWatcher:
             self._seen = SeenAnswer(last.number, answer.digest, answer.references)
             return self._seen
         try:
-            stored = await self._services.store.event(self.subscription_id, last.number)
+            stored = await self._services.store.event(
+                self.tenant, self.subscription_id, last.number
+            )
         except IndexStoreError:
             self._last_event = last
             raise
@@ -188,6 +190,7 @@ class SubscriptionWatcher:
     async def _number(self, answer: WatchedAnswer, valid_until: Revisions) -> int | None:
         """The number of the event that reports the answer. Raises `SubscriptionEnded`."""
         record = await self._services.store.record_event(
+            self.tenant,
             self.subscription_id,
             StoredEvent(
                 answer.digest,

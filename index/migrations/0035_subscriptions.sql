@@ -30,6 +30,7 @@ CREATE INDEX ON subscriptions (used_at);
 -- of them hears only what has changed since.
 --   hits: of each hit its chunk, its document and the digest of its fields; no text.
 CREATE TABLE subscription_events (
+    tenant          text NOT NULL,
     subscription_id text NOT NULL REFERENCES subscriptions ON DELETE CASCADE,
     number          bigint NOT NULL,
     digest          bytea NOT NULL,

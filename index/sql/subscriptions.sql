@@ -66,38 +66,40 @@ WHERE subscriptions.subscription_id = used.subscription_id;
 SELECT subscription_id FROM subscriptions WHERE subscription_id = ANY ($1::text[]);
 
 -- name: event
--- $1 subscription, $2 number.
-SELECT digest, hits FROM subscription_events WHERE subscription_id = $1 AND number = $2;
+-- $1 tenant, $2 subscription, $3 number.
+SELECT digest, hits FROM subscription_events
+WHERE tenant = $1 AND subscription_id = $2 AND number = $3;
 
 -- name: record_event
--- $1 subscription, $2 digest of the answer, $3 history, $4 and $5 the revisions at which it is correct, of
--- the tenant and of the public partition, the latter null if the answer does not depend on it, $6 hits,
--- $7 how many events are kept. An answer that the last event reported already makes no new event.
+-- $1 tenant, $2 subscription, $3 digest of the answer, $4 history, $5 and $6 the revisions at which it is
+-- correct, of the tenant and of the public partition, the latter null if the answer does not depend on it,
+-- $7 hits, $8 how many events are kept. An answer that the last event reported already makes no new event.
 --
 -- `number` is null if the subscription is gone, or an event of a later revision is stored.
 WITH updated AS (
     UPDATE subscriptions SET
-        number = number + (digest IS DISTINCT FROM $2)::integer,
-        digest = $2,
-        history = $3,
-        revision = $4,
-        public_revision = coalesce($5, public_revision),
+        number = number + (digest IS DISTINCT FROM $3)::integer,
+        digest = $3,
+        history = $4,
+        revision = $5,
+        public_revision = coalesce($6, public_revision),
         used_at = now(),
-        reported_at = CASE WHEN digest IS DISTINCT FROM $2 THEN now() ELSE reported_at END
-    WHERE subscription_id = $1
-      AND (history IS DISTINCT FROM $3 OR (revision <= $4 AND coalesce(public_revision <= $5, true)))
-    RETURNING subscription_id, number
+        reported_at = CASE WHEN digest IS DISTINCT FROM $3 THEN now() ELSE reported_at END
+    WHERE tenant = $1 AND subscription_id = $2
+      AND (history IS DISTINCT FROM $4 OR (revision <= $5 AND coalesce(public_revision <= $6, true)))
+    RETURNING tenant, subscription_id, number
 ),
 stored AS (
-    INSERT INTO subscription_events (subscription_id, number, digest, hits)
-    SELECT subscription_id, number, $2, $6 FROM updated
+    INSERT INTO subscription_events (tenant, subscription_id, number, digest, hits)
+    SELECT tenant, subscription_id, number, $3, $7 FROM updated
     ON CONFLICT (subscription_id, number) DO NOTHING
 ),
 pruned AS (
     DELETE FROM subscription_events USING updated
-    WHERE subscription_events.subscription_id = updated.subscription_id
-      AND subscription_events.number <= updated.number - $7::bigint
+    WHERE subscription_events.tenant = updated.tenant
+      AND subscription_events.subscription_id = updated.subscription_id
+      AND subscription_events.number <= updated.number - $8::bigint
 )
 SELECT
     (SELECT number FROM updated) AS number,
-    EXISTS (SELECT FROM subscriptions WHERE subscription_id = $1) AS is_there;
+    EXISTS (SELECT FROM subscriptions WHERE tenant = $1 AND subscription_id = $2) AS is_there;

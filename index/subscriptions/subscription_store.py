@@ -126,9 +126,9 @@ class SubscriptionStore:
         rows = await self._database.rows("subscriptions.existing", list(subscription_ids))
         return {row["subscription_id"] for row in rows}
 
-    async def event(self, subscription_id: str, number: int) -> StoredEvent | None:
+    async def event(self, tenant: str, subscription_id: str, number: int) -> StoredEvent | None:
         """What an event reported; None if it is no longer stored."""
-        row = await self._database.row("subscriptions.event", subscription_id, number)
+        row = await self._database.row("subscriptions.event", tenant, subscription_id, number)
         if row is None:
             return None
         hits = tuple(
@@ -138,6 +138,7 @@ class SubscriptionStore:
 
     async def record_event(
         self,
+        tenant: str,
         subscription_id: str,
         event: StoredEvent,
         *,
@@ -151,6 +152,7 @@ class SubscriptionStore:
         """
         row = await self._database.row(
             "subscriptions.record_event",
+            tenant,
             subscription_id,
             event.digest,
             history,

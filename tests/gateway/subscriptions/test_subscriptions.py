@@ -168,12 +168,9 @@ async def test_what_nobody_listens_to_is_deleted_after_a_time(
     gateway: Gateway, database_url: str, settings: Settings, embedder: Embedder
 ) -> None:
     ana = await gateway.caller("ana")
-    old, new = await subscribe(ana, "leave"), await subscribe(ana, "leave")
-    await run_sql(
-        database_url,
-        "UPDATE subscriptions SET used_at = now() - interval '31 days' "
-        f"WHERE subscription_id = '{old}'",
-    )
+    old = await subscribe(ana, "leave")
+    await run_sql(database_url, "UPDATE subscriptions SET used_at = now() - interval '31 days'")
+    new = await subscribe(ana, "leave")
     listed = await _ids(ana)
     async with open_services(settings, Metrics(), embedder) as services:
         await delete_unused_subscriptions(services.worker)
