@@ -37,7 +37,7 @@ _POLL_S = 2.0
 _POLL_TIMEOUT_S = 5.0
 _RECONNECT_S = 0.5
 _USE_S = 3_600.0  # between two notes that a subscription is in use
-_COMPUTATIONS_MAX = 4  # at once, so that a change which concerns many leaves room for searches
+_COMPUTATIONS_MAX = 8  # at once, so that a change which concerns many leaves room for searches
 
 log = structlog.get_logger()
 

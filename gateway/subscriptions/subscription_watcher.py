@@ -156,7 +156,7 @@ class SubscriptionWatcher:
         seen = await self._what_is_seen(answer)
         if seen is not None and seen.digest == answer.digest:
             return None
-        number = await self._number(answer, valid.valid_until)
+        number = await self._number(seen, answer, valid.valid_until)
         if number is None:  # another process has reported the answer of a later revision
             self.wake(time.monotonic())
             return None
@@ -187,7 +187,9 @@ class SubscriptionWatcher:
             self._seen = SeenAnswer(last.number, stored.digest, references)
         return self._seen
 
-    async def _number(self, answer: WatchedAnswer, valid_until: Revisions) -> int | None:
+    async def _number(
+        self, seen: SeenAnswer | None, answer: WatchedAnswer, valid_until: Revisions
+    ) -> int | None:
         """The number of the event that reports the answer. Raises `SubscriptionEnded`."""
         record = await self._services.store.record_event(
             self.tenant,
@@ -198,6 +200,7 @@ class SubscriptionWatcher:
                 if self._subscription.reports_hits
                 else [],
             ),
+            after=0 if seen is None else seen.number,
             history=valid_until.history,
             revision=valid_until.by_partition[self.tenant],
             public_revision=valid_until.by_partition.get(PUBLIC),

@@ -73,12 +73,19 @@ WHERE tenant = $1 AND subscription_id = $2 AND number = $3;
 -- name: record_event
 -- $1 tenant, $2 subscription, $3 digest of the answer, $4 history, $5 and $6 the revisions at which it is
 -- correct, of the tenant and of the public partition, the latter null if the answer does not depend on it,
--- $7 hits, $8 how many events are kept. An answer that the last event reported already makes no new event.
+-- $7 hits, $8 how many events are kept, $9 the number of the last event that the receiver has, or 0. An
+-- answer that the last event reported already makes no new event.
+--
+-- The commit does not wait for the disk: if the server crashes, the next event may get a lost number, but
+-- not the digest in its id, and none that the receiver has.
 --
 -- `number` is null if the subscription is gone, or an event of a later revision is stored.
 WITH updated AS (
     UPDATE subscriptions SET
-        number = number + (digest IS DISTINCT FROM $3)::integer,
+        number = CASE
+            WHEN digest IS DISTINCT FROM $3 OR number <= $9::bigint THEN greatest(number, $9::bigint) + 1
+            ELSE number
+        END,
         digest = $3,
         history = $4,
         revision = $5,
@@ -102,4 +109,5 @@ pruned AS (
 )
 SELECT
     (SELECT number FROM updated) AS number,
+    set_config('synchronous_commit', 'off', true) AS synchronous_commit,
     EXISTS (SELECT FROM subscriptions WHERE tenant = $1 AND subscription_id = $2) AS is_there;

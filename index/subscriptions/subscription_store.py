@@ -142,13 +142,15 @@ class SubscriptionStore:
         subscription_id: str,
         event: StoredEvent,
         *,
+        after: int,
         history: str,
         revision: int,
         public_revision: int | None,
     ) -> EventRecord | None:
         """Number the event that reports an answer, in one statement; None without a subscription.
 
-        Events are numbered in the order of the revisions at which their answers are correct.
+        after: the number of the last event that the receiver has, or 0. Events are numbered in the
+        order of the revisions at which their answers are correct.
         """
         row = await self._database.row(
             "subscriptions.record_event",
@@ -160,6 +162,7 @@ class SubscriptionStore:
             public_revision,
             event.hits,
             EVENTS_KEPT,
+            after,
         )
         assert row is not None
         return EventRecord(row["number"]) if row["is_there"] else None
