@@ -194,6 +194,9 @@ async def _join_rooms(
             settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage
         )
         sources = source_services.build(settings, stores, documents.writer)
+        subscriptions = subscription_services.build(
+            settings, metrics.subscriptions, stores, search, auth
+        )
         services = Services(
             settings=settings,
             stores=stores,
@@ -206,12 +209,17 @@ async def _join_rooms(
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, asked_questions, documents.writer),
-            subscriptions=subscription_services.build(
-                settings, metrics.subscriptions, stores, search, auth
-            ),
+            subscriptions=subscriptions,
             admin=admin_services.build(settings, metrics, stores, store, usage, search_statistics),
             worker=worker_services.build(
-                settings, metrics.work, stores, metered, documents, sources, tracing
+                settings,
+                metrics.work,
+                stores,
+                metered,
+                documents,
+                sources,
+                subscriptions.webhook_sender,
+                tracing,
             ),
             state_sampler=StateSampler(
                 metrics.state,

@@ -14,6 +14,7 @@ from index.model.quota import Quotas
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
 from index.subscriptions.subscription_store import SubscriptionStore
+from index.subscriptions.webhook_store import WebhookStore
 from index.tenants.asked_questions import AskedQuestionStore
 from index.tenants.curation import LowConfidenceStore
 from index.tenants.principals import PrincipalStore
@@ -46,6 +47,7 @@ class Stores:
     asked_questions: AskedQuestionStore
     query_gates: QueryGateStore
     subscriptions: SubscriptionStore
+    webhooks: WebhookStore
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
@@ -73,6 +75,7 @@ class Stores:
             asked_questions=AskedQuestionStore(database),
             query_gates=QueryGateStore(database),
             subscriptions=SubscriptionStore(database),
+            webhooks=WebhookStore(database),
         )
 
 

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias, get_args
 from gateway.monitoring.metric_registry import MetricRegistry
 
 Evaluation: TypeAlias = Literal["computed", "reused"]
+Delivery: TypeAlias = Literal["delivered", "failed", "given_up"]
 EventName: TypeAlias = Literal["answer", "ended"]
 
 _BUCKETS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -32,6 +33,14 @@ class SubscriptionMetrics:
         self._streams = registry.gauge(
             "subscription_streams", "Open streams of events of subscriptions.", joined="livesum"
         )
+        self._deliveries = registry.counter(
+            "webhook_deliveries",
+            "Attempts to deliver an event to a webhook, by outcome. failed: it is tried again; "
+            "given_up: it was the last attempt, and the event is a dead letter.",
+            "outcome",
+        )
+        for delivery in get_args(Delivery):
+            self._deliveries.labels(delivery)
         for outcome in get_args(Evaluation):
             self._evaluations.labels(outcome)
         for event in get_args(EventName):
@@ -42,6 +51,9 @@ class SubscriptionMetrics:
 
     def sent(self, event: EventName) -> None:
         self._events.labels(event).inc()
+
+    def delivery(self, outcome: Delivery) -> None:
+        self._deliveries.labels(outcome).inc()
 
     def delayed(self, seconds: float) -> None:
         self._delays.observe(seconds)

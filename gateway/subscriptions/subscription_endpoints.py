@@ -1,5 +1,11 @@
 """A caller subscribes to a question, lists its subscriptions, and deletes them."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
 from starlette.responses import Response
 
 from gateway import problems, schemas
@@ -8,17 +14,22 @@ from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, read_response
 from gateway.search.search_request import require_within_limits
 from gateway.search.search_schemas import SearchBody
+from gateway.subscriptions import webhook_message
 from gateway.subscriptions.subscription_schemas import (
     REFUSED_FIELDS,
     SUBSCRIPTION_ID,
+    DeadLetter,
     DeliverBody,
     SubscriptionAnswer,
     SubscriptionBody,
     SubscriptionsAnswer,
+    WebhookAnswer,
 )
 from gateway.subscriptions.subscription_services import SubscriptionServices
-from index.subscriptions.subscription_store import NewSubscription, Subscription
+from index.subscriptions.subscription_store import NewSubscription, NewWebhook, Subscription
+from index.subscriptions.webhook_store import Webhook
 from index.tenants.principals import Principal
+from ingest.web import urls
 
 _PAGE_MAX = 100
 
@@ -29,6 +40,7 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
     body = context.parse_body(SubscriptionBody)
     require_watchable(body.search)
     require_within_limits(body.search, services.settings, "search.")
+    webhook = _new_webhook(services, principal, body)
     subscription = await services.store.create(
         NewSubscription(
             subscription_id=new_id("sub"),
@@ -38,11 +50,16 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
             search=body.search.model_dump(mode="json", exclude_unset=True),
             reports_hits=body.deliver.hits == "changes",
             interval_ms=body.deliver.interval_ms,
+            webhook=webhook,
         ),
         tenant_max=services.settings.tenant_subscriptions_max,
         subject_max=services.settings.subject_subscriptions_max,
     )
-    response = json_response(to_answer(subscription), 201)
+    answer = await _answer(services, subscription)
+    if answer.webhook is not None and webhook is not None:
+        shown = answer.webhook.model_copy(update={"secret": webhook.secret})
+        answer = answer.model_copy(update={"webhook": shown})
+    response = json_response(answer, 201)
     response.headers["Location"] = f"/v1/subscriptions/{subscription.subscription_id}"
     return response
 
@@ -52,6 +69,28 @@ def require_watchable(search: SearchBody) -> None:
     for name in REFUSED_FIELDS:
         if name in search.model_fields_set:
             raise problems.invalid_field(f"search.{name}", "must be absent in a subscription")
+
+
+def _new_webhook(
+    services: SubscriptionServices, principal: Principal, body: SubscriptionBody
+) -> NewWebhook | None:
+    """The webhook of the body, with a new secret; a 422 `Problem` if its URL is refused."""
+    if body.deliver.webhook is None:
+        return None
+    field = "deliver.webhook.url"
+    if principal.key_id is None:
+        raise problems.invalid_field(field, "needs a key: a web token cannot be checked later")
+    try:
+        url = urls.normalise(body.deliver.webhook.url)
+    except ValueError as error:
+        raise problems.invalid_field(field, str(error)) from None
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not services.webhook_policy.networks:
+        raise problems.invalid_field(field, "must be an https URL")
+    with suppress(ValueError):
+        if not services.webhook_policy.allows(ip_address(parts.hostname or "")):
+            raise problems.invalid_field(field, "must have a public address")
+    return NewWebhook(url, webhook_message.new_secret())
 
 
 async def list_subscriptions(context: RequestContext[SubscriptionServices]) -> Response:
@@ -67,7 +106,7 @@ async def list_subscriptions(context: RequestContext[SubscriptionServices]) -> R
     page = rows[:_PAGE_MAX]
     return read_response(
         SubscriptionsAnswer(
-            subscriptions=tuple(map(to_answer, page)),
+            subscriptions=await _answers(context.services, principal.tenant, page),
             cursor=page[-1].subscription_id if len(rows) > len(page) else None,
         )
     )
@@ -75,7 +114,7 @@ async def list_subscriptions(context: RequestContext[SubscriptionServices]) -> R
 
 async def get_subscription(context: RequestContext[SubscriptionServices]) -> Response:
     principal = (await context.authenticate()).principal
-    return read_response(to_answer(await find(context, principal)))
+    return read_response(await _answer(context.services, await find(context, principal)))
 
 
 async def delete_subscription(context: RequestContext[SubscriptionServices]) -> Response:
@@ -98,7 +137,24 @@ async def find(context: RequestContext[SubscriptionServices], principal: Princip
     return subscription
 
 
-def to_answer(subscription: Subscription) -> SubscriptionAnswer:
+async def _answer(services: SubscriptionServices, subscription: Subscription) -> SubscriptionAnswer:
+    (answer,) = await _answers(services, subscription.tenant, [subscription])
+    return answer
+
+
+async def _answers(
+    services: SubscriptionServices, tenant: str, subscriptions: Sequence[Subscription]
+) -> tuple[SubscriptionAnswer, ...]:
+    """With their webhooks."""
+    ids = [subscription.subscription_id for subscription in subscriptions]
+    webhooks = await services.webhooks.of_subscriptions(tenant, ids)
+    return tuple(
+        _to_answer(subscription, webhooks.get(subscription.subscription_id))
+        for subscription in subscriptions
+    )
+
+
+def _to_answer(subscription: Subscription, webhook: Webhook | None) -> SubscriptionAnswer:
     return SubscriptionAnswer(
         id=subscription.subscription_id,
         search=dict(subscription.search),
@@ -110,7 +166,14 @@ def to_answer(subscription: Subscription) -> SubscriptionAnswer:
         number=subscription.number,
         revision=subscription.revision,
         reported_at=subscription.reported_at,
+        webhook=None if webhook is None else _webhook(webhook),
     )
+
+
+def _webhook(webhook: Webhook) -> WebhookAnswer:
+    fields = asdict(webhook)
+    letters = [DeadLetter.model_validate(letter, strict=False) for letter in webhook.dead_letters]
+    return WebhookAnswer(**{**fields, "dead_letters": tuple(letters)})
 
 
 def _subscription_id(context: RequestContext[SubscriptionServices]) -> str:

@@ -20,6 +20,10 @@ REFUSED_FIELDS = (
 )
 
 
+class WebhookBody(Body):
+    url: Line = Field(description="an https URL; messages are sent to public addresses alone")
+
+
 class DeliverBody(Body):
     """What the subscriber is told, and how often."""
 
@@ -34,12 +38,41 @@ class DeliverBody(Body):
     )
 
 
+class DeliverWithWebhookBody(DeliverBody):
+    webhook: WebhookBody | None = Field(
+        None, description="where a worker sends each event, as Standard Webhooks has it"
+    )
+
+
 class SubscriptionBody(Body):
     search: SearchBody = Field(
         description="the search whose answer is watched, without the fields that concern one "
         f"request alone: {', '.join(f'`{name}`' for name in REFUSED_FIELDS)}"
     )
-    deliver: DeliverBody = DeliverBody()
+    deliver: DeliverWithWebhookBody = DeliverWithWebhookBody()
+
+
+class DeadLetter(Body):
+    """An event that was given up after the last attempt; the next event reports it too."""
+
+    number: int
+    given_up_at: datetime
+    error: str
+
+
+class WebhookAnswer(Body):
+    url: str
+    secret: str | None = Field(
+        None, description="verifies the signatures; shown once, when the subscription is created"
+    )
+    attempts: int = Field(description="failed attempts to deliver the event of now")
+    next_attempt_at: datetime | None
+    last_error: str | None
+    end_reason: str | None = Field(
+        description="why nothing more is sent: `revoked`, `expired`, or `gone` after an answer "
+        "with 410; null: it is active"
+    )
+    dead_letters: tuple[DeadLetter, ...] = Field(description="newest first")
 
 
 class SubscriptionAnswer(Body):
@@ -50,6 +83,7 @@ class SubscriptionAnswer(Body):
     number: int = Field(description="of the last event; 0 before the first one")
     revision: int | None = Field(description="up to which the last event's answer was correct")
     reported_at: datetime | None = Field(description="the time of the last event")
+    webhook: WebhookAnswer | None
 
 
 class SubscriptionsAnswer(Body):

@@ -10,12 +10,18 @@ from gateway.monitoring.subscription_metrics import SubscriptionMetrics
 from gateway.search.response_body import compute_answer
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices
+from gateway.setting_groups.lists import listed
 from gateway.settings import Settings
 from gateway.stores import Stores
 from gateway.subscriptions.change_follower import ChangeFollower
 from gateway.subscriptions.subscription_watcher import WatcherServices
+from gateway.subscriptions.webhook_delivery import DeliveryServices, WebhookClient
+from gateway.subscriptions.webhook_message import PAUSES_S
+from gateway.subscriptions.webhook_sender import WebhookSender
 from index.invalidation.changes import ChangeLog
 from index.subscriptions.subscription_store import SubscriptionStore
+from index.subscriptions.webhook_store import WebhookStore
+from ingest.web.addresses import AddressPolicy, parse_networks
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,10 @@ class SubscriptionServices:
     store: SubscriptionStore
     follower: ChangeFollower
     watchers: WatcherServices
+    webhooks: WebhookStore
+    webhook_policy: AddressPolicy
+    deliveries: DeliveryServices
+    webhook_sender: WebhookSender
 
 
 def build(
@@ -53,10 +63,21 @@ def build(
         compute,
         metrics.evaluated,
     )
+    watchers = WatcherServices(
+        follower, stores.subscriptions, search, authenticator, search.read_log
+    )
+    policy = AddressPolicy(parse_networks(listed(settings.webhook_networks)))
+    deliveries = DeliveryServices(
+        WebhookClient(policy), stores.webhooks, stores.principals, watchers, metrics, PAUSES_S
+    )
     return SubscriptionServices(
         settings,
         metrics,
         stores.subscriptions,
         follower,
-        WatcherServices(follower, stores.subscriptions, search, authenticator, search.read_log),
+        watchers,
+        stores.webhooks,
+        policy,
+        deliveries,
+        WebhookSender(stores.database, deliveries),
     )

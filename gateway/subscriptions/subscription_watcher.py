@@ -81,6 +81,7 @@ class SubscriptionWatcher:
         self._last_event = last_event
         self._body = schemas.parse(SearchBody, orjson.dumps(subscription.search))
         self._seen: SeenAnswer | None = None
+        self._seen_before: SeenAnswer | None = None
         self._is_deleted = False
         self._woken = asyncio.Event()
         self._woken_at_s = time.monotonic()
@@ -140,6 +141,10 @@ class SubscriptionWatcher:
         self._retry_later()
         return None
 
+    def take_back(self) -> None:
+        """The receiver did not get the last event: the next one reports what it would have."""
+        self._seen = self._seen_before
+
     async def _authenticate(self) -> tuple[SearchRequest, Revisions]:
         """The search with the rights of now, and revisions that were read with them."""
         admitted = await self._services.authenticator.confirm(self.principal)
@@ -163,6 +168,7 @@ class SubscriptionWatcher:
         if self._subscription.reports_hits:
             self._services.read_log.answer(self.principal, search.key, valid.answer.body)
         fields = self._fields(seen, answer, number, valid.valid_until)
+        self._seen_before = seen
         self._seen = SeenAnswer(number, answer.digest, answer.references)
         event_id = answer_events.event_id(number, answer.digest)
         return AnswerEvent(event_id, number, fields, since_s)

@@ -88,6 +88,7 @@ async def run_worker(
 async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
+        group.create_task(services.webhooks.run(stop))
         retention_s = services.settings.job_retention_s
         group.create_task(
             _repeat(

@@ -1,7 +1,7 @@
 """Subscriptions in PostgreSQL, with the events that reported their answers."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,15 @@ class NewSubscription:
     search: Mapping[str, Any]
     reports_hits: bool
     interval_ms: int
+    webhook: "NewWebhook | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewWebhook:
+    """secret: that signs the messages."""
+
+    url: str
+    secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,9 @@ class SubscriptionStore:
                 new.interval_ms,
             )
             assert row is not None
+            if new.webhook is not None:
+                where = (new.tenant, new.subscription_id)
+                await session.rows("webhooks.create", *where, new.webhook.url, new.webhook.secret)
             await audit_log.append(session, new.tenant, "subscription.create", new.subscription_id)
             return Subscription(**row)
 
