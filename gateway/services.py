@@ -204,7 +204,7 @@ async def _join_rooms(
             caches=caches,
             search=search,
             answer=answer_services.build(stores, search),
-            mcp=mcp_services.build(stores, search),
+            mcp=mcp_services.build(stores, search, subscriptions),
             documents=documents,
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),

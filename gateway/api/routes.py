@@ -253,10 +253,12 @@ _MCP: tuple[ApiRoute[McpServices], ...] = (
         "/mcp",
         mcp,
         needs="reader",
-        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`",
+        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`, and "
+        "answers to searches as resources that tell when they change",
         body=mcp_schemas.McpRequest,
         answer=mcp_schemas.McpAnswer,
         error=mcp_schemas.McpError,
+        stream_type="text/event-stream",
         empty_status=202,
         checks_origin=True,
     ),

@@ -33,7 +33,6 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         summary="Stream the events of a subscription; `Last-Event-ID` resumes after an event",
         answer=subscription_schemas.AnswerEventData,
         media_type="text/event-stream",
-        is_long_lived=True,
     ),
     ApiRoute(
         "GET",

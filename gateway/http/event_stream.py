@@ -36,7 +36,8 @@ class EventSender:
 class EventStream(Response):
     """write: sends all events; it is cancelled if the client disconnects.
 
-    ends_on_shutdown: whether the stream is ended when the server stops, as it would never end.
+    is_long_lived: whether the stream lasts as long as its client, so that it counts as no
+        concurrent request, and ends when the server stops.
     """
 
     media_type = "text/event-stream"
@@ -46,13 +47,13 @@ class EventStream(Response):
         write: Callable[[EventSender], Awaitable[None]],
         headers: Mapping[str, str] | None = None,
         *,
-        ends_on_shutdown: bool = False,
+        is_long_lived: bool = False,
     ) -> None:
         self.status_code = 200
         self.background = None
         self.body = b""
         self._write = write
-        self._ends_on_shutdown = ends_on_shutdown
+        self.is_long_lived = is_long_lived
         # x-accel-buffering: a proxy must not buffer the events.
         defaults = {"cache-control": "no-store", "x-accel-buffering": "no"}
         self.init_headers({**defaults, **(headers or {})})
@@ -67,7 +68,7 @@ class EventStream(Response):
             }
         )
         connection: Connection = scope["state"]["connection"]
-        stop = connection.shutting_down.wait() if self._ends_on_shutdown else None
+        stop = connection.shutting_down.wait() if self.is_long_lived else None
         if await run_while_connected(receive, self._write(EventSender(send)), stop):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -51,7 +51,6 @@ class ApiRoute(Generic[RoomServices]):
     has_preconditions: the route heeds `If-Match` and `If-None-Match`.
     has_etag:       the response has an `ETag`.
     only_reads:     it changes nothing, whatever its method and role.
-    is_long_lived:  the response lasts as long as its client, so it counts as no concurrent request.
     """
 
     method: str
@@ -77,7 +76,6 @@ class ApiRoute(Generic[RoomServices]):
     has_preconditions: bool = False
     has_etag: bool = False
     only_reads: bool = False
-    is_long_lived: bool = False
 
     @property
     def is_read(self) -> bool:

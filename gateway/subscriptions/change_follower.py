@@ -50,7 +50,9 @@ class Watcher(Protocol):
     @property
     def tenant(self) -> str: ...
     @property
-    def subscription_id(self) -> str: ...
+    def subscription_id(self) -> str:
+        """Empty if the search is watched without a stored subscription."""
+
     @property
     def principal(self) -> Principal: ...
 
@@ -146,6 +148,13 @@ class ChangeFollower:
         """How many receivers of the subscription this process has."""
         return len(self._watchers.get(subscription_id, ()))
 
+    def unstored(self, principal: Principal) -> int:
+        """How many searches without a stored subscription the subject watches in this process."""
+        return sum(
+            (watcher.tenant, watcher.principal.subject) == (principal.tenant, principal.subject)
+            for watcher in self._watchers.get("", ())
+        )
+
     def has_rights_of_now(self, watcher: Watcher) -> bool:
         """Whether the watcher's rights were read after the last change that others were woken for.
 
@@ -195,7 +204,7 @@ class ChangeFollower:
                         async with asyncio.timeout(_POLL_TIMEOUT_S):
                             await self._poll(session)
                         if time.monotonic() - used_s > _USE_S:
-                            await self._subscriptions.record_use(self._watchers)
+                            await self._subscriptions.record_use(self._watchers.keys() - {""})
                             used_s = time.monotonic()
                         await asyncio.sleep(self._poll_s)
             except (DatabaseUnavailable, TimeoutError) as error:
@@ -220,7 +229,7 @@ class ChangeFollower:
 
     async def _end_deleted(self) -> None:
         """End the watchers of subscriptions that were deleted while this process did not listen."""
-        watched = set(self._watchers)
+        watched = self._watchers.keys() - {""}
         for subscription_id in watched - await self._subscriptions.existing(watched):
             self._end(subscription_id)
 

@@ -29,7 +29,7 @@ async def get_events(context: RequestContext[SubscriptionServices]) -> Response:
     last_event = parse_event_id(context.request.headers.get("last-event-id", ""))
     watcher = SubscriptionWatcher(services.watchers, subscription, principal, last_event)
     stream = partial(send_events, services, watcher, subscription.interval_ms / 1000)
-    return EventStream(stream, ends_on_shutdown=True)
+    return EventStream(stream, is_long_lived=True)
 
 
 async def send_events(

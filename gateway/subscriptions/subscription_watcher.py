@@ -197,6 +197,9 @@ class SubscriptionWatcher:
         self, seen: SeenAnswer | None, answer: WatchedAnswer, valid_until: Revisions
     ) -> int | None:
         """The number of the event that reports the answer. Raises `SubscriptionEnded`."""
+        after = 0 if seen is None else seen.number
+        if not self.subscription_id:
+            return after + 1
         record = await self._services.store.record_event(
             self.tenant,
             self.subscription_id,
@@ -206,7 +209,7 @@ class SubscriptionWatcher:
                 if self._subscription.reports_hits
                 else [],
             ),
-            after=0 if seen is None else seen.number,
+            after=after,
             history=valid_until.history,
             revision=valid_until.by_partition[self.tenant],
             public_revision=valid_until.by_partition.get(PUBLIC),
