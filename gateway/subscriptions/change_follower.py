@@ -207,7 +207,7 @@ class ChangeFollower:
                             await self._subscriptions.record_use(self._watchers.keys() - {""})
                             used_s = time.monotonic()
                         await asyncio.sleep(self._poll_s)
-            except (DatabaseUnavailable, TimeoutError) as error:
+            except Exception as error:
                 log.warning("subscriptions", state="deaf", detail=str(error))
                 await asyncio.sleep(_RECONNECT_S)
 

@@ -65,6 +65,15 @@ async def _send_answers(
             await send("answer", event.fields, event.event_id)
             services.metrics.sent("answer")
             services.metrics.delayed(time.monotonic() - event.since_s)
-            await asyncio.sleep(interval_s)
+            await _pause(interval_s, send)
         while not await watcher.wait(KEEP_ALIVE_S):
             await send.keep_alive()
+
+
+async def _pause(seconds: float, send: EventSender) -> None:
+    """Let the least time between two events pass."""
+    while seconds > KEEP_ALIVE_S:
+        await asyncio.sleep(KEEP_ALIVE_S)
+        await send.keep_alive()
+        seconds -= KEEP_ALIVE_S
+    await asyncio.sleep(seconds)

@@ -69,8 +69,8 @@ class WebhookAnswer(Body):
     next_attempt_at: datetime | None
     last_error: str | None
     end_reason: str | None = Field(
-        description="why nothing more is sent: `revoked`, `expired`, or `gone` after an answer "
-        "with 410; null: it is active"
+        description="why nothing more is sent: `revoked`, `expired`, `gone` after an answer with "
+        "410, or `invalid` if this version no longer reads the search; null: it is active"
     )
     dead_letters: tuple[DeadLetter, ...] = Field(description="newest first")
 

@@ -13,7 +13,7 @@ from gateway.search.search_services import SearchServices
 from gateway.setting_groups.lists import listed
 from gateway.settings import Settings
 from gateway.stores import Stores
-from gateway.subscriptions.change_follower import ChangeFollower
+from gateway.subscriptions.change_follower import ChangeFollower, Compute
 from gateway.subscriptions.subscription_watcher import WatcherServices
 from gateway.subscriptions.webhook_delivery import DeliveryServices, WebhookClient
 from gateway.subscriptions.webhook_message import PAUSES_S
@@ -29,6 +29,7 @@ class SubscriptionServices:
     settings: Settings
     metrics: SubscriptionMetrics
     store: SubscriptionStore
+    compute: Compute
     follower: ChangeFollower
     watchers: WatcherServices
     webhooks: WebhookStore
@@ -74,6 +75,7 @@ def build(
         settings,
         metrics,
         stores.subscriptions,
+        compute,
         follower,
         watchers,
         stores.webhooks,

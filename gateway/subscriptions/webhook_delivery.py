@@ -16,6 +16,7 @@ import structlog
 
 from gateway.auth.authenticator import utc_now
 from gateway.monitoring.subscription_metrics import SubscriptionMetrics
+from gateway.problems import Problem
 from gateway.subscriptions import webhook_message
 from gateway.subscriptions.answer_events import parse_event_id
 from gateway.subscriptions.subscription_watcher import (
@@ -109,6 +110,8 @@ class WebhookDelivery:
             await self._run()
         except IndexStoreError as error:
             log.warning("webhooks", state="unavailable", detail=str(error))
+        except Problem as problem:  # the stored search is none of this version
+            await self._services.store.end(*self._where, "invalid", problem.detail)
 
     async def _run(self) -> None:
         webhook, subscription = self._webhook, self._subscription

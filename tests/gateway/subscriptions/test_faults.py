@@ -2,11 +2,19 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 from pydantic import SecretStr
 
+from gateway.auth.authenticator import digest_of
+from gateway.caching.change_feed import ChangeLogFeed
+from gateway.metrics import Metrics
+from gateway.services import Services, open_services
 from gateway.settings import Settings
+from gateway.subscriptions.change_follower import ChangeFollower
+from gateway.subscriptions.subscription_watcher import SubscriptionWatcher
+from index.invalidation.changes import ChangeLog
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.support.event_listener import EventListener, listening, subscribe
@@ -92,3 +100,50 @@ async def test_two_gateways_give_an_event_one_number(
 
     assert here.answers == there.answers
     assert here.last_event_id == there.last_event_id
+
+
+async def test_a_commit_itself_wakes_those_whom_it_concerns(
+    settings: Settings, embedder: Embedder
+) -> None:
+    """Without the reading of counters that makes up for lost messages."""
+    async with (
+        running(settings, embedder) as gateway,
+        open_services(settings, Metrics(), embedder) as services,
+    ):
+        await gateway.tenant("acme")
+        admin, ana = await gateway.caller("ada", roles=["admin"]), await gateway.caller("ana")
+        await admin.call("PUT", "/v1/groups/people/members/ana")
+        stored = await services.stores.subscriptions.get("acme", "ana", await subscribe(ana, LEAVE))
+        assert stored is not None
+        key = (ana.key or "").encode()
+        principal = await services.http.authenticator.identify(key, digest_of(key))
+        follower = without_poll(services)
+        watchers = replace(services.subscriptions.watchers, follower=follower)
+        watcher = SubscriptionWatcher(watchers, stored, principal, None)
+        changes = (
+            ("PUT", "/v1/documents/plan", {"text": "Parental leave.", "readers": ["group:people"]}),
+            ("DELETE", "/v1/groups/people/members/ana", None),
+        )
+        async with follower.running():
+            with follower.watching(watcher):
+                assert await watcher.next_event() is not None
+                while await watcher.wait(1.0):  # for the first reading
+                    await watcher.next_event()
+                for method, path, body in changes:
+                    assert (await admin.call(method, path, json=body)).is_success
+                    assert await watcher.wait(20)
+                    assert await watcher.next_event() is not None
+
+
+def without_poll(services: Services) -> ChangeFollower:
+    """The follower of the services, which reads counters once an hour."""
+    stores = services.stores
+    return ChangeFollower(
+        stores.database,
+        ChangeLogFeed(ChangeLog(stores.database), stores.tenants),
+        stores.principals,
+        stores.subscriptions,
+        services.subscriptions.compute,
+        services.subscriptions.metrics.evaluated,
+        poll_s=3_600,
+    )
