@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import orjson
 from starlette.responses import Response
@@ -39,10 +39,10 @@ _SUBSCRIPTION_META = "io.modelcontextprotocol/subscriptionId"
 
 def search_of(uri: str) -> SearchBody:
     """The search that the address names. A 422 `Problem` if it names none."""
-    parts = urlsplit(uri)
-    if (parts.scheme, parts.netloc, parts.path) != ("nearhit", "search", ""):
+    address, _, query_string = uri.partition("?")
+    if address != "nearhit://search":
         raise problems.invalid_field("uri", f"must be like {URI_TEMPLATE}")
-    fields = parse_qs(parts.query)
+    fields = parse_qs(query_string)
     (query,) = fields.pop("query", [""])[:1]
     arguments: dict[str, Any] = {"query": query}
     if top_k := fields.pop("top_k", []):

@@ -51,6 +51,7 @@ async def test_a_client_reads_the_answer_that_the_tool_gives(ana: Caller, mode: 
         "nearhit://search?query=a&top_k=1000",
         "nearhit://search?query=a&owner=ana",
         "nearhit://elsewhere?query=a",
+        "nearhit://[search?query=a",
         "https://example.com/",
     ],
 )
