@@ -39,11 +39,19 @@ class _Registered:
 
 
 class LocalRegistry(Generic[N]):
-    """The answers of one tenant, by what invalidates them. catching_up: while changes are read."""
+    """The answers of one tenant, by what invalidates them. catching_up: while changes are read.
 
-    def __init__(self, new_index: Callable[[], DependencyIndex[N]]) -> None:
+    answers_max: beyond it the oldest is dropped; None for answers that are pinned.
+    """
+
+    def __init__(
+        self,
+        new_index: Callable[[], DependencyIndex[N]],
+        answers_max: int | None = TENANT_ANSWERS_MAX,
+    ) -> None:
         self.catching_up = asyncio.Lock()
         self._new_index = new_index
+        self._answers_max = answers_max
         self._history = ""
         self._reached: dict[str, int] = {}
         self._answers: dict[str, _Registered] = {}
@@ -52,20 +60,21 @@ class LocalRegistry(Generic[N]):
     def __len__(self) -> int:
         return len(self._answers)
 
-    def add(self, key: str, computation: int, as_of: Revisions, record: bytes) -> None:
-        """Register an answer that was computed at `as_of`, unless changes since are applied."""
+    def add(self, key: str, computation: int, as_of: Revisions, record: bytes) -> bool:
+        """Register an answer that was computed at `as_of`; False if changes since are applied."""
         if as_of.history != self._history:
             self._begin(as_of.history)
         # Answers that are registered do not depend on a partition that is not here yet.
         reached = {**as_of.by_partition, **self._reached}
         if any(revision < reached[name] for name, revision in as_of.by_partition.items()):
-            return
+            return False
         self._reached = reached
         self.discard(key)
         self._answers[key] = _Registered(computation, as_of)
         self._index.add(key, record)
-        if len(self) > TENANT_ANSWERS_MAX:
+        if self._answers_max is not None and len(self) > self._answers_max:
             self.discard(next(iter(self._answers)))
+        return True
 
     def discard(self, key: str) -> None:
         if self._answers.pop(key, None) is not None:
@@ -87,8 +96,12 @@ class LocalRegistry(Generic[N]):
             {name: max(revision, reached[name]) for name, revision in by_partition.items()},
         )
 
-    def apply(self, change_sets: Sequence[N], since: Revisions) -> None:
-        """Drop the answers that the changes invalidate. since: from which the changes were read."""
+    def apply(self, change_sets: Sequence[N], since: Revisions) -> set[str]:
+        """Drop the answers that the changes invalidate, and return their keys.
+
+        since: from which the changes were read.
+        """
+        dropped: set[str] = set()
         for changes in change_sets:
             name, revision = changes.partition, changes.revision
             is_next = self._reached.get(name) == since.by_partition[name]
@@ -97,7 +110,9 @@ class LocalRegistry(Generic[N]):
             for key in self._index.invalidated(changes):
                 if self._answers[key].as_of.by_partition.get(name, revision) < revision:
                     self.discard(key)
+                    dropped.add(key)
             self._reached = {**self._reached, name: revision}
+        return dropped
 
     def clear(self) -> None:
         self._begin("")

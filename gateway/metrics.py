@@ -11,6 +11,7 @@ from functools import cache
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.monitoring.state_metrics import StateMetrics
+from gateway.monitoring.subscription_metrics import SubscriptionMetrics
 from gateway.monitoring.tenant_labels import TenantLabels
 from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.monitoring.work_metrics import WorkMetrics
@@ -34,6 +35,7 @@ class Metrics:
         self.usage = UsageMetrics(registry, tenants)
         self.work = WorkMetrics(registry)
         self.state = StateMetrics(registry)
+        self.subscriptions = SubscriptionMetrics(registry)
         requests = registry.histogram(
             "http_request_duration_seconds",
             "Duration of a request in seconds.",

@@ -49,6 +49,8 @@ from gateway.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
+from gateway.subscriptions import subscription_services
+from gateway.subscriptions.subscription_services import SubscriptionServices
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
 from gateway.tracing.traced_embedder import TracedEmbedder
@@ -90,6 +92,7 @@ class Services:
     sources: SourceServices
     vector_stores: VectorStoreServices
     curation: CurationServices
+    subscriptions: SubscriptionServices
     admin: AdminServices
     worker: WorkerServices
     state_sampler: StateSampler
@@ -194,6 +197,9 @@ async def _join_rooms(
             settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage
         )
         sources = source_services.build(settings, stores, documents.writer)
+        subscriptions = subscription_services.build(
+            settings, metrics.subscriptions, stores, search, auth
+        )
         services = Services(
             settings=settings,
             stores=stores,
@@ -201,14 +207,22 @@ async def _join_rooms(
             caches=caches,
             search=search,
             answer=answer_services.build(stores, search),
-            mcp=mcp_services.build(stores, search),
+            mcp=mcp_services.build(stores, search, subscriptions),
             documents=documents,
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, asked_questions, documents.writer),
+            subscriptions=subscriptions,
             admin=admin_services.build(settings, metrics, stores, store, usage, search_statistics),
             worker=worker_services.build(
-                settings, metrics.work, stores, metered, documents, sources, tracing
+                settings,
+                metrics.work,
+                stores,
+                metered,
+                documents,
+                sources,
+                subscriptions.webhook_sender,
+                tracing,
             ),
             state_sampler=StateSampler(
                 metrics.state,
@@ -224,6 +238,7 @@ async def _join_rooms(
             lease.running(),
             search.low_confidence.background_flush(),
             search.shard_auditor.running(),
+            services.subscriptions.follower.running(),
         ):
             yield services
             await caches.answers.drain_background()

@@ -13,6 +13,8 @@ from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
+from index.subscriptions.subscription_store import SubscriptionStore
+from index.subscriptions.webhook_store import WebhookStore
 from index.tenants.asked_questions import AskedQuestionStore
 from index.tenants.curation import LowConfidenceStore
 from index.tenants.principals import PrincipalStore
@@ -44,6 +46,8 @@ class Stores:
     low_confidence: LowConfidenceStore
     asked_questions: AskedQuestionStore
     query_gates: QueryGateStore
+    subscriptions: SubscriptionStore
+    webhooks: WebhookStore
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
@@ -70,6 +74,8 @@ class Stores:
             low_confidence=LowConfidenceStore(database),
             asked_questions=AskedQuestionStore(database),
             query_gates=QueryGateStore(database),
+            subscriptions=SubscriptionStore(database),
+            webhooks=WebhookStore(database),
         )
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.answer_services import AnswerServices
-from gateway.answer.event_stream import EventStream, SendEvent, run_while_connected
+from gateway.http.event_stream import EventStream, SendEvent, run_while_connected
 from gateway.http.request_context import RequestContext
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.citations import CitationParser

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, get_args
 from gateway import schemas
 from gateway.faqs.faq_schemas import FAQ_ID
 from gateway.http.route import Parameter
+from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
 from index.documents.vector_store_store import FileStatus
 from index.jobs.job_queue import State as JobState
 from index.tenants.curation import State as CurationState
@@ -30,6 +31,7 @@ IN_PATH: Mapping[str, Schema] = {
     "question_id": _ANY,
     "source": _SOURCE,
     "subject": _NAME,
+    "subscription_id": SUBSCRIPTION_ID.json_schema(),
     "tenant": _TENANT,
     "vector_store_id": _SOURCE,
 }

@@ -15,6 +15,7 @@ from gateway.api import (
     openapi,
     parameters,
     rag_routes,
+    subscription_routes,
     vector_store_routes,
 )
 from gateway.caching import semantic_endpoints, semantic_schemas
@@ -253,10 +254,12 @@ _MCP: tuple[ApiRoute[McpServices], ...] = (
         "/mcp",
         mcp,
         needs="reader",
-        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`",
+        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`, and "
+        "answers to searches as resources that tell when they change",
         body=mcp_schemas.McpRequest,
         answer=mcp_schemas.McpAnswer,
         error=mcp_schemas.McpError,
+        stream_type="text/event-stream",
         empty_status=202,
         checks_origin=True,
     ),
@@ -308,6 +311,7 @@ ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.admin, admin_routes.ROUTES),
     *_in_room(lambda services: services.vector_stores, vector_store_routes.ROUTES),
     *_in_room(lambda services: services.answer, rag_routes.ANSWER),
+    *_in_room(lambda services: services.subscriptions, subscription_routes.ROUTES),
     *_in_room(lambda services: services.curation, rag_routes.CURATION),
 )
 ROUTES = tuple(route for route, _ in ROOM_ROUTES)

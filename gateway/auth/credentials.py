@@ -24,7 +24,7 @@ def key_digest(key: str) -> bytes:
 
 
 def new_id(kind: str) -> str:
-    """kind: `key` or `tok`."""
+    """kind: `key`, `tok` or `sub`."""
     return f"{kind}_{secrets.token_hex(8)}"
 
 

@@ -166,10 +166,13 @@ class Slot:
         self._has_begun = True
 
     def end(self) -> None:
+        """Release what is held; a second call releases nothing."""
         if self._body_bytes:
             self._admission.release(self.tenant, self._body_bytes)
+            self._body_bytes = 0
         if self._has_begun:
             self._admission.end(self.tenant)
+            self._has_begun = False
 
 
 def _subtract(counts: dict[str, int], tenant: str, amount: int) -> None:

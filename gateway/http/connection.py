@@ -61,6 +61,7 @@ class Connection(HttpToolsProtocol):
         self._waiting_repeat = b""  # those of a repeat that is not answered yet
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
+        self.shutting_down = asyncio.Event()  # of the server, for responses without an end
         self._is_counted = self._connections.add(self, self.client[0] if self.client else "")
         if self._is_counted:
             self._wait()
@@ -109,6 +110,7 @@ class Connection(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         self._keeps_alive = False
+        self.shutting_down.set()
         if not self._waiting_repeat:  # else it is closed once the repeat is answered
             super().shutdown()
 

@@ -28,6 +28,7 @@ from gateway.auth.freshness import MinRevision, parse_min_revision
 from gateway.http import body
 from gateway.http.admission import Slot
 from gateway.http.connection import Connection
+from gateway.http.event_stream import EventStream
 from gateway.http.http_services import HttpServices
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute
@@ -70,6 +71,8 @@ class Endpoint:
             if trace.counters:
                 header = http.admission.ratelimit_header(trace.counters)
                 response.raw_headers.append((b"ratelimit", header))
+            if isinstance(response, EventStream) and response.is_long_lived:
+                slot.end()
             await response(scope, receive, send)
         finally:
             slot.end()

@@ -1,6 +1,7 @@
 """`POST /mcp`: one JSON-RPC request and its response, without a session.
 
-Tool calls are answered here, from bytes to bytes; the protocol's package handles all others.
+Tool calls and resources are answered here, from bytes to bytes; the protocol's package handles all
+others.
 """
 
 import asyncio
@@ -14,11 +15,13 @@ from starlette.responses import Response
 from gateway import content, problems
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse
+from gateway.mcp import resources
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import TOOLS, Headers, refusal
 
 _PROTOCOL = f"{__package__}.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
+_INVALID_PARAMS = -32602
 _PARSE_ERROR = -32700
 _TOOL_ERROR_STATUSES = {400, 404, 422}  # errors that a model can correct
 
@@ -44,6 +47,10 @@ async def _answer(context: RequestContext[McpServices], request: dict[str, Any])
 
     try:
         envelope = protocol.open_envelope(request, context.trace.headers)
+        if request["method"] == "subscriptions/listen" and envelope.stamp:
+            return await resources.listen(context, request)
+        if request["method"] == "resources/read":
+            return await _read_resource(context, request, envelope.stamp)
         tool, arguments = _parse_tool_call(request)
         if tool is None:
             await context.authenticate()
@@ -54,6 +61,21 @@ async def _answer(context: RequestContext[McpServices], request: dict[str, Any])
         return _error(request["id"], data.code, data.message, status, data.data)
     result, headers = await _run_tool(context, tool, arguments)
     return _result(request["id"], b"{%b%b}" % (envelope.stamp, result), headers)
+
+
+async def _read_resource(
+    context: RequestContext[McpServices], request: dict[str, Any], stamp: bytes
+) -> Response:
+    """The contents of a resource; an address that names none is an error of the protocol."""
+    try:
+        fields, headers = await resources.read(context, request.get("params", {}))
+    except problems.Problem as problem:
+        if problem.status not in _TOOL_ERROR_STATUSES:
+            raise
+        await context.authenticate()
+        reasons = " ".join(f"{error.field} {error.detail}." for error in problem.errors)
+        return _error(request["id"], _INVALID_PARAMS, f"{problem.detail} {reasons}".strip(), 200)
+    return _result(request["id"], b"{%b%b}" % (stamp, fields), headers)
 
 
 def _is_request(request: Any) -> bool:

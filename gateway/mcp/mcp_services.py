@@ -8,6 +8,7 @@ from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
 from gateway.stores import Stores
+from gateway.subscriptions.subscription_services import SubscriptionServices
 from index.documents.document_store import DocumentStore
 
 
@@ -19,16 +20,20 @@ class McpServices:
     search: SearchServices
     documents: DocumentStore
     read_log: ReadLog
+    subscriptions: SubscriptionServices
     tool_results: LRUCache[str, tuple[bytes, bytes]]
 
 
-def build(stores: Stores, search: SearchServices) -> McpServices:
+def build(
+    stores: Stores, search: SearchServices, subscriptions: SubscriptionServices
+) -> McpServices:
     settings = search.settings
     return McpServices(
         settings,
         search,
         stores.documents,
         search.read_log,
+        subscriptions,
         LRUCache(
             settings.local_cache_bytes_max // 4, lambda result: len(result[0]) + len(result[1])
         ),

@@ -30,6 +30,9 @@ class JobSettings(BaseSettings):
         description="delay before a job's second attempt; it doubles with each attempt, up to 5 "
         "minutes",
     )
+    subscription_retention_days: PositiveInt = Field(
+        30, description="days after which a subscription that nobody listens to is deleted"
+    )
     job_retention_s: PositiveFloat = Field(
         604_800.0, description="retention of completed jobs; failed jobs are kept"
     )
@@ -72,6 +75,11 @@ class JobSettings(BaseSettings):
         description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
         "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
     )
+    webhook_networks: str | None = Field(
+        None,
+        description="comma-separated networks, such as `10.1.2.0/24`, in which webhooks may be "
+        "although their addresses are not public, also without TLS; unset: none",
+    )
     rabbitmq_url: SecretStr | None = Field(
         None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
     )
@@ -95,7 +103,7 @@ class JobSettings(BaseSettings):
         _tenants_by_queue(text)
         return text
 
-    @field_validator("sources_web_networks")
+    @field_validator("sources_web_networks", "webhook_networks")
     @classmethod
     def _check_networks(cls, text: str | None) -> str | None:
         for part in listed(text):

@@ -52,6 +52,12 @@ class LimitSettings(BaseSettings):
     tenant_sources_max: NonNegativeInt | None = Field(
         None, description="sources of such a tenant, with vector stores; unset: no limit"
     )
+    tenant_subscriptions_max: NonNegativeInt = Field(
+        10_000, description="maximum subscriptions of a tenant"
+    )
+    subject_subscriptions_max: NonNegativeInt = Field(
+        100, description="maximum subscriptions of one subject"
+    )
     extract_processes: PositiveInt = Field(
         2,
         description="maximum processes of a worker that extract text from uploaded files; one "

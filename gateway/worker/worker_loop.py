@@ -26,6 +26,7 @@ _CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens and tombstones
 _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve their owners
 # `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
 _TOMBSTONE_RETENTION_S = 86_400.0
+_SUBSCRIPTIONS_MAX = 1_000  # deleted in one cleanup
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
 _PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log and of asked questions
@@ -87,6 +88,7 @@ async def run_worker(
 async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
+        group.create_task(services.webhooks.run(stop))
         retention_s = services.settings.job_retention_s
         group.create_task(
             _repeat(
@@ -100,6 +102,9 @@ async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
                 _CLEANUP_INTERVAL_S,
                 lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
             )
+        )
+        group.create_task(
+            _repeat(stop, _CLEANUP_INTERVAL_S, lambda: delete_unused_subscriptions(services))
         )
         group.create_task(
             _repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services))
@@ -138,6 +143,13 @@ async def prune_audit_log(services: WorkerServices) -> None:
         pruned = await services.stores.audit_log.prune(utc_now() - timedelta(days=days))
         if pruned:
             log.info("audit_log", state="pruned", rows=pruned)
+
+
+async def delete_unused_subscriptions(services: WorkerServices) -> None:
+    unused_s = timedelta(days=services.settings.subscription_retention_days).total_seconds()
+    deleted = await services.stores.subscriptions.delete_unused(unused_s, limit=_SUBSCRIPTIONS_MAX)
+    if deleted:
+        log.info("subscriptions", state="deleted", rows=deleted)
 
 
 async def _forget_tokens(services: WorkerServices) -> None:

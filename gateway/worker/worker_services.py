@@ -10,6 +10,7 @@ from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings import Settings
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
+from gateway.subscriptions.webhook_sender import WebhookSender
 from index.invalidation.changes import ChangeSet
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
@@ -30,6 +31,7 @@ class WorkerServices:
     embedders: Sequence[Embedder]
     document_services: DocumentServices
     source_services: SourceServices
+    webhooks: WebhookSender
     tracing: "Tracing | None"
 
 
@@ -40,6 +42,7 @@ def build(
     embedders: Sequence[Embedder],
     document_services: DocumentServices,
     source_services: SourceServices,
+    webhooks: WebhookSender,
     tracing: "Tracing | None",
 ) -> WorkerServices:
     return WorkerServices(
@@ -51,5 +54,6 @@ def build(
         embedders,
         document_services,
         source_services,
+        webhooks,
         tracing,
     )

@@ -128,6 +128,10 @@ JOIN tenants AS everyone ON everyone.tenant = 'public'
 -- $1 tenant, $2 key: its holder, for a job that was requested with it.
 :holder WHERE keys.tenant = $1 AND keys.key_id = $2 AND keys.revoked_at IS NULL;
 
+-- name: holders_now
+-- $1 tenant, $2 keys: their holders, as above.
+:holder WHERE keys.tenant = $1 AND keys.key_id = ANY ($2::text[]) AND keys.revoked_at IS NULL;
+
 -- name: of_subject
 -- $1 tenant, $2 subject, $3 limit: its live keys and tokens, the newest first.
 SELECT holder.*, keys.name

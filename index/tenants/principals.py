@@ -1,6 +1,6 @@
 """Principals: the holders of keys, tokens and other issuers' web tokens, and their rights."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -269,6 +269,11 @@ class PrincipalStore:
         """The holder of the live key or token with this id, expired or not."""
         row = await self._database.row("principals.holder_now", tenant, key_id)
         return None if row is None else self._principal(row)
+
+    async def holders_now(self, tenant: str, key_ids: Collection[str]) -> dict[str, Principal]:
+        """By id, the holders of those keys and tokens that are live, expired or not."""
+        rows = await self._database.rows("principals.holders_now", tenant, list(key_ids))
+        return {row["key_id"]: _to_principal(row) for row in rows}
 
     async def of_subject(
         self, tenant: str, subject: str, *, limit: int

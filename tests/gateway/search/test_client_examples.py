@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,12 +18,13 @@ NEEDED = {"langchain_retriever.py": "langchain_core", "llamaindex_retriever.py":
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
 
-async def said(caller: Caller, *command: str) -> str:
+async def said(caller: Caller, *command: str, arguments: Sequence[str] = ()) -> str:
     assert caller.key is not None
     url = str(caller.client.base_url).rstrip("/")
     process = await asyncio.create_subprocess_exec(
         *command,
         "how many days of annual leave do I get?",
+        *arguments,
         env=os.environ | {"NEARHIT_URL": url, "NEARHIT_KEY": caller.key},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -35,7 +37,8 @@ async def said(caller: Caller, *command: str) -> str:
 def test_all_examples_are_run() -> None:
     names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh")}
 
-    assert names == {"curl.sh", "mcp_client.py", "openai_client.py", *NEEDED}
+    ours = {"curl.sh", "mcp_client.py", "openai_client.py", "subscriber.py"}
+    assert names == {*ours, *NEEDED}
 
 
 async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
@@ -45,6 +48,16 @@ async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
 
     assert one.startswith('{"hits":[{"chunk_id"')
     assert many.startswith('{"answers":[{"hits":[{"chunk_id"')
+
+
+async def test_the_subscriber_hears_of_the_answer(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    text = await said(ana, sys.executable, str(CLIENTS / "subscriber.py"), arguments=["1"])
+
+    assert text.startswith("revision ")
+    assert "leave # Leave" in text
+    assert (await ana.call("GET", "/v1/subscriptions")).json()["subscriptions"] == []
 
 
 @pytest.mark.slow

@@ -59,11 +59,16 @@ OF_SEVERAL_TENANTS = {
     "search_documents.files": "jobs by identifier",
     "sources.attention": "a count for a gauge, of all tenants",
     "sources.due": "the worker's, of all tenants",
+    "subscriptions.delete_unused": "the worker's, of all tenants",
+    "subscriptions.existing": "those that one process watches, of several tenants",
+    "subscriptions.record_use": "the same",
     "search_statistics.add": "several tenants in one statement",
     "search_statistics.prune": "the same",
     "tenant_deletion": "batches of one tenant, found first and removed by their place on the disk",
     "tenants": "several tenants in one statement",
     "usage.add": "several tenants in one statement",
+    "webhooks.active": "the worker's, of all tenants",
+    "webhooks.get_active": "the same",
     "vocabulary": "words are compared by an array, which the planner must not estimate",
 }
 

@@ -1,0 +1,100 @@
+"""Server-sent events: a response that is generated while the client is connected."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+import orjson
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from gateway.http.connection import Connection
+
+# Sends an event and its data.
+SendEvent: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+
+
+class EventSender:
+    """Writes events to the client, each as soon as it is sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    async def __call__(self, event: str, data: Mapping[str, Any], event_id: str = "") -> None:
+        """event_id: what the client sends as `Last-Event-ID` when it connects again."""
+        line = b"id: %b\n" % event_id.encode() if event_id else b""
+        await self._write(b"%bevent: %b\ndata: %b\n\n" % (line, event.encode(), orjson.dumps(data)))
+
+    async def keep_alive(self) -> None:
+        """Send a comment, so that nobody in between takes the connection for an idle one."""
+        await self._write(b":\n\n")
+
+    async def _write(self, body: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+class EventStream(Response):
+    """write: sends all events; it is cancelled if the client disconnects.
+
+    is_long_lived: whether the stream lasts as long as its client, so that it counts as no
+        concurrent request, and ends when the server stops.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        write: Callable[[EventSender], Awaitable[None]],
+        headers: Mapping[str, str] | None = None,
+        *,
+        is_long_lived: bool = False,
+    ) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = b""
+        self._write = write
+        self.is_long_lived = is_long_lived
+        # x-accel-buffering: a proxy must not buffer the events.
+        defaults = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        self.init_headers({**defaults, **(headers or {})})
+        del self.headers["content-length"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send(
+            {
+                "type": "http.response.start",
+                "status": self.status_code,
+                "headers": self.raw_headers,
+            }
+        )
+        connection: Connection = scope["state"]["connection"]
+        stop = connection.shutting_down.wait() if self.is_long_lived else None
+        if await run_while_connected(receive, self._write(EventSender(send)), stop):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def run_while_connected(
+    receive: Receive, work: Awaitable[None], stop: Awaitable[object] | None = None
+) -> bool:
+    """Run the work until the client disconnects or `stop` returns; False if it disconnected.
+
+    receive: of a request whose body has been read.
+    """
+    task = asyncio.ensure_future(work)
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(receive))
+    ends = [task, disconnect, *(() if stop is None else (asyncio.ensure_future(stop),))]
+    try:
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            await task  # raises the exception of the work
+            return True
+        return not disconnect.done()
+    finally:
+        for end in ends:
+            end.cancel()
+        await asyncio.wait(ends)
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,1 @@
+"""Subscriptions: callers are told when the answer to a question changes."""

@@ -1,0 +1,185 @@
+"""A caller subscribes to a question, lists its subscriptions, and deletes them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from gateway import problems, schemas
+from gateway.auth.credentials import new_id
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response, read_response
+from gateway.search.search_request import require_within_limits
+from gateway.search.search_schemas import SearchBody
+from gateway.subscriptions import webhook_message
+from gateway.subscriptions.subscription_schemas import (
+    REFUSED_FIELDS,
+    SUBSCRIPTION_ID,
+    DeadLetter,
+    DeliverBody,
+    SubscriptionAnswer,
+    SubscriptionBody,
+    SubscriptionsAnswer,
+    WebhookAnswer,
+)
+from gateway.subscriptions.subscription_services import SubscriptionServices
+from index.subscriptions.subscription_store import NewSubscription, NewWebhook, Subscription
+from index.subscriptions.webhook_store import Webhook
+from index.tenants.principals import Principal
+from ingest.web import urls
+
+_PAGE_MAX = 100
+
+
+async def create_subscription(context: RequestContext[SubscriptionServices]) -> Response:
+    services = context.services
+    principal = (await context.authenticate()).principal
+    body = context.parse_body(SubscriptionBody)
+    require_watchable(body.search)
+    require_within_limits(body.search, services.settings, "search.")
+    webhook = _new_webhook(services, principal, body)
+    subscription = await services.store.create(
+        NewSubscription(
+            subscription_id=new_id("sub"),
+            tenant=principal.tenant,
+            subject=principal.subject,
+            key_id=principal.key_id,
+            search=body.search.model_dump(mode="json", exclude_unset=True),
+            reports_hits=body.deliver.hits == "changes",
+            interval_ms=body.deliver.interval_ms,
+            webhook=webhook,
+        ),
+        tenant_max=services.settings.tenant_subscriptions_max,
+        subject_max=services.settings.subject_subscriptions_max,
+    )
+    answer = await _answer(services, subscription)
+    if answer.webhook is not None and webhook is not None:
+        shown = answer.webhook.model_copy(update={"secret": webhook.secret})
+        answer = answer.model_copy(update={"webhook": shown})
+    response = json_response(answer, 201)
+    response.headers["Location"] = f"/v1/subscriptions/{subscription.subscription_id}"
+    return response
+
+
+def require_watchable(search: SearchBody) -> None:
+    """A 422 `Problem` if the search has a field that concerns one request alone."""
+    for name in REFUSED_FIELDS:
+        if name in search.model_fields_set:
+            raise problems.invalid_field(f"search.{name}", "must be absent in a subscription")
+
+
+def _new_webhook(
+    services: SubscriptionServices, principal: Principal, body: SubscriptionBody
+) -> NewWebhook | None:
+    """The webhook of the body, with a new secret; a 422 `Problem` if its URL is refused."""
+    if body.deliver.webhook is None:
+        return None
+    field = "deliver.webhook.url"
+    if principal.key_id is None:
+        raise problems.invalid_field(field, "needs a key: a web token cannot be checked later")
+    try:
+        url = urls.normalise(body.deliver.webhook.url)
+    except ValueError as error:
+        raise problems.invalid_field(field, str(error)) from None
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not services.webhook_policy.networks:
+        raise problems.invalid_field(field, "must be an https URL")
+    with suppress(ValueError):
+        if not services.webhook_policy.allows(ip_address(parts.hostname or "")):
+            raise problems.invalid_field(field, "must have a public address")
+    return NewWebhook(url, webhook_message.new_secret())
+
+
+async def list_subscriptions(context: RequestContext[SubscriptionServices]) -> Response:
+    """List the subject's subscriptions, by identifier."""
+    principal = (await context.authenticate()).principal
+    cursor = context.request.query_params.get("cursor", "")
+    rows = await context.services.store.page(
+        principal.tenant,
+        principal.subject,
+        after=schemas.parse_value("cursor", schemas.LINE, cursor),
+        limit=_PAGE_MAX + 1,
+    )
+    page = rows[:_PAGE_MAX]
+    return read_response(
+        SubscriptionsAnswer(
+            subscriptions=await _answers(context.services, principal.tenant, page),
+            cursor=page[-1].subscription_id if len(rows) > len(page) else None,
+        )
+    )
+
+
+async def get_subscription(context: RequestContext[SubscriptionServices]) -> Response:
+    principal = (await context.authenticate()).principal
+    return read_response(await _answer(context.services, await find(context, principal)))
+
+
+async def delete_subscription(context: RequestContext[SubscriptionServices]) -> Response:
+    principal = (await context.authenticate()).principal
+    subscription_id = _subscription_id(context)
+    if not await context.services.store.delete(
+        principal.tenant, principal.subject, subscription_id
+    ):
+        raise _no_such_subscription()
+    return Response(status_code=204)
+
+
+async def find(context: RequestContext[SubscriptionServices], principal: Principal) -> Subscription:
+    """The subscription of the path; a 404 `Problem` if it is not one of the subject's."""
+    subscription = await context.services.store.get(
+        principal.tenant, principal.subject, _subscription_id(context)
+    )
+    if subscription is None:
+        raise _no_such_subscription()
+    return subscription
+
+
+async def _answer(services: SubscriptionServices, subscription: Subscription) -> SubscriptionAnswer:
+    (answer,) = await _answers(services, subscription.tenant, [subscription])
+    return answer
+
+
+async def _answers(
+    services: SubscriptionServices, tenant: str, subscriptions: Sequence[Subscription]
+) -> tuple[SubscriptionAnswer, ...]:
+    """With their webhooks."""
+    ids = [subscription.subscription_id for subscription in subscriptions]
+    webhooks = await services.webhooks.of_subscriptions(tenant, ids)
+    return tuple(
+        _to_answer(subscription, webhooks.get(subscription.subscription_id))
+        for subscription in subscriptions
+    )
+
+
+def _to_answer(subscription: Subscription, webhook: Webhook | None) -> SubscriptionAnswer:
+    return SubscriptionAnswer(
+        id=subscription.subscription_id,
+        search=dict(subscription.search),
+        deliver=DeliverBody(
+            hits="changes" if subscription.reports_hits else "none",
+            interval_ms=subscription.interval_ms,
+        ),
+        created_at=subscription.created_at,
+        number=subscription.number,
+        revision=subscription.revision,
+        reported_at=subscription.reported_at,
+        webhook=None if webhook is None else _webhook(webhook),
+    )
+
+
+def _webhook(webhook: Webhook) -> WebhookAnswer:
+    fields = asdict(webhook)
+    letters = [DeadLetter.model_validate(letter, strict=False) for letter in webhook.dead_letters]
+    return WebhookAnswer(**{**fields, "dead_letters": tuple(letters)})
+
+
+def _subscription_id(context: RequestContext[SubscriptionServices]) -> str:
+    value = context.request.path_params["subscription_id"]
+    return schemas.parse_value("subscription_id", SUBSCRIPTION_ID, value)
+
+
+def _no_such_subscription() -> problems.Problem:
+    return problems.not_found("subscription_id", "The subscription does not exist.")

@@ -1,0 +1,240 @@
+"""Watches one subscription for one receiver: finds out what to report to it, and when.
+
+A receiver is told of the answer of now, never of one that was queued: with the rights that it has
+at that moment, and with the changes since what it has seen. So what is lost on the way, or comes
+while it is away, is in the next event.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import orjson
+import structlog
+
+from cache.protocol import Revisions
+from gateway import schemas
+from gateway.auth.authenticator import Authenticator, utc_now
+from gateway.problems import Problem
+from gateway.recording.read_log import ReadLog
+from gateway.search.search_request import SearchRequest
+from gateway.search.search_schemas import SearchBody
+from gateway.search.search_services import SearchServices
+from gateway.subscriptions import answer_events
+from gateway.subscriptions.answer_events import EventId, HitReference, SeenAnswer, WatchedAnswer
+from gateway.subscriptions.change_follower import ChangeFollower
+from gateway.subscriptions.pinned_answers import ValidAnswer
+from index.errors import IndexStoreError
+from index.model.scope import PUBLIC
+from index.subscriptions.subscription_store import StoredEvent, Subscription, SubscriptionStore
+from index.tenants.principals import Principal
+
+EndReason: TypeAlias = Literal["deleted", "expired", "revoked"]
+
+_RETRY_S = 1.0  # while PostgreSQL or a model is unavailable; a starting value, not measured
+
+log = structlog.get_logger()
+
+
+class SubscriptionEnded(Exception):
+    """The receiver hears nothing more."""
+
+    def __init__(self, reason: EndReason) -> None:
+        super().__init__(reason)
+        self.reason: EndReason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEvent:
+    """What a receiver is told. since_s: when the reason was known, on the monotonic clock."""
+
+    event_id: str
+    number: int
+    fields: Mapping[str, Any]
+    since_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherServices:
+    follower: ChangeFollower
+    store: SubscriptionStore
+    search: SearchServices
+    authenticator: Authenticator
+    read_log: ReadLog
+
+
+class SubscriptionWatcher:
+    """last_event: the id of the last event that the receiver has; None if it has none."""
+
+    def __init__(
+        self,
+        services: WatcherServices,
+        subscription: Subscription,
+        principal: Principal,
+        last_event: EventId | None,
+    ) -> None:
+        self.principal = principal
+        self._services = services
+        self._subscription = subscription
+        self._last_event = last_event
+        self._body = schemas.parse(SearchBody, orjson.dumps(subscription.search))
+        self._seen: SeenAnswer | None = None
+        self._seen_before: SeenAnswer | None = None
+        self._is_deleted = False
+        self._woken = asyncio.Event()
+        self._woken_at_s = time.monotonic()
+
+    @property
+    def tenant(self) -> str:
+        return self._subscription.tenant
+
+    @property
+    def subscription_id(self) -> str:
+        return self._subscription.subscription_id
+
+    def wake(self, since_s: float) -> None:
+        if not self._woken.is_set():
+            self._woken_at_s = since_s
+            self._woken.set()
+
+    def end(self) -> None:
+        """The subscription was deleted."""
+        self._is_deleted = True
+        self.wake(time.monotonic())
+
+    async def wait(self, timeout_s: float) -> bool:
+        """Wait until the answer or the rights may have changed; False after the time."""
+        expires_at = self.principal.expires_at
+        if expires_at is not None:
+            timeout_s = min(timeout_s, max(0.0, (expires_at - utc_now()).total_seconds()))
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._woken.wait()
+        except TimeoutError:
+            return expires_at is not None and expires_at <= utc_now()
+        return True
+
+    async def next_event(self) -> AnswerEvent | None:
+        """The event that reports the answer of now; None if the receiver has seen this answer.
+
+        Raises `SubscriptionEnded`. What cannot be read now wakes the watcher again a little later.
+        """
+        self._woken.clear()
+        since_s = self._woken_at_s
+        if self._is_deleted:
+            raise SubscriptionEnded("deleted")
+        try:
+            search, revisions = await self._authenticate()
+            valid = await self._services.follower.answer(self, search, revisions)
+            if not valid.answer.is_complete:
+                self._retry_later()
+                return None
+            return await self._report(search, valid, since_s)
+        except IndexStoreError as error:
+            log.warning("subscriptions", state="unavailable", detail=str(error))
+        except Problem as problem:
+            if problem.status == 401:
+                raise SubscriptionEnded(self._end_reason()) from None
+            log.warning("subscriptions", state="unavailable", detail=problem.detail)
+        self._retry_later()
+        return None
+
+    def take_back(self) -> None:
+        """The receiver did not get the last event: the next one reports what it would have."""
+        self._seen = self._seen_before
+
+    async def _authenticate(self) -> tuple[SearchRequest, Revisions]:
+        """The search with the rights of now, and revisions that were read with them."""
+        admitted = await self._services.authenticator.confirm(self.principal)
+        self.principal = admitted.principal
+        if not self._services.follower.has_rights_of_now(self):
+            self.wake(time.monotonic())
+        search = self._services.search.request_of(self.principal, self._body)
+        return search, admitted.revisions.of(search.scope.partitions)
+
+    async def _report(
+        self, search: SearchRequest, valid: ValidAnswer, since_s: float
+    ) -> AnswerEvent | None:
+        answer = answer_events.watched_answer(valid.answer.body)
+        seen = await self._what_is_seen(answer)
+        if seen is not None and seen.digest == answer.digest:
+            return None
+        number = await self._number(seen, answer, valid.valid_until)
+        if number is None:  # another process has reported the answer of a later revision
+            self.wake(time.monotonic())
+            return None
+        if self._subscription.reports_hits:
+            self._services.read_log.answer(self.principal, search.key, valid.answer.body)
+        fields = self._fields(seen, answer, number, valid.valid_until)
+        self._seen_before = seen
+        self._seen = SeenAnswer(number, answer.digest, answer.references)
+        event_id = answer_events.event_id(number, answer.digest)
+        return AnswerEvent(event_id, number, fields, since_s)
+
+    async def _what_is_seen(self, answer: WatchedAnswer) -> SeenAnswer | None:
+        """The answer that the receiver has; at first the one that its last event names."""
+        last, self._last_event = self._last_event, None
+        if last is None:
+            return self._seen
+        if last.is_of(answer.digest):
+            self._seen = SeenAnswer(last.number, answer.digest, answer.references)
+            return self._seen
+        try:
+            stored = await self._services.store.event(
+                self.tenant, self.subscription_id, last.number
+            )
+        except IndexStoreError:
+            self._last_event = last
+            raise
+        if stored is not None and last.is_of(stored.digest):
+            references = tuple(HitReference(*hit) for hit in stored.hits)
+            self._seen = SeenAnswer(last.number, stored.digest, references)
+        return self._seen
+
+    async def _number(
+        self, seen: SeenAnswer | None, answer: WatchedAnswer, valid_until: Revisions
+    ) -> int | None:
+        """The number of the event that reports the answer. Raises `SubscriptionEnded`."""
+        after = 0 if seen is None else seen.number
+        if not self.subscription_id:
+            return after + 1
+        record = await self._services.store.record_event(
+            self.tenant,
+            self.subscription_id,
+            StoredEvent(
+                answer.digest,
+                [(hit.chunk_id, hit.document_id, hit.digest) for hit in answer.references]
+                if self._subscription.reports_hits
+                else [],
+            ),
+            after=after,
+            history=valid_until.history,
+            revision=valid_until.by_partition[self.tenant],
+            public_revision=valid_until.by_partition.get(PUBLIC),
+        )
+        if record is None:
+            raise SubscriptionEnded("deleted")
+        return record.number
+
+    def _fields(
+        self, seen: SeenAnswer | None, answer: WatchedAnswer, number: int, valid_until: Revisions
+    ) -> dict[str, Any]:
+        fields: dict[str, Any] = {
+            "subscription": self.subscription_id,
+            "number": number,
+            "since": None if seen is None else seen.number,
+            "revision": valid_until.by_partition[self.tenant],
+            "low_confidence": answer.low_confidence,
+        }
+        if self._subscription.reports_hits:
+            fields["hits"] = answer_events.hit_changes(seen, answer)
+        return fields
+
+    def _retry_later(self) -> None:
+        asyncio.get_running_loop().call_later(_RETRY_S, self.wake, time.monotonic())
+
+    def _end_reason(self) -> EndReason:
+        expires_at = self.principal.expires_at
+        return "expired" if expires_at is not None and expires_at <= utc_now() else "revoked"

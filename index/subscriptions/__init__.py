@@ -1,0 +1,1 @@
+"""Subscriptions to questions, and the events that report their answers."""

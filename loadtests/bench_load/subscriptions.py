@@ -1,0 +1,213 @@
+"""Many subscriptions on one gateway, and how soon an edit reaches those that it concerns."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import httpx2
+import orjson
+import uvloop
+from rich.console import Console
+
+from loadtests.bench.frame import SETTINGS
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_faults.slow_connections import raise_file_limit
+from loadtests.bench_load.options import LoadBenchRun
+from loadtests.load.latencies import PERCENTILES, Latencies
+from loadtests.servers import metrics, service
+from loadtests.servers.service import Service
+
+_DELAY_MS_MAX = 50.0
+_OF_A_DOCUMENT = 5  # subscriptions: its question with top_k from 1 to so many, so none are equal
+_INTERVAL_S = 1.0  # the least time between two events of a stream, by default
+_AT_ONCE = 16
+_EVENT_S_MAX = 30.0
+_EVALUATIONS = "nearhit_subscription_evaluations_total"
+_SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru")
+
+
+@dataclass(eq=False, slots=True)
+class _Stream:
+    """One subscription's stream. heard_s: when its events arrived."""
+
+    document: int
+    heard_s: list[float] = field(default_factory=list)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def listen(self, url: str, key: str, subscription_id: str) -> None:
+        host, port = url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        path = f"/v1/subscriptions/{subscription_id}/events"
+        head = f"GET {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n\r\n"
+        writer.write(head.encode())
+        try:
+            while line := await reader.readline():
+                if line.startswith(b"event: answer"):
+                    self.heard_s.append(time.perf_counter())
+                    self.changed.set()
+        finally:
+            writer.close()
+
+    async def until(self, events: int) -> None:
+        async with asyncio.timeout(_EVENT_S_MAX):
+            while len(self.heard_s) < events:
+                self.changed.clear()
+                await self.changed.wait()
+
+
+@dataclass(slots=True)
+class _Edits:
+    """delays: from the acknowledgement of each edit to each event; 0 for one that came before.
+
+    answers: from the request of each edit to its acknowledgement.
+    """
+
+    delays: Latencies = field(default_factory=Latencies)
+    answers: Latencies = field(default_factory=Latencies)
+    computed: float = 0.0
+    unconcerned: int = 0
+
+
+def measure(run: LoadBenchRun) -> Section:
+    raise_file_limit()
+    number = run.options.subscriptions
+    limits = {
+        "NEARHIT_SUBJECT_SUBSCRIPTIONS_MAX": str(number),
+        "NEARHIT_TENANT_SUBSCRIPTIONS_MAX": str(number),
+    }
+    with service.nearhit({**SETTINGS, **limits}) as gateway:
+        edits = uvloop.run(_measured(run, gateway))
+    p99_ms = edits.delays.percentile_ms(99)
+    rows = [
+        _row("from the acknowledgement to the event", edits.delays),
+        _row("the edit itself", edits.answers),
+    ]
+    concerned = run.options.edits * _OF_A_DOCUMENT
+    text = (
+        f"One gateway holds {number:,} streams of as many subscriptions, no two of which ask the "
+        f"same. {run.options.edits} edits, one after the other, concern {_OF_A_DOCUMENT} of them "
+        "each. An event that arrives before the acknowledgement of its edit counts as 0 ms.\n\n"
+        f"{table(('', 'count', 'P50 ms', 'P99 ms', 'longest ms'), rows)}\n\n"
+        f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events, and none "
+        f"for the other {number - _OF_A_DOCUMENT:,} subscriptions of each edit."
+        if edits.computed == concerned
+        else f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events."
+    )
+    return Section(
+        "Subscriptions",
+        text,
+        {
+            "subscriptions": number,
+            "edits": run.options.edits,
+            "delay_ms": {name: edits.delays.percentile_ms(of) for name, of in PERCENTILES.items()},
+            "edit_ms": {name: edits.answers.percentile_ms(of) for name, of in PERCENTILES.items()},
+            "computed": edits.computed,
+        },
+        [
+            Bar("P99 ms beyond the edit", p99_ms, at_most=_DELAY_MS_MAX),
+            Bar("answers computed for others", edits.computed - concerned, at_most=0),
+            Bar("events to others", edits.unconcerned, at_most=0),
+        ],
+    )
+
+
+async def _measured(run: LoadBenchRun, gateway: Service) -> _Edits:
+    documents = run.options.subscriptions // _OF_A_DOCUMENT
+    async with httpx2.AsyncClient(base_url=gateway.url, timeout=120) as client:
+        key = await _key(client, gateway)
+        client.headers["Authorization"] = f"Bearer {key}"
+        lines = [
+            {"document_id": f"note-{number}", **_document(number, "as it was at first")}
+            for number in range(documents)
+        ]
+        for start in range(0, documents, 500):
+            body = b"\n".join(map(orjson.dumps, lines[start : start + 500]))
+            headers = {"Content-Type": "application/x-ndjson"}
+            answer = await client.post("/v1/documents/batch", content=body, headers=headers)
+            answer.raise_for_status()
+        streams, tasks = await _streams(client, gateway.url, key, documents, run.console)
+        try:
+            await asyncio.sleep(_INTERVAL_S)  # since the first event of the last stream
+            return await _edit(client, gateway, streams, run.options.edits)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _key(client: httpx2.AsyncClient, gateway: Service) -> str:
+    headers = {"Authorization": f"Bearer {gateway.admin_key}"}
+    await client.post("/v1/tenants", json={"id": "bench"}, headers=headers)
+    body = {"tenant": "bench", "subject": "bench", "roles": ["writer"]}
+    answer = await client.post("/v1/keys", json=body, headers=headers)
+    answer.raise_for_status()
+    key: str = answer.json()["key"]
+    return key
+
+
+async def _streams(
+    client: httpx2.AsyncClient, url: str, key: str, documents: int, console: Console
+) -> tuple[Sequence[_Stream], Sequence["asyncio.Task[None]"]]:
+    """A stream of each subscription, once its first answer has arrived."""
+    limit = asyncio.Semaphore(_AT_ONCE)
+    streams = [_Stream(number % documents) for number in range(documents * _OF_A_DOCUMENT)]
+    tasks = []
+
+    async def open_stream(number: int, stream: _Stream) -> None:
+        async with limit:
+            search = {"query": _name(stream.document), "alpha": 0, "top_k": 1 + number // documents}
+            answer = await client.post("/v1/subscriptions", json={"search": search})
+            answer.raise_for_status()
+            tasks.append(asyncio.create_task(stream.listen(url, key, answer.json()["id"])))
+            await stream.until(1)
+
+    started_s = time.perf_counter()
+    await asyncio.gather(*(open_stream(*numbered) for numbered in enumerate(streams)))
+    console.print(f"{len(streams):,} streams in {time.perf_counter() - started_s:.0f} s")
+    return streams, tasks
+
+
+async def _edit(
+    client: httpx2.AsyncClient, gateway: Service, streams: Sequence[_Stream], edits: int
+) -> _Edits:
+    result = _Edits()
+    documents = len(streams) // _OF_A_DOCUMENT
+    computed = metrics.read(gateway.url, _EVALUATIONS, outcome="computed")
+    for number in range(edits):
+        concerned = streams[number % documents :: documents]
+        body = _document(number % documents, f"edited for the time number {number}")
+        before = [len(stream.heard_s) for stream in concerned]
+        sent_s = time.perf_counter()
+        path = f"/v1/documents/note-{number % documents}"
+        (await client.put(path, json=body)).raise_for_status()
+        acknowledged_s = time.perf_counter()
+        await asyncio.gather(
+            *(stream.until(events + 1) for stream, events in zip(concerned, before, strict=True))
+        )
+        result.answers.add(acknowledged_s - sent_s)
+        for stream in concerned:
+            result.delays.add(max(0.0, stream.heard_s[-1] - acknowledged_s))
+    result.computed = metrics.read(gateway.url, _EVALUATIONS, outcome="computed") - computed
+    heard = sum(len(stream.heard_s) for stream in streams)
+    result.unconcerned = heard - len(streams) - edits * _OF_A_DOCUMENT
+    return result
+
+
+def _document(number: int, state: str) -> dict[str, object]:
+    return {"text": f"The note on {_name(number)}, {state}."}
+
+
+def _name(number: int) -> str:
+    """A word that no other document holds."""
+    return "".join(_syllables(number))
+
+
+def _syllables(number: int) -> Iterator[str]:
+    for digit in f"{number:05d}":
+        yield _SYLLABLES[int(digit)]
+
+
+def _row(label: str, latencies: Latencies) -> Sequence[str]:
+    figures = (latencies.percentile_ms(of) for of in (50, 99, 100))
+    return label, f"{latencies.count:,}", *(f"{figure:.1f}" for figure in figures)

@@ -1,0 +1,110 @@
+"""Agents' clients read the answer to a search as a resource, and hear when it changes."""
+
+import asyncio
+
+import pytest
+from mcp import MCPError
+from mcp.shared.subscriptions import ResourceUpdated
+from mcp_types import ReadResourceResult, TextResourceContents
+
+from gateway.mcp.resources import URIS_MAX
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.mcp.test_mcp import LEAVE, MODES, connected
+from tests.gateway.mcp.test_mcp import text as text_of_tool
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = pytest.mark.anyio
+
+URI = "nearhit://search?query=annual%20leave&top_k=2&source=api"
+
+
+def text(result: ReadResourceResult) -> str:
+    (contents,) = result.contents
+    assert isinstance(contents, TextResourceContents)
+    return contents.text
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_reads_the_answer_that_the_tool_gives(ana: Caller, mode: str) -> None:
+    await ana.put("leave", LEAVE)
+    await ana.put("wiki", LEAVE, source="wiki")
+
+    async with connected(ana, mode) as client:
+        templates = (await client.list_resource_templates()).resource_templates
+        read = await client.read_resource(URI)
+        arguments = {"query": "annual leave", "top_k": 2, "sources": ["api"]}
+        found = await client.call_tool("search", arguments)
+
+    assert [template.uri_template.partition("{")[0] for template in templates] == [
+        "nearhit://search"
+    ]
+    assert text(read) == text_of_tool(found)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "nearhit://search",
+        "nearhit://search?query=",
+        "nearhit://search?query=a&top_k=x",
+        "nearhit://search?query=a&top_k=1000",
+        "nearhit://search?query=a&owner=ana",
+        "nearhit://elsewhere?query=a",
+        "nearhit://[search?query=a",
+        "https://example.com/",
+    ],
+)
+async def test_an_address_that_names_no_search_is_an_error(ana: Caller, uri: str) -> None:
+    async with connected(ana) as client:
+        with pytest.raises(MCPError):
+            await client.read_resource(uri)
+        async with client.listen(resource_subscriptions=[uri]) as stream:
+            assert not stream.honored.resource_subscriptions
+
+
+async def test_a_client_that_listens_hears_of_each_new_answer(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    async with connected(ana) as client, client.listen(resource_subscriptions=[URI]) as stream:
+        async with asyncio.timeout(20):
+            first = await anext(stream)
+            await ana.put("leave", "# Leave\n\nEverybody gets 30 days of annual leave a year.")
+            second = await anext(stream)
+        read = await client.read_resource(URI)
+
+    assert first == second == ResourceUpdated(URI)
+    assert "30 days" in text(read)
+
+
+async def test_a_client_that_loses_its_key_hears_the_end(gateway: Gateway) -> None:
+    ada = await gateway.caller("ada", roles=["admin"])
+    key = (await ada.call("POST", "/v1/keys", json={"subject": "ana"})).json()
+    ana = Caller(gateway.client, key["key"])
+    async with connected(ana) as client, client.listen(resource_subscriptions=[URI]) as stream:
+        async with asyncio.timeout(20):
+            await anext(stream)
+            await ada.call("DELETE", f"/v1/keys/{key['id']}")
+            assert [event async for event in stream] == []
+
+
+async def test_a_subject_listens_to_so_many_resources_and_no_more(
+    settings: Settings, embedder: Embedder
+) -> None:
+    limit = {"subject_subscriptions_max": 2}
+    async with running(settings.model_copy(update=limit), embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        uris = [f"nearhit://search?query=leave%20{number}" for number in range(2)]
+        async with connected(ana) as client, client.listen(resource_subscriptions=uris) as stream:
+            await anext(stream)
+            with pytest.raises(MCPError):
+                async with client.listen(resource_subscriptions=uris[:1]):
+                    pass
+            async with client.listen(resource_subscriptions=[]):
+                pass
+
+
+async def test_a_stream_honours_so_many_addresses_and_no_more(ana: Caller) -> None:
+    uris = [f"nearhit://search?query=leave%20{number}" for number in range(URIS_MAX + 1)]
+    async with connected(ana) as client, client.listen(resource_subscriptions=uris) as stream:
+        assert stream.honored.resource_subscriptions == uris[:-1]

@@ -1,0 +1,264 @@
+"""A worker sends the events of a subscription to its webhook, signed, until they are taken."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import openai
+import pytest
+
+from gateway.metrics import Metrics
+from gateway.services import open_services
+from gateway.settings import Settings
+from gateway.subscriptions.webhook_sender import WebhookSender
+from index.search.query_embedder import Embedder
+from index.subscriptions.webhook_store import ActiveWebhook
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.webhook_receiver import WebhookReceiver, receiving
+
+pytestmark = pytest.mark.anyio
+
+LEAVE = "How many days of parental leave?"
+
+
+@pytest.fixture
+def local(settings: Settings) -> Settings:
+    return settings.model_copy(update={"webhook_networks": "127.0.0.0/8"})
+
+
+@pytest.fixture
+async def gateway(local: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    async with running(local, embedder) as started:
+        await started.tenant("acme")
+        yield started
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[WebhookReceiver]:
+    async with receiving() as started:
+        yield started
+
+
+@asynccontextmanager
+async def sending(
+    settings: Settings, embedder: Embedder, pauses_s: Sequence[float] = (0.05, 0.05)
+) -> AsyncIterator[Metrics]:
+    """A worker that sends during the block."""
+    metrics, stop = Metrics(), asyncio.Event()
+    async with open_services(settings, metrics, embedder) as services:
+        deliveries = replace(services.subscriptions.deliveries, pauses_s=pauses_s)
+        sender = WebhookSender(services.stores.database, deliveries, poll_s=0.05)
+        task = asyncio.create_task(sender.run(stop))
+        try:
+            yield metrics
+        finally:
+            stop.set()
+            await task
+
+
+async def subscribe(caller: Caller, url: str) -> dict[str, Any]:
+    deliver = {"hits": "changes", "interval_ms": 100, "webhook": {"url": url}}
+    body = {"search": {"query": LEAVE}, "deliver": deliver}
+    answer = await caller.call("POST", "/v1/subscriptions", json=body)
+    assert answer.status_code == 201, answer.text
+    subscription: dict[str, Any] = answer.json()
+    return subscription
+
+
+async def shown(caller: Caller, subscription: dict[str, Any]) -> dict[str, Any]:
+    answer = await caller.call("GET", f"/v1/subscriptions/{subscription['id']}")
+    webhook: dict[str, Any] = answer.json()["webhook"]
+    return webhook
+
+
+async def test_a_webhook_gets_each_new_answer_signed(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    await ana.put("leave", "Parental leave takes twenty days.")
+    subscription = await subscribe(ana, receiver.url)
+
+    async with sending(local, embedder):
+        await receiver.until(1)
+        await ana.put("leave", "Parental leave takes thirty days.")
+        await receiver.until(2)
+
+    verifier = openai.OpenAI(api_key="none").webhooks
+    for message in receiver.messages:
+        verifier.verify_signature(
+            message.body.decode(), message.headers, secret=subscription["webhook"]["secret"]
+        )
+    first, second = (message.json for message in receiver.messages)
+    assert first["type"] == second["type"] == "subscription.answer"
+    assert [first["data"]["since"], second["data"]["since"]] == [None, 1]
+    assert "thirty" in second["data"]["hits"]["added"][0]["text"]
+    names = [message.headers["webhook-id"] for message in receiver.messages]
+    assert names == [f"{subscription['id']}.1", f"{subscription['id']}.2"]
+    assert "secret" not in str(await shown(ana, subscription)).replace("'secret': None", "")
+
+
+async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    await ana.put("leave", "Parental leave takes twenty days.")
+    subscription = await subscribe(ana, receiver.url)
+    receiver.statuses = [500, 302]
+
+    async with sending(local, embedder, pauses_s=(0.05, 3_600)):
+        await receiver.until(2)
+        while (failing := await shown(ana, subscription))["attempts"] < 2:
+            await asyncio.sleep(0.01)
+    await ana.put("leave", "Parental leave takes thirty days.")
+    async with sending(local, embedder) as metrics:  # which waits as long as the one before would
+        assert await _remains(receiver, 2)
+        assert 'outcome="delivered"} 1.0' not in metrics.exposition()[0].decode()
+
+    assert failing["last_error"] == "the receiver answers 302"
+    assert failing["next_attempt_at"] is not None
+    assert len({message.headers["webhook-id"] for message in receiver.messages}) == 1
+
+
+async def test_an_event_is_a_dead_letter_after_the_last_attempt_and_the_next_one_reports_it(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    await ana.put("leave", "Parental leave takes twenty days.")
+    subscription = await subscribe(ana, receiver.url)
+    receiver.statuses = [500] * 3
+
+    async with sending(local, embedder):
+        await receiver.until(3)
+        while not (dead := await shown(ana, subscription))["dead_letters"]:
+            await asyncio.sleep(0.01)
+        await ana.put("more", "Parental leave of twins.")
+        await receiver.until(4)
+
+    assert [letter["number"] for letter in dead["dead_letters"]] == [1]
+    delivered = receiver.messages[3].json["data"]
+    assert delivered["since"] is None
+    assert {hit["document_id"] for hit in delivered["hits"]["added"]} == {"leave", "more"}
+    assert (await shown(ana, subscription))["attempts"] == 0
+
+
+async def test_a_worker_goes_on_where_the_one_before_has_stopped(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    await ana.put("leave", "Parental leave takes twenty days.")
+    await subscribe(ana, receiver.url)
+    async with sending(local, embedder):
+        await receiver.until(1)
+        await _until_stored(local, embedder, lambda active: active[0].event_id != "")
+    await ana.put("more", "Parental leave of twins.")
+
+    async with sending(local, embedder), sending(local, embedder):  # of which one leads
+        await receiver.until(2)
+        await ana.put("leave", "Parental leave takes thirty days.")
+        await receiver.until(3)
+
+    since = [message.json["data"]["since"] for message in receiver.messages]
+    assert since == [None, 1, 2]
+
+
+@pytest.mark.parametrize("reason", ["revoked", "tenant"])
+async def test_a_revoked_subscriber_is_told_once_that_it_ended(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver, reason: str
+) -> None:
+    ada = await gateway.caller("ada", roles=["admin"])
+    await ada.put("leave", "Parental leave takes twenty days.", readers=["tenant"])
+    key = (await ada.call("POST", "/v1/keys", json={"subject": "ana"})).json()
+    await subscribe(Caller(gateway.client, key["key"]), receiver.url)
+
+    async with sending(local, embedder):
+        await receiver.until(1)
+        receiver.statuses = [500]
+        if reason == "revoked":
+            await ada.call("DELETE", f"/v1/keys/{key['id']}")
+            await ada.put("leave", "Parental leave takes thirty days.", readers=["tenant"])
+        else:
+            await gateway.operator.call("DELETE", "/v1/tenants/acme")
+        await receiver.until(3)
+        await _until_stored(local, embedder, lambda active: not active)
+    async with sending(local, embedder):
+        assert await _remains(receiver, 3)
+
+    _, *ends = (message.json for message in receiver.messages)
+    assert [end["type"] for end in ends] == ["subscription.ended"] * 2
+    assert {end["data"]["reason"] for end in ends} == {"revoked"}
+    assert len({message.headers["webhook-id"] for message in receiver.messages}) == 2
+
+
+async def test_a_receiver_that_is_gone_gets_nothing_more(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    await ana.put("leave", "Parental leave takes twenty days.")
+    subscription = await subscribe(ana, receiver.url)
+    receiver.statuses = [410]
+
+    async with sending(local, embedder):
+        await receiver.until(1)
+        while (await shown(ana, subscription))["end_reason"] is None:
+            await asyncio.sleep(0.01)
+        await ana.put("leave", "Parental leave takes thirty days.")
+        assert await _remains(receiver, 1)
+
+    assert (await shown(ana, subscription))["end_reason"] == "gone"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.com/",
+        "https://127.0.0.1/",
+        "https://169.254.169.254/latest/meta-data",
+        "https://10.0.0.1/",
+        "https://user@hooks.example.com/",
+        "https://[::1]/",
+        "ftp://hooks.example.com/",
+        "hooks",
+    ],
+)
+async def test_a_url_that_may_lead_to_the_operators_network_is_refused(
+    settings: Settings, embedder: Embedder, url: str
+) -> None:
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        body = {"search": {"query": LEAVE}, "deliver": {"webhook": {"url": url}}}
+        refused = problem(await ana.call("POST", "/v1/subscriptions", json=body), 422)
+    assert refused["errors"][0]["field"] == "deliver.webhook.url"
+
+
+async def test_a_name_that_leads_to_the_operators_network_is_not_asked(
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    subscription = await subscribe(ana, receiver.url.replace("127.0.0.1", "localhost"))
+
+    async with sending(settings, embedder, pauses_s=(3_600,)):  # without the local network
+        while not (failing := await shown(ana, subscription))["attempts"]:
+            await asyncio.sleep(0.01)
+
+    assert failing["last_error"] == "the host localhost has an address that is not public"
+    assert receiver.messages == []
+
+
+async def _until_stored(
+    settings: Settings, embedder: Embedder, is_stored: Callable[[list[ActiveWebhook]], bool]
+) -> None:
+    """Wait until the condition holds for the webhooks that are active."""
+    async with open_services(settings, Metrics(), embedder) as services:
+        webhooks = services.stores.webhooks
+        while not is_stored(await webhooks.active(await webhooks.active_ids())):
+            await asyncio.sleep(0.01)
+
+
+async def _remains(receiver: WebhookReceiver, number: int) -> bool:
+    """Whether so many messages are all that arrive within a moment."""
+    for _ in range(30):
+        await asyncio.sleep(0.01)
+    return len(receiver.messages) == number
