@@ -13,6 +13,7 @@ from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
+from gateway.search.facet_schemas import FacetNames, FacetsAnswer
 from gateway.search.response_headers import cache_status
 from gateway.search.search_endpoint import serve
 from gateway.search.search_request import require_within_limits
@@ -38,6 +39,11 @@ class SearchArguments(Body):
     sources: Values | None = Field(
         None, description="Search only these sources; list_sources returns their names."
     )
+    facets: FacetNames | None = Field(
+        None,
+        description="Also count the documents that you may read, whatever the query, by the values "
+        "of these fields: source, language, tags or metadata.KEY.",
+    )
 
     def body(self) -> bytes:
         """The body of the equal HTTP search, so that both share cached answers."""
@@ -46,6 +52,8 @@ class SearchArguments(Body):
             fields["top_k"] = self.top_k
         if self.sources is not None:
             fields["filter"] = {"sources": self.sources}
+        if self.facets is not None:
+            fields["facets"] = self.facets
         return orjson.dumps(fields)
 
 
@@ -75,6 +83,9 @@ class ToolHit(Body):
 class ToolHits(Body):
     results: tuple[ToolHit, ...]
     left_out: int = Field(0, description="number of hits that did not fit; request fewer")
+    facets: FacetsAnswer | None = Field(
+        None, description="counts by field; the least frequent values may be left out to fit"
+    )
     low_confidence: bool | None = Field(
         None, description="true if no result is good enough to rely on: tell the user; else absent"
     )

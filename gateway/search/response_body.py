@@ -95,6 +95,8 @@ def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = 
         body |= _postprocessed(result.hits, query, llm_output)
     if query.explain:
         body["corrections"] = result.corrections
+    if query.facets:
+        body["facets"] = result.facets
     if result.low_confidence:
         body["low_confidence"] = True  # the last field: `low_confidence_log` looks for it there
     return orjson.dumps(body)

@@ -10,13 +10,14 @@ from pydantic import (
 from gateway.auth.freshness import Consistency
 from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
+from gateway.search.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
 from gateway.search.filter_schemas import Filters
 from index.model.chunk_kind import Kind
 from index.model.document import (
     Language,
     Metadata,
 )
-from index.model.query import Filter, FusionName, Postprocessing, Query
+from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text.lexical import base_language
 
@@ -121,6 +122,14 @@ class SearchBody(Body):
         "exist",
     )
     metadata: bool = Field(False, description="add the document's metadata to each hit")
+    facets: FacetNames = Field(
+        (),
+        description="fields by whose values the visible documents are counted, whatever the query: "
+        "`source`, `language`, `tags` or `metadata.KEY`",
+    )
+    facet_values_max: FacetValuesMax = Field(
+        FACET_VALUES_MAX, description="maximum values of each facet"
+    )
     explain: bool = Field(
         False, description="add each hit's ranks and scores by leg, and the corrections of typos"
     )
@@ -162,6 +171,8 @@ class SearchBody(Body):
             postprocessing=self._postprocessing(postprocessors)
             if self.rerank or self.context
             else None,
+            facets=tuple(sorted(set(self.facets))),
+            facet_values_max=self.facet_values_max if self.facets else FACET_VALUES_MAX,
         )
 
     def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:
@@ -243,6 +254,7 @@ class SearchAnswer(Body):
         None, description="corrections by unknown word of the query; only with `explain`"
     )
     context: ContextAnswer | None = Field(None, description="only if requested")
+    facets: FacetsAnswer | None = Field(None, description="only if requested")
     gate: Literal["closed"] | None = Field(
         None,
         description="closed: the message is no question for the documents and was not searched",

@@ -15,6 +15,7 @@ from index.model.chunk_kind import Kind
 _Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
+FACET_VALUES_MAX = 10  # if a request names no number
 
 _NOTHING = object()  # stands for a conjunction that no value meets
 _DUPLICATES = 2  # best chunks that duplicate or overlap others; more cost a second search
@@ -127,6 +128,8 @@ class Query:
     summaries: whether a hit includes the summaries of its document and of its section.
     metadata: whether a hit includes its document's metadata.
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
+    facets: fields by whose values the visible documents are counted, sorted.
+    facet_values_max: of each of these fields.
     """
 
     text: str
@@ -143,11 +146,18 @@ class Query:
     summaries: bool = False
     metadata: bool = False
     postprocessing: Postprocessing | None = None
+    facets: tuple[str, ...] = ()
+    facet_values_max: int = FACET_VALUES_MAX
 
     @property
     def by_legs(self) -> bool:
         """Whether the answer depends on the legs' candidates."""
         return self.fusion != "absolute" or self.explain
+
+    @property
+    def needs_snapshot(self) -> bool:
+        """Whether the answer takes several statements, which must read one snapshot."""
+        return bool(self.facets)
 
     @property
     def depth(self) -> int:

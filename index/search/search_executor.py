@@ -7,7 +7,7 @@ again.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -20,7 +20,8 @@ from index.postgres.database import Database
 from index.postgres.session import Row
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard
-from index.search import shard_pass, strategy
+from index.search import facets, shard_pass, strategy
+from index.search.facets import Facets
 from index.search.fusion import Candidate, ScoredChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
@@ -54,6 +55,7 @@ class PassResults:
     embedded_query, query_terms: the query as the dense and the lexical leg compared it.
     exact: whether no pass used a graph.
     confidence: the tenant's stored confidence settings.
+    facets: None unless the query asks for them.
     """
 
     scored: Sequence[ScoredChunk]
@@ -69,6 +71,7 @@ class PassResults:
     query_terms: Mapping[int, float]
     exact: bool
     confidence: Mapping[str, Any] | None
+    facets: Facets | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +138,16 @@ class SearchExecutor:
             if embedded_query is None or embedded_query.space != space:
                 embedded_query = await self._query_embedder.embed(scope, query, space)
             prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
+            counted = None
             if shards and self._shard_pass is not None:
                 results = await self._shard_pass.run(prepared, shards)
                 shards = shards if results else None
             else:
                 # Summaries alone are too few for a graph of all chunks to lead to.
                 may_use_graph = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
-                results = await self._run_passes(prepared, estimate if may_use_graph else None)
+                results, counted = await self._run_in_snapshot(
+                    prepared, estimate if may_use_graph else None
+                )
             if results is None:
                 continue
             stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
@@ -150,7 +156,7 @@ class SearchExecutor:
                 and (query.language or stats.languages <= prepared.languages)
                 and prepared.spelling.holds(stats.vocabulary)
             ):
-                return _merge_results(prepared, results)
+                return replace(_merge_results(prepared, results), facets=counted)
             # Since the last search a language, a word or another space was added: search again.
             if shards and self._shard_pass is not None:
                 shards = self._shard_pass.loaded(scope, query)  # with the word
@@ -252,6 +258,18 @@ class SearchExecutor:
             revisions=(row["tenant_revision"] or 0, row["public_revision"]),
         )
         return estimate, stats
+
+    async def _run_in_snapshot(
+        self, prepared: PreparedSearch, estimate: VisibilityEstimate | None
+    ) -> tuple[Sequence[PassResult] | None, Facets | None]:
+        """The results of all passes as `_run_passes` returns them, and the facets beside them."""
+        query = prepared.query
+        if not query.needs_snapshot:
+            return await self._run_passes(prepared, estimate), None
+        async with self._database.snapshot(prepared.scope.tenant):
+            results = await self._run_passes(prepared, estimate)
+            counted = await facets.read(self._database, prepared.scope, query)
+            return results, counted
 
     async def _run_passes(
         self, prepared: PreparedSearch, estimate: VisibilityEstimate | None

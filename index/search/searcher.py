@@ -14,6 +14,7 @@ from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
 from index.search import confidence, fusion, hits, strategy
+from index.search.facets import Facets
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
 from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
@@ -33,6 +34,7 @@ class SearchResult:
         if nothing was read from PostgreSQL.
     corrections: of unknown query words, as far as the hits show them.
     degraded: the embedder was unavailable, so the lexical leg answered alone.
+    facets: counts of the visible documents; None unless the query asks for them.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
         the same for every query.
     dependencies: which changes invalidate this answer; not compared.
@@ -45,6 +47,7 @@ class SearchResult:
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
     dependencies: AnswerDependencies = field(compare=False)
+    facets: Facets | None = None
     low_confidence: bool = False
 
 
@@ -208,6 +211,7 @@ def _to_result(
         ),
         degraded=results.embedded_query.dense is None,
         dependencies=_dependencies(scope, query, results, ranking, selected),
+        facets=results.facets,
     )
 
 
@@ -246,6 +250,7 @@ def _dependencies(
         documents=tuple(
             {results.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
         ),
+        counts_documents=bool(query.facets),
         exact=results.exact,
     )
 

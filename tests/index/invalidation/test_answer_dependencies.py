@@ -76,6 +76,7 @@ dependences = st.builds(
     examined=ids,
     documents=ids,
     exact=st.booleans(),
+    counts_documents=st.booleans(),
 )
 PLAIN = AnswerDependencies(
     scope=resolve("acme", "ana", ["sales"], SCOPE_NAMES),

@@ -72,6 +72,7 @@ dependences = st.builds(
     examined=few.map(tuple),
     documents=few.map(tuple),
     exact=st.sampled_from([True, True, True, False]),
+    counts_documents=st.sampled_from([False, False, True]),
 )
 arrivals = st.builds(
     ChangedChunk,
@@ -125,8 +126,19 @@ class ReverseRules:
             or bool(news.documents & {*entry.documents})
             or (
                 (self.at_home or entry.scope.public)
-                and (self._is_put_otherwise or any(map(self._enters, news.changed_chunks)))
+                and (
+                    self._is_put_otherwise
+                    or self._is_counted_otherwise
+                    or any(map(self._enters, news.changed_chunks))
+                )
             )
+        )
+
+    @property
+    def _is_counted_otherwise(self) -> bool:
+        """A removed or changed chunk may have been of any counted document."""
+        return self.entry.counts_documents and (
+            bool(self.news.outdated) or any(map(self._may_be_seen, self.news.changed_chunks))
         )
 
     @property
@@ -319,6 +331,21 @@ COME = {"tenant": "beta", "readers": ("public",)}
                 "changed_chunks": [{"lexical": {1: 1.0}, **COME, "readers": ()}],
                 "partition": "public",
             },
+            False,
+        ),
+        ({"counts_documents": True}, {}, False),
+        ({"counts_documents": True}, {"outdated": frozenset({9})}, True),
+        ({"counts_documents": True}, {"documents": frozenset({9})}, False),
+        ({"counts_documents": True}, {"changed_chunks": [{}]}, True),
+        ({"counts_documents": True}, {"changed_chunks": [{"readers": ()}]}, False),
+        (
+            {"counts_documents": True, "query": Query("?", filter=Filter(kinds=("summary",)))},
+            {"changed_chunks": [{}]},
+            True,
+        ),
+        (
+            {"counts_documents": True, "scope": ELSEWHERE},
+            {"outdated": frozenset({9}), "partition": "public"},
             False,
         ),
         (

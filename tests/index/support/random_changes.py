@@ -155,7 +155,13 @@ class Story:
             summaries=self.chance(0.3),
             metadata=self.chance(0.3),
             postprocessing=self._finish() if self.chance(0.3) else None,
+            facets=self._facets() if self.chance(0.15) else (),
+            facet_values_max=random.choice([1, 10]),
         )
+
+    def _facets(self) -> tuple[str, ...]:
+        fields = ["source", "language", "tags", "metadata.team", "metadata.labels"]
+        return tuple(sorted(self.random.sample(fields, k=self.random.randint(1, 3))))
 
     def _finish(self) -> Postprocessing:
         """By heuristic: what services say is theirs."""
