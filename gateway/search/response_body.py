@@ -152,6 +152,8 @@ def _hit(hit: Hit, query: Query) -> dict[str, Any]:
     }
     if query.summaries:
         fields["summaries"] = hit.summaries
+    if query.highlights:
+        fields["highlights"] = hit.highlights
     if query.metadata:
         fields["metadata"] = hit.metadata
     if query.explain:

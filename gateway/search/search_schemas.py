@@ -122,6 +122,9 @@ class SearchBody(Body):
         "exist",
     )
     metadata: bool = Field(False, description="add the document's metadata to each hit")
+    highlights: bool = Field(
+        False, description="add the places of the query's words in the text of each hit"
+    )
     facets: FacetNames = Field(
         (),
         description="fields by whose values the visible documents are counted, whatever the query: "
@@ -171,6 +174,7 @@ class SearchBody(Body):
             postprocessing=self._postprocessing(postprocessors)
             if self.rerank or self.context
             else None,
+            highlights=self.highlights,
             facets=tuple(sorted(set(self.facets))),
             facet_values_max=self.facet_values_max if self.facets else FACET_VALUES_MAX,
         )
@@ -207,6 +211,11 @@ class SummaryAnswer(Body):
     end: int
 
 
+class HighlightAnswer(Body):
+    start: int = Field(description="start of the word in the hit's `text`, in characters")
+    end: int
+
+
 class HitAnswer(Body):
     chunk_id: int
     document_id: str
@@ -224,6 +233,9 @@ class HitAnswer(Body):
     )
     summaries: tuple[SummaryAnswer, ...] | None = Field(
         None, description="of the document and of the innermost long section; only if requested"
+    )
+    highlights: tuple[HighlightAnswer, ...] | None = Field(
+        None, description="the first 100 words of the text that match the query; only if requested"
     )
     metadata: dict[str, Any] | None = Field(None, description="only if requested")
     explain: ExplainAnswer | None = Field(None, description="only if requested")

@@ -128,6 +128,7 @@ class Query:
     summaries: whether a hit includes the summaries of its document and of its section.
     metadata: whether a hit includes its document's metadata.
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
+    highlights: whether a hit tells where its text holds the query's words.
     facets: fields by whose values the visible documents are counted, sorted.
     facet_values_max: of each of these fields.
     """
@@ -146,6 +147,7 @@ class Query:
     summaries: bool = False
     metadata: bool = False
     postprocessing: Postprocessing | None = None
+    highlights: bool = False
     facets: tuple[str, ...] = ()
     facet_values_max: int = FACET_VALUES_MAX
 

@@ -14,6 +14,7 @@ from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
 from index.postgres.session import Row
 from index.search.fusion import FusedChunk
+from index.text.highlights import Highlight
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Hit:
     A summary's start and end are those of the text that it summarizes.
     summaries: of the document and the sections around the hit, the whole document first; empty
                unless the request asks for them.
+    highlights: of the query's words in `text`; empty unless the request asks for them.
     """
 
     chunk_id: int
@@ -50,6 +52,7 @@ class Hit:
     kind: Kind
     summaries: tuple[HitSummary, ...]
     metadata: Mapping[str, Any] = field(hash=False)
+    highlights: tuple[Highlight, ...] = ()
 
     @property
     def document(self) -> tuple[str, str]:

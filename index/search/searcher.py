@@ -22,7 +22,7 @@ from index.search.search_executor import PassResults, SearchExecutor
 from index.search.shard_pass import KnownRevisions
 from index.search.standby_executor import Standby, StandbyExecutor
 from index.search.strategy import StrategyLimits
-from index.text import spelling
+from index.text import highlights, spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _to_result(
     selected: SelectedHits,
 ) -> SearchResult:
     return SearchResult(
-        hits=selected.hits,
+        hits=_highlighted(query, results, selected.hits),
         history=results.history,
         as_of=results.revisions,
         access_revision=results.access_revision,
@@ -212,6 +212,15 @@ def _to_result(
         degraded=results.embedded_query.dense is None,
         dependencies=_dependencies(scope, query, results, ranking, selected),
         facets=results.facets,
+    )
+
+
+def _highlighted(query: Query, results: PassResults, selected: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    if not query.highlights:
+        return selected
+    terms = results.query_terms
+    return tuple(
+        replace(hit, highlights=highlights.find(hit.text, hit.language, terms)) for hit in selected
     )
 
 

@@ -35,6 +35,7 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     *(("language", language) for language in ("en", "pt")),
     *(("semantic", semantic) for semantic in SEMANTIC),
     *[("rerank", True)] * 4,
+    ("highlights", True),
     *(("facets", fields) for fields in (["source"], ["tags", "language"], ["metadata.team"])),
     *(("candidates", candidates) for candidates in (2, 60)),
     *(("context", {"token_budget": budget, "compress": compress}) for budget, compress in CONTEXTS),

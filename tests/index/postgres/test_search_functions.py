@@ -22,6 +22,7 @@ from index.postgres.function_roles import Connection
 from index.postgres.session import Row
 from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards
+from index.search import facets
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from tests.index.conftest import connected
@@ -42,7 +43,7 @@ WAIT_S_MAX = 10.0
 SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
-    *("own_documents", "others_documents"),
+    *("own_documents", "others_documents", "field"),
 )
 
 
@@ -90,6 +91,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
+    await facets.read(recorder, ANA, replace(QUERY, facets=("source",)))
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None

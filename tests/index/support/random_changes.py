@@ -155,6 +155,7 @@ class Story:
             summaries=self.chance(0.3),
             metadata=self.chance(0.3),
             postprocessing=self._finish() if self.chance(0.3) else None,
+            highlights=self.chance(0.2),
             facets=self._facets() if self.chance(0.15) else (),
             facet_values_max=random.choice([1, 10]),
         )
