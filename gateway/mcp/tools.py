@@ -13,6 +13,7 @@ from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
+from gateway.search.boost_schemas import BoostBody
 from gateway.search.facet_schemas import FacetNames, FacetsAnswer
 from gateway.search.response_headers import cache_status
 from gateway.search.search_endpoint import serve
@@ -44,6 +45,15 @@ class SearchArguments(Body):
         description="Also count the documents that you may read, whatever the query, by the values "
         "of these fields: source, language, tags or metadata.KEY.",
     )
+    boost: BoostBody | None = Field(
+        None, description="Rank newer documents higher, or those with a number in their metadata."
+    )
+    diversity: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Above 0: leave out passages that repeat better ones; 0.3 is a good start.",
+    )
 
     def body(self) -> bytes:
         """The body of the equal HTTP search, so that both share cached answers."""
@@ -54,6 +64,10 @@ class SearchArguments(Body):
             fields["filter"] = {"sources": self.sources}
         if self.facets is not None:
             fields["facets"] = self.facets
+        if self.boost is not None:
+            fields["boost"] = self.boost.model_dump(exclude_none=True)
+        if self.diversity is not None:
+            fields["diversity"] = self.diversity
         return orjson.dumps(fields)
 
 

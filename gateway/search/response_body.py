@@ -57,7 +57,7 @@ async def build_answer(
     search_metrics.computed(
         scope.tenant,
         hits=len(result.hits),
-        best_score=result.hits[0].score if is_absolute else None,
+        best_score=max(hit.score for hit in result.hits) if is_absolute else None,
         is_degraded=result.degraded,
     )
     llm_output = None
@@ -157,5 +157,8 @@ def _hit(hit: Hit, query: Query) -> dict[str, Any]:
     if query.metadata:
         fields["metadata"] = hit.metadata
     if query.explain:
-        fields["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
+        explain: dict[str, Any] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
+        if query.boost is not None:
+            explain["boost"] = hit.boosts
+        fields["explain"] = explain
     return fields

@@ -10,6 +10,7 @@ from pydantic import (
 from gateway.auth.freshness import Consistency
 from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
+from gateway.search.boost_schemas import BoostAnswer, BoostBody
 from gateway.search.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
 from gateway.search.filter_schemas import Filters
 from index.model.chunk_kind import Kind
@@ -95,7 +96,9 @@ class SearchBody(Body):
         SCOPE_NAMES, description="scopes to search, of those that the key has"
     )
     filter: FilterBody = FilterBody()
-    min_score: float | None = Field(None, ge=0, description="minimum score of a hit")
+    min_score: float | None = Field(
+        None, ge=0, description="minimum score of a hit, without a boost"
+    )
     consistency: Consistency | None = Field(
         None,
         description="the promise: every acknowledged write is in the answer, or those up to "
@@ -122,6 +125,15 @@ class SearchBody(Body):
         "exist",
     )
     metadata: bool = Field(False, description="add the document's metadata to each hit")
+    boost: BoostBody | None = Field(
+        None, description="rank newer or more important documents higher among the candidates"
+    )
+    diversity: float = Field(
+        0,
+        ge=0,
+        le=1,
+        description="how much a hit's likeness to better hits counts against it; 0: not at all",
+    )
     highlights: bool = Field(
         False, description="add the places of the query's words in the text of each hit"
     )
@@ -175,6 +187,8 @@ class SearchBody(Body):
             if self.rerank or self.context
             else None,
             highlights=self.highlights,
+            boost=None if self.boost is None else self.boost.canonical(),
+            diversity=round(float(self.diversity), 3),
             facets=tuple(sorted(set(self.facets))),
             facet_values_max=self.facet_values_max if self.facets else FACET_VALUES_MAX,
         )
@@ -203,6 +217,7 @@ class LegAnswer(Body):
 class ExplainAnswer(Body):
     dense: LegAnswer | None
     lexical: LegAnswer | None
+    boost: BoostAnswer | None = Field(None, description="only with `boost`")
 
 
 class SummaryAnswer(Body):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from index.errors import UnreadableRecord
 from index.model.attributes import Condition
+from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import Scope
 
@@ -226,9 +227,19 @@ def _query(part: bytes, document_filter: Filter) -> Query:
         fields = _tuples(orjson.loads(part))
         if fields.get("postprocessing") is not None:
             fields["postprocessing"] = Postprocessing(**fields["postprocessing"])
+        if fields.get("boost") is not None:
+            fields["boost"] = _boost(fields["boost"])
         return Query(**fields, filter=document_filter)
     except _DECODE_ERRORS as error:
         raise UnreadableRecord("the record names no query") from error
+
+
+def _boost(fields: Mapping[str, Any]) -> Boost:
+    recency, importance = fields["recency"], fields["importance"]
+    return Boost(
+        None if recency is None else Recency(**recency),
+        None if importance is None else Importance(**importance),
+    )
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:

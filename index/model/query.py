@@ -10,6 +10,7 @@ import orjson
 
 from index.model import attributes
 from index.model.attributes import Condition
+from index.model.boost import Boost
 from index.model.chunk_kind import Kind
 
 _Names: TypeAlias = tuple[str, ...] | None
@@ -130,6 +131,8 @@ class Query:
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
     highlights: whether a hit tells where its text holds the query's words.
     facets: fields by whose values the visible documents are counted, sorted.
+    boost: what is added to the scores to rank by; None for nothing.
+    diversity: how much likeness to better hits counts against a hit, 0 to 1 in thousandths.
     facet_values_max: of each of these fields.
     """
 
@@ -150,6 +153,8 @@ class Query:
     highlights: bool = False
     facets: tuple[str, ...] = ()
     facet_values_max: int = FACET_VALUES_MAX
+    boost: Boost | None = None
+    diversity: float = 0.0
 
     @property
     def by_legs(self) -> bool:
@@ -159,7 +164,17 @@ class Query:
     @property
     def needs_snapshot(self) -> bool:
         """Whether the answer takes several statements, which must read one snapshot."""
-        return bool(self.facets)
+        return bool(self.facets or self.diversity)
+
+    @property
+    def reorders(self) -> bool:
+        """Whether the order of the hits depends on all candidates and not on relevance alone."""
+        return self.boost is not None or bool(self.diversity)
+
+    @property
+    def reads_times(self) -> bool:
+        """Whether the order of the hits depends on when their documents were written."""
+        return self.boost is not None and self.boost.recency is not None
 
     @property
     def depth(self) -> int:
@@ -169,7 +184,7 @@ class Query:
     @property
     def likely_depth(self) -> int:
         """The number of ranked chunks that suffices for most answers."""
-        if self.fusion != "absolute":
+        if self.fusion != "absolute" or self.reorders:
             return self.depth
         duplicates = _DUPLICATES if self.document_hits_max is None else 3 * self.top_k
         return min(self.top_k + duplicates, self.depth)

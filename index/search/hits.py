@@ -13,6 +13,7 @@ from typing import Any
 from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
 from index.postgres.session import Row
+from index.search.boosting import Boosts
 from index.search.fusion import FusedChunk
 from index.text.highlights import Highlight
 
@@ -34,6 +35,7 @@ class Hit:
     summaries: of the document and the sections around the hit, the whole document first; empty
                unless the request asks for them.
     highlights: of the query's words in `text`; empty unless the request asks for them.
+    boosts: what was added to the score to rank by; None unless the request asks for an explanation.
     """
 
     chunk_id: int
@@ -53,6 +55,7 @@ class Hit:
     summaries: tuple[HitSummary, ...]
     metadata: Mapping[str, Any] = field(hash=False)
     highlights: tuple[Highlight, ...] = ()
+    boosts: Boosts | None = None
 
     @property
     def document(self) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import confidence, fusion, hits, strategy
+from index.search import boosting, confidence, fusion, hits, reordering, strategy
 from index.search.facets import Facets
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
@@ -135,7 +135,10 @@ class Searcher:
         for rows_max in (query.likely_depth, query.depth):
             results = await self._execute(scope, query, rows_max, embedded_query, known)
             ranking = _fuse(query, results)[:rows_max]
-            selected = hits.select_hits(query, ranking, results.rows)
+            order = reordering.reordered(query, ranking, results.rows, results.extras.vectors)
+            selected = hits.select_hits(query, order, results.rows)
+            if query.reorders:  # also a candidate that is no hit decides the order
+                selected = replace(selected, examined=tuple(one.chunk_id for one in order))
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
                 result = _to_result(scope, query, results, ranking, selected)
                 return self._with_confidence(result, query, results)
@@ -202,7 +205,7 @@ def _to_result(
     selected: SelectedHits,
 ) -> SearchResult:
     return SearchResult(
-        hits=_highlighted(query, results, selected.hits),
+        hits=tuple(_annotated(query, results, hit) for hit in selected.hits),
         history=results.history,
         as_of=results.revisions,
         access_revision=results.access_revision,
@@ -211,17 +214,18 @@ def _to_result(
         ),
         degraded=results.embedded_query.dense is None,
         dependencies=_dependencies(scope, query, results, ranking, selected),
-        facets=results.facets,
+        facets=results.extras.facets,
     )
 
 
-def _highlighted(query: Query, results: PassResults, selected: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    if not query.highlights:
-        return selected
-    terms = results.query_terms
-    return tuple(
-        replace(hit, highlights=highlights.find(hit.text, hit.language, terms)) for hit in selected
-    )
+def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
+    """The hit with what its chunk alone tells, if the query asks for it."""
+    if query.highlights:
+        found = highlights.find(hit.text, hit.language, results.query_terms)
+        hit = replace(hit, highlights=found)
+    if query.explain and query.boost is not None:
+        hit = replace(hit, boosts=boosting.boosts(query.boost, results.rows[hit.chunk_id]))
+    return hit
 
 
 def _dependencies(
@@ -241,7 +245,8 @@ def _dependencies(
         *(results.lexical if lexical_counts else ()),
     )
     vector = results.embedded_query.dense
-    widened_chunks = selected.examined if query.expand or query.summaries else ()
+    reads_documents = query.expand or query.summaries or query.reads_times
+    widened_chunks = selected.examined if reads_documents else ()
     return AnswerDependencies(
         scope=scope,
         query=query,
@@ -273,6 +278,6 @@ def _fused_floor(query: Query, ranking: Sequence[FusedChunk], selected: Selected
     if query.fusion != "absolute":
         return math.inf
     score_min = query.min_score or 0.0
-    if len(selected.hits) == query.top_k:
+    if len(selected.hits) == query.top_k and not query.reorders:
         return max(score_min, ranking[len(selected.examined) - 1].score)
     return max(score_min, ranking[-1].score) if len(ranking) == query.depth else score_min

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from index.errors import UnreadableRecord
 from index.invalidation.answer_dependencies import FORMAT, AnswerDependencies
+from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index.support import worlds
@@ -52,6 +53,14 @@ queries = st.builds(
     language=st.none() | texts,
     document_hits_max=st.none() | st.integers(1, 9),
     expand=st.booleans(),
+    facets=names,
+    boost=st.none()
+    | st.builds(
+        Boost,
+        st.none() | st.builds(Recency, st.floats(0.01, 100), st.floats(0, 1)),
+        st.none() | st.builds(Importance, texts, st.floats(0.01, 100), st.floats(0, 1)),
+    ),
+    diversity=st.floats(0, 1),
 )
 scopes = st.builds(
     resolve, texts, texts, st.lists(texts, max_size=3), st.sets(st.sampled_from(SCOPE_NAMES))
@@ -109,6 +118,7 @@ def test_what_is_written_down_is_read_as_it_was(dependencies: AnswerDependencies
             assert read.dense.tolist() == dependencies.dense.tolist()
         else:
             assert getattr(read, name) == getattr(dependencies, name), name
+    assert read.query.boost == dependencies.query.boost
 
 
 @given(st.integers(0, len(PLAIN.encode()) - 1))

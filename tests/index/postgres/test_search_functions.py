@@ -1,7 +1,8 @@
 """The wall: the role that serves searches gets what its functions answer, and nothing else."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import product
 from typing import Any, TypeAlias, cast
@@ -22,7 +23,6 @@ from index.postgres.function_roles import Connection
 from index.postgres.session import Row
 from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards
-from index.search import facets
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from tests.index.conftest import connected
@@ -59,6 +59,11 @@ class StatementRecorder:
         self.calls[name] = arguments, numbers
         return await self._searching.rows(name, *arguments, **numbers)
 
+    @asynccontextmanager
+    async def snapshot(self, tenant: str) -> AsyncIterator[None]:
+        async with self._searching.snapshot(tenant):
+            yield
+
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
         return rows[0] if rows else None
@@ -91,7 +96,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
-    await facets.read(recorder, ANA, replace(QUERY, facets=("source",)))
+    more = replace(QUERY, facets=("source",), diversity=0.5)
+    await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None

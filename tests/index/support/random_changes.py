@@ -6,6 +6,7 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.document import Document
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
@@ -156,8 +157,18 @@ class Story:
             metadata=self.chance(0.3),
             postprocessing=self._finish() if self.chance(0.3) else None,
             highlights=self.chance(0.2),
+            boost=self._boost() if self.chance(0.3) else None,
+            diversity=random.choice([0.0, 0.0, 0.0, 0.3, 1.0]),
             facets=self._facets() if self.chance(0.15) else (),
             facet_values_max=random.choice([1, 10]),
+        )
+
+    def _boost(self) -> Boost:
+        """The story takes seconds, so a half-life is one."""
+        weight = self.random.choice([0.05, 0.5])
+        recency, importance = Recency(1 / DAY_S, weight), Importance("year", 4_000, weight)
+        return self.random.choice(
+            [Boost(recency), Boost(recency, importance), Boost(importance=importance)]
         )
 
     def _facets(self) -> tuple[str, ...]:

@@ -251,7 +251,7 @@ def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) ->
             0 < abs(one.score) < ROUNDING for one in everything
         )
         scores = {one.chunk_id: one.score for one in above}
-        return Expected(_folded(seen, query, above[: query.depth]), scores, decided)
+        return Expected(folded(seen, query, above[: query.depth]), scores, decided)
     decided = all(_is_decided(leg, query.candidates) for leg in (meaning, words))
     legs = meaning[: query.candidates], words[: query.candidates]
     if query.fusion == "rrf":
@@ -259,7 +259,7 @@ def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) ->
     else:
         ranking = fusion.relative(*legs, alpha=alpha)
     scores = {fused.chunk_id: fused.score for fused in ranking}
-    return Expected(_folded(seen, query, ranking), scores, decided)
+    return Expected(folded(seen, query, ranking), scores, decided)
 
 
 def _absolute(
@@ -318,7 +318,7 @@ def _is_decided(leg: Sequence[Candidate | FusedChunk], candidates: int) -> bool:
     return all(gap == 0 or gap > ROUNDING * max(1, counted[0]) for gap in gaps)
 
 
-def _folded(
+def folded(
     seen: Sequence[Piece], query: Query, ranking: Sequence[FusedChunk]
 ) -> list[tuple[int, float]]:
     pieces = {piece.chunk_id: piece for piece in seen}

@@ -1,0 +1,52 @@
+"""What some queries read beside the passes, in the snapshot of the passes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.search import facets
+from index.search.facets import Facets, SearchStatements
+from index.search.search_pass import PassResult, PreparedSearch
+from index.search.visibility_args import filter_args
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotReads:
+    """facets: None unless the query asks for them.
+
+    vectors: by chunk id, of the chunks of the results, if the query asks for diversity; without
+    those of another embedding space.
+    """
+
+    facets: Facets | None = None
+    vectors: Mapping[int, NDArray[np.float16]] = field(default_factory=dict)
+
+
+NOTHING = SnapshotReads()
+
+
+async def read(
+    statements: SearchStatements, prepared: PreparedSearch, results: Sequence[PassResult]
+) -> SnapshotReads:
+    """Raises `DatabaseUnavailable` and `Saturated`."""
+    scope, query = prepared.scope, prepared.query
+    return SnapshotReads(
+        facets=await facets.read(statements, scope, query) if query.facets else None,
+        vectors=await _vectors(statements, prepared, results) if query.diversity else {},
+    )
+
+
+async def _vectors(
+    statements: SearchStatements, prepared: PreparedSearch, results: Sequence[PassResult]
+) -> Mapping[int, NDArray[np.float16]]:
+    rows = await statements.rows(
+        "search.vectors",
+        *filter_args(prepared.scope, prepared.query.filter),
+        True,
+        prepared.scope.public,
+        sorted({row["chunk_id"] for result in results for row in result.hit_rows}),
+        prepared.embedded_query.space,
+    )
+    return {row["chunk_id"]: row["dense"].to_numpy() for row in rows}
