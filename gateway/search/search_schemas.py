@@ -1,5 +1,6 @@
 """The request and response bodies of searches."""
 
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -44,6 +45,11 @@ class FilterBody(Body):
     attributes: Filters | None = Field(
         None, description="comparisons of the document's metadata, combined with `and` and `or`"
     )
+    valid_on: date | None = Field(
+        None,
+        description="day on which the document is valid, from `valid_from` to `valid_to` of its "
+        "metadata; a missing one is no bound",
+    )
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
         ("text",), description="whether hits are chunks of the text, summaries, or both"
     )
@@ -59,6 +65,7 @@ class FilterBody(Body):
             exclude_documents=_sorted(self.exclude_documents),
             metadata=dict(self.metadata) if self.metadata else None,
             attributes=None if self.attributes is None else self.attributes.condition(),
+            valid_on=None if self.valid_on is None else (self.valid_on.isoformat(),),
             kinds=tuple(sorted(set(self.kinds))),
         )
 

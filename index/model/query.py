@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
-from index.model import attributes
+from index.model import attributes, validity
 from index.model.attributes import Condition
 from index.model.boost import Boost
 from index.model.chunk_kind import Kind
@@ -28,7 +28,8 @@ class Filter:
 
     The collections are sorted and without duplicates. `updated_after` is inclusive,
     `updated_before` exclusive. A document meets `metadata` if it contains all of it (PostgreSQL's
-    `@>`); `attributes` are conditions on the document's metadata.
+    `@>`); `attributes` are conditions on the document's metadata. A document meets `valid_on` if it
+    is valid on all of these days.
     """
 
     sources: tuple[str, ...] | None = None
@@ -41,6 +42,7 @@ class Filter:
     metadata: dict[str, Any] | None = None
     kinds: tuple[Kind, ...] = ("text",)
     attributes: Condition | None = None
+    valid_on: tuple[str, ...] | None = None
 
     def admits(
         self,
@@ -69,6 +71,7 @@ class Filter:
             and (self.exclude_documents is None or document_id not in self.exclude_documents)
             and (self.metadata is None or _contains(metadata, self.metadata))
             and (self.attributes is None or attributes.meets(metadata, self.attributes))
+            and (self.valid_on is None or validity.is_valid_on(metadata, self.valid_on))
         )
 
     def narrowed(self, limits: "Filter") -> "Filter":
@@ -89,6 +92,7 @@ class Filter:
             exclude_documents=_union(self.exclude_documents, limits.exclude_documents),
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),
+            valid_on=_union(self.valid_on, limits.valid_on),
         )
 
     @property

@@ -39,6 +39,7 @@ filters = st.builds(
     exclude_documents=st.none() | names,
     metadata=st.none() | metadata,
     attributes=st.none() | st.sampled_from(worlds.CONDITIONS),
+    valid_on=st.none() | st.sampled_from([worlds.DAYS[:1], worlds.DAYS]),
 )
 queries = st.builds(
     Query,

@@ -47,6 +47,7 @@ filters = st.just(Filter()) | st.builds(
     updated_before=st.none() | moments,
     exclude_documents=st.none() | st.just(("d1",)),
     metadata=st.none() | st.just({"team": "sales"}),
+    valid_on=st.none() | st.just(("2025-06-01",)),
 )
 scopes = st.builds(
     resolve,
@@ -83,7 +84,7 @@ arrivals = st.builds(
     source=st.sampled_from(["wiki", "mail"]),
     language=st.sampled_from(["en", "pt"]),
     tags=st.sampled_from([(), ("red",), ("blue",)]),
-    metadata=st.sampled_from([{}, {"team": "sales"}]),
+    metadata=st.sampled_from([{}, {"team": "sales"}, {"valid_to": "2025-05-31"}]),
     owner=st.sampled_from([None, "ana", "ben"]),
     readers=st.sets(st.sampled_from(["user:ana", "group:sales", "tenant", "public"])).map(tuple),
     updated_at=moments,

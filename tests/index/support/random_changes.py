@@ -208,6 +208,7 @@ class Story:
             "exclude_documents": lambda: some(["d0", "d1", "d2"]),
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
             "attributes": lambda: self.random.choice(worlds.CONDITIONS),
+            "valid_on": lambda: some(worlds.DAYS),
             "kinds": lambda: self.random.choice(KINDS),
         }
         names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}

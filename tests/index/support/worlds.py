@@ -50,7 +50,11 @@ METADATA: Sequence[dict[str, Any]] = [
     {"team": "ops", "year": 2025.5, "draft": True},
     {"labels": ["a", "b"], "draft": False},
     {"labels": ["b"], "team": None},
+    {"valid_from": "2025-06-01", "team": "sales"},
+    {"valid_from": "2024-01-01T10:00:00", "valid_to": "2025-06-30"},
 ]
+
+DAYS = ("2024-01-01", "2025-06-01", "2025-06-30", "2025-07-01")
 
 CONDITIONS = (
     Condition("eq", "team", ("sales",)),
@@ -212,7 +216,14 @@ def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
         )
         and (wanted.metadata is None or holds(document.metadata, wanted.metadata))
         and (wanted.attributes is None or compares(document.metadata, wanted.attributes))
+        and all(is_valid(document.metadata, day) for day in wanted.valid_on or ())
     )
+
+
+def is_valid(metadata: Mapping[str, Any], day: str) -> bool:
+    """Written down once more, for the metadata in METADATA."""
+    first, last = (str(metadata.get(name, day))[:10] for name in ("valid_from", "valid_to"))
+    return first <= day <= last
 
 
 def compares(metadata: Mapping[str, Any], wanted: Condition) -> bool:
