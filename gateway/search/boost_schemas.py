@@ -44,17 +44,30 @@ class ImportanceBody(Body):
         return Importance(self.key, float(self.full), float(self.weight))
 
 
+class ReplacedBody(Body):
+    weight: float = Field(
+        ge=0,
+        le=WEIGHT_MAX,
+        description="subtraction from the score of a document that a visible one names under "
+        "`replaces` in its metadata",
+    )
+
+
 class BoostBody(Body):
     """What is added to the scores of the candidates to rank them by."""
 
     recency: RecencyBody | None = None
     importance: ImportanceBody | None = None
+    replaced: ReplacedBody | None = None
 
     def canonical(self) -> Boost | None:
         """None if it adds nothing."""
         recency = None if self.recency is None else self.recency.canonical()
         importance = None if self.importance is None else self.importance.canonical()
-        return Boost(recency, importance) if recency or importance else None
+        replaced = 0.0 if self.replaced is None else float(self.replaced.weight)
+        if not (recency or importance or replaced):
+            return None
+        return Boost(recency, importance, replaced)
 
 
 class BoostAnswer(Body):
@@ -62,3 +75,4 @@ class BoostAnswer(Body):
 
     recency: float = Field(description="weight times half-lives from 2020 to the document's change")
     importance: float
+    replaced: float

@@ -23,8 +23,8 @@ from index.model.scope import Scope
 
 FORMAT = 4  # raise it when the same bytes mean something else than before
 
-# Format, checksum of the other bytes, exact, counts documents, vocabulary size, alpha, the floors,
-# and the length of each part: dimensions, terms, candidates, examined, documents; bytes of
+# Format, checksum of the other bytes, exact, reads all documents, vocabulary size, alpha, the
+# floors, and the length of each part: dimensions, terms, candidates, examined, documents; bytes of
 # audience, analysis, query.
 _FORM = Struct("<BI")
 _HEAD = Struct("<??qdddd8I")
@@ -54,7 +54,8 @@ class AnswerDependencies:
     examined: the chunks examined for hits, whether they became part of a hit or not.
     documents: of which the hits show more than their chunks: surrounding texts, summaries.
     exact: whether no nearer chunk can have been missed; a graph may miss one.
-    counts_documents: whether the body counts the documents that the scope and the filter admit.
+    reads_all_documents: whether the answer depends on every document with a chunk that the scope
+        and the filter admit: it counts them, or they may replace its hits.
     """
 
     scope: Scope
@@ -72,7 +73,7 @@ class AnswerDependencies:
     examined: tuple[int, ...]
     documents: tuple[int, ...]
     exact: bool
-    counts_documents: bool = False
+    reads_all_documents: bool = False
 
     def encode(self) -> bytes:
         parts = (self.dense, self.lexical, self.candidates, self.examined, self.documents)
@@ -84,7 +85,7 @@ class AnswerDependencies:
         )
         head = _HEAD.pack(
             self.exact,
-            self.counts_documents,
+            self.reads_all_documents,
             _NO_SIZE if self.vocabulary_size is None else self.vocabulary_size,
             self.alpha,
             self.fused_floor,
@@ -126,7 +127,7 @@ class AnswerDependencies:
             examined=tuple(parts.examined.tolist()),
             documents=tuple(parts.documents.tolist()),
             exact=parts.exact,
-            counts_documents=parts.counts_documents,
+            reads_all_documents=parts.reads_all_documents,
         )
 
 
@@ -135,7 +136,7 @@ class DependencyRecord:
     """A decoded record whose JSON parts are still bytes."""
 
     exact: bool
-    counts_documents: bool
+    reads_all_documents: bool
     vocabulary_size: int | None
     alpha: float
     fused_floor: float
@@ -162,7 +163,7 @@ def decode_record(record: bytes) -> DependencyRecord:
         raise UnreadableRecord(f"the record is of format {form}, and this version reads {FORMAT}")
     if checksum != zlib.crc32(memoryview(record)[_FORM.size :]):
         raise UnreadableRecord("the record has another checksum")
-    exact, counts_documents, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = (
+    exact, reads_all_documents, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = (
         _HEAD.unpack_from(record, _FORM.size)
     )
     arrays: list[NDArray[Any]] = []
@@ -178,7 +179,7 @@ def decode_record(record: bytes) -> DependencyRecord:
         start += length
     return DependencyRecord(
         exact,
-        counts_documents,
+        reads_all_documents,
         None if words == _NO_SIZE else words,
         alpha,
         fused_floor,
@@ -239,6 +240,7 @@ def _boost(fields: Mapping[str, Any]) -> Boost:
     return Boost(
         None if recency is None else Recency(**recency),
         None if importance is None else Importance(**importance),
+        fields["replaced"],
     )
 
 

@@ -54,7 +54,7 @@ _ROW = np.dtype(
         ("is_lost", "?"),
         ("is_dated", "?"),
         ("sees_others", "?"),
-        ("counts_documents", "?"),
+        ("reads_all_documents", "?"),
         ("audience", "i4"),
         ("analysis", "i4"),
         ("words", "i8"),
@@ -127,9 +127,9 @@ class ReverseIndex:
             (self._documents, changes.documents),
         ):
             is_invalid[postings.rows(numbers, turns)] = True
-        counts = table["counts_documents"] & is_concerned
+        counts = table["reads_all_documents"] & is_concerned
         if changes.outdated:
-            # Nothing tells which counts the document was in before it changed or was removed.
+            # Nothing tells what a document was before it changed or was removed.
             is_invalid |= counts
         visible_chunks = VisibleChunks(self._audiences.all(), changes.partition)
         for chunk, is_reached in self._reached(changes.changed_chunks, table, turns):
@@ -163,7 +163,7 @@ class ReverseIndex:
             False,
             document_filter.updated_after is not None or document_filter.updated_before is not None,
             scope.public,
-            record.counts_documents,
+            record.reads_all_documents,
             audience,
             analysis,
             _NO_WORDS if record.vocabulary_size is None else record.vocabulary_size,

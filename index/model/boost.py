@@ -24,7 +24,11 @@ class Importance:
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """At least one of the two."""
+    """At least one of the three.
+
+    replaced: what is subtracted from documents that a visible one replaces.
+    """
 
     recency: Recency | None = None
     importance: Importance | None = None
+    replaced: float = 0.0

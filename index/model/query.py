@@ -168,7 +168,12 @@ class Query:
     @property
     def needs_snapshot(self) -> bool:
         """Whether the answer takes several statements, which must read one snapshot."""
-        return bool(self.facets or self.diversity)
+        return bool(self.reads_all_documents or self.diversity)
+
+    @property
+    def reads_all_documents(self) -> bool:
+        """Whether the answer depends on visible documents that are not among the candidates."""
+        return bool(self.facets or (self.boost is not None and self.boost.replaced))
 
     @property
     def reorders(self) -> bool:

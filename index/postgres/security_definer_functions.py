@@ -36,7 +36,7 @@ SELECT EXISTS (
 
 def role_of(name: str) -> FunctionRole | None:
     """The role that calls the statement as a function; None if the owner runs it."""
-    of_searches = ("search.", "search_documents.", "search_facets.")
+    of_searches = ("search.", "search_documents.", "search_facets.", "search_relations.")
     if name.startswith(of_searches) or name == "vocabulary.look_up":
         return function_roles.SEARCH
     return function_roles.SHARDS if name.startswith("resident.") else None

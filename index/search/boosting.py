@@ -3,7 +3,7 @@
 Pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -18,21 +18,26 @@ EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Boosts:
-    """recency: since `EPOCH`, below 0 before it. importance: from -weight to weight."""
+    """recency: since `EPOCH`, below 0 before it. importance: from -weight to weight.
+
+    replaced: -weight or 0.
+    """
 
     recency: float = 0.0
     importance: float = 0.0
+    replaced: float = 0.0
 
     @property
     def total(self) -> float:
-        return self.recency + self.importance
+        return self.recency + self.importance + self.replaced
 
 
-def boosts(boost: Boost, row: Row) -> Boosts:
-    """row: the fields of the chunk's hit."""
+def boosts(boost: Boost, row: Row, replaced: Collection[int]) -> Boosts:
+    """row: the fields of the chunk's hit. replaced: keys of the documents that others replace."""
     return Boosts(
         0.0 if boost.recency is None else _recency(boost.recency, row["updated_at"]),
         0.0 if boost.importance is None else _importance(boost.importance, row["metadata"]),
+        -boost.replaced if row["document_key"] in replaced else 0.0,
     )
 
 

@@ -9,40 +9,36 @@ Pure.
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from index.model.query import Query
 from index.postgres.session import Row
 from index.search import boosting, diversity, fusion
-from index.search.boosting import Boosts
 from index.search.diversity import RankedChunk
 from index.search.fusion import FusedChunk
+from index.search.snapshot_reads import SnapshotReads
 
 
 def reordered(
     query: Query,
     ranking: Sequence[FusedChunk],
     rows: Mapping[int, Row],
-    vectors: Mapping[int, NDArray[np.float16]],
+    reads: SnapshotReads,
 ) -> Sequence[FusedChunk]:
     """The candidates in the order in which they become hits.
 
-    ranking: best first. rows: by chunk id, the fields of a hit. vectors: likewise, if the query
-    asks for diversity. Ties keep the order of the ranking.
+    ranking: best first. rows: by chunk id, the fields of a hit. Ties keep the order of the ranking.
     """
     if not query.reorders:
         return ranking
     score_min = query.min_score or 0.0
     candidates = {chunk.chunk_id: chunk for chunk in ranking if chunk.score >= score_min}
     ranked = [
-        RankedChunk(chunk.chunk_id, chunk.score + _boosts(query, rows[chunk.chunk_id]).total)
+        RankedChunk(chunk.chunk_id, chunk.score + _added(query, rows[chunk.chunk_id], reads))
         for chunk in candidates.values()
     ]
     ranked.sort(key=lambda chunk: -chunk.score)  # stable
     ids = [chunk.chunk_id for chunk in ranked]
     if query.diversity:
-        ids = diversity.diversified(_on_scale(query, ranked), vectors, query.diversity)
+        ids = diversity.diversified(_on_scale(query, ranked), reads.vectors, query.diversity)
     return [candidates[chunk_id] for chunk_id in ids]
 
 
@@ -54,5 +50,7 @@ def _on_scale(query: Query, ranked: Sequence[RankedChunk]) -> Sequence[RankedChu
     return [RankedChunk(chunk.chunk_id, chunk.score * factor) for chunk in ranked]
 
 
-def _boosts(query: Query, row: Row) -> Boosts:
-    return Boosts() if query.boost is None else boosting.boosts(query.boost, row)
+def _added(query: Query, row: Row, reads: SnapshotReads) -> float:
+    if query.boost is None:
+        return 0.0
+    return boosting.boosts(query.boost, row, reads.replaced).total

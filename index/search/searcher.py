@@ -135,7 +135,7 @@ class Searcher:
         for rows_max in (query.likely_depth, query.depth):
             results = await self._execute(scope, query, rows_max, embedded_query, known)
             ranking = _fuse(query, results)[:rows_max]
-            order = reordering.reordered(query, ranking, results.rows, results.extras.vectors)
+            order = reordering.reordered(query, ranking, results.rows, results.extras)
             selected = hits.select_hits(query, order, results.rows)
             if query.reorders:  # also a candidate that is no hit decides the order
                 selected = replace(selected, examined=tuple(one.chunk_id for one in order))
@@ -224,7 +224,8 @@ def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
         found = highlights.find(hit.text, hit.language, results.query_terms)
         hit = replace(hit, highlights=found)
     if query.explain and query.boost is not None:
-        hit = replace(hit, boosts=boosting.boosts(query.boost, results.rows[hit.chunk_id]))
+        row, replaced = results.rows[hit.chunk_id], results.extras.replaced
+        hit = replace(hit, boosts=boosting.boosts(query.boost, row, replaced))
     return hit
 
 
@@ -264,7 +265,7 @@ def _dependencies(
         documents=tuple(
             {results.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
         ),
-        counts_documents=bool(query.facets),
+        reads_all_documents=query.reads_all_documents,
         exact=results.exact,
     )
 

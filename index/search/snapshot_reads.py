@@ -18,10 +18,13 @@ class SnapshotReads:
 
     vectors: by chunk id, of the chunks of the results, if the query asks for diversity; without
     those of another embedding space.
+    replaced: keys of the documents of the results that a visible document replaces, if the query
+    ranks these lower.
     """
 
     facets: Facets | None = None
     vectors: Mapping[int, NDArray[np.float16]] = field(default_factory=dict)
+    replaced: frozenset[int] = frozenset()
 
 
 NOTHING = SnapshotReads()
@@ -35,7 +38,23 @@ async def read(
     return SnapshotReads(
         facets=await facets.read(statements, scope, query) if query.facets else None,
         vectors=await _vectors(statements, prepared, results) if query.diversity else {},
+        replaced=await _replaced(statements, prepared, results)
+        if query.boost is not None and query.boost.replaced
+        else frozenset(),
     )
+
+
+async def _replaced(
+    statements: SearchStatements, prepared: PreparedSearch, results: Sequence[PassResult]
+) -> frozenset[int]:
+    rows = await statements.rows(
+        "search_relations.replaced",
+        *filter_args(prepared.scope, prepared.query.filter),
+        True,
+        prepared.scope.public,
+        sorted({row["document_key"] for result in results for row in result.hit_rows}),
+    )
+    return frozenset(row["document_key"] for row in rows)
 
 
 async def _vectors(

@@ -58,11 +58,38 @@ async def test_the_priority_of_a_faq_is_its_importance_if_a_search_asks_for_it(
     assert (await found(10))[-1] == -5
 
 
+async def test_what_a_document_replaces_comes_after_it_for_those_who_see_the_document(
+    gateway: Gateway, other_worker: Gateway, ana: Caller, ben: Caller
+) -> None:
+    await ana.put("policy-2024", LEAVE, readers=["tenant"])
+    await ana.put("policy-2025", OTHER, readers=["tenant"])
+    boost = {"replaced": {"weight": 0.5}}
+
+    async def found(caller: Caller) -> str:
+        names = [await first(each, boost=boost) for each in (caller, other_worker.as_(caller))]
+        assert names[0] == names[1]
+        return names[0]
+
+    assert await found(ana) == await found(ben) == "policy-2024"
+    note = {"readers": ["user:ana"], "metadata": {"replaces": ["policy-2024", "policy-2023"]}}
+    await ana.put("note", "The lighthouse is red.", **note)
+    assert await found(ana) == "policy-2025"
+    assert await found(ben) == "policy-2024"
+    await ana.put("note", "The lighthouse is red.", **note | {"metadata": {"replaces": "note"}})
+    assert await found(ana) == "policy-2024"
+    await ana.put("policy-2025", OTHER, readers=["tenant"], metadata={"replaces": "policy-2024"})
+    assert await found(ben) == "policy-2025"
+    explained = await ben.search("annual leave", boost=boost, explain=True, top_k=2, alpha=0.0)
+    replaced = [hit["explain"]["boost"]["replaced"] for hit in explained.json()["hits"]]
+    assert replaced == [0.0, -0.5]
+
+
 async def test_a_boost_of_nothing_changes_no_byte_and_shares_the_answer(
     gateway: Gateway, ana: Caller
 ) -> None:
     await ana.put("leave", LEAVE)
     nothing = {"recency": {"half_life_days": 9, "weight": 0}, "importance": {"weight": 0}}
+    nothing["replaced"] = {"weight": 0}
 
     plain = await ana.search("annual leave", explain=True)
     boosted = await ana.search("annual leave", explain=True, boost=nothing, diversity=0)
@@ -77,7 +104,11 @@ async def test_an_explanation_tells_what_a_boost_has_added(ana: Caller) -> None:
 
     (hit,) = (await ana.search("annual leave", explain=True, boost=boost)).json()["hits"]
 
-    assert hit["explain"]["boost"] == {"recency": 0.0, "importance": pytest.approx(0.3)}
+    assert hit["explain"]["boost"] == {
+        "recency": 0.0,
+        "importance": pytest.approx(0.3),
+        "replaced": 0.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -91,6 +122,7 @@ async def test_an_explanation_tells_what_a_boost_has_added(ana: Caller) -> None:
         ({"boost": {"importance": {"weight": 11}}}, "boost.importance.weight"),
         ({"boost": {"importance": {"weight": 1, "full": 0}}}, "boost.importance.full"),
         ({"boost": {"importance": {"weight": 1, "key": ""}}}, "boost.importance.key"),
+        ({"boost": {"replaced": {}}}, "boost.replaced.weight"),
         ({"boost": {"age": {}}}, "boost.age"),
         ({"diversity": 1.1}, "diversity"),
         ({"diversity": -0.1}, "diversity"),

@@ -202,8 +202,9 @@ async def test_a_new_question_to_texts_in_memory_gets_the_same_bytes_without_a_s
         {"facets": ["source"]},
         {"diversity": 0.5},
         {"boost": {"recency": {"half_life_days": 1, "weight": 1}}},
+        {"boost": {"replaced": {"weight": 1}}},
     ],
-    ids=lambda fields: next(iter(fields)),
+    ids=str,
 )
 async def test_what_memory_does_not_hold_is_asked_of_postgresql(
     resident: Gateway, ana: Caller, fields: dict[str, object]

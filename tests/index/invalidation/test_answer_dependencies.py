@@ -60,6 +60,7 @@ queries = st.builds(
         Boost,
         st.none() | st.builds(Recency, st.floats(0.01, 100), st.floats(0, 1)),
         st.none() | st.builds(Importance, texts, st.floats(0.01, 100), st.floats(0, 1)),
+        st.floats(0, 1),
     ),
     diversity=st.floats(0, 1),
 )
@@ -86,7 +87,7 @@ dependences = st.builds(
     examined=ids,
     documents=ids,
     exact=st.booleans(),
-    counts_documents=st.booleans(),
+    reads_all_documents=st.booleans(),
 )
 PLAIN = AnswerDependencies(
     scope=resolve("acme", "ana", ["sales"], SCOPE_NAMES),

@@ -73,7 +73,7 @@ dependences = st.builds(
     examined=few.map(tuple),
     documents=few.map(tuple),
     exact=st.sampled_from([True, True, True, False]),
-    counts_documents=st.sampled_from([False, False, True]),
+    reads_all_documents=st.sampled_from([False, False, True]),
 )
 arrivals = st.builds(
     ChangedChunk,
@@ -138,7 +138,7 @@ class ReverseRules:
     @property
     def _is_counted_otherwise(self) -> bool:
         """A removed or changed chunk may have been of any counted document."""
-        return self.entry.counts_documents and (
+        return self.entry.reads_all_documents and (
             bool(self.news.outdated) or any(map(self._may_be_seen, self.news.changed_chunks))
         )
 
@@ -334,18 +334,18 @@ COME = {"tenant": "beta", "readers": ("public",)}
             },
             False,
         ),
-        ({"counts_documents": True}, {}, False),
-        ({"counts_documents": True}, {"outdated": frozenset({9})}, True),
-        ({"counts_documents": True}, {"documents": frozenset({9})}, False),
-        ({"counts_documents": True}, {"changed_chunks": [{}]}, True),
-        ({"counts_documents": True}, {"changed_chunks": [{"readers": ()}]}, False),
+        ({"reads_all_documents": True}, {}, False),
+        ({"reads_all_documents": True}, {"outdated": frozenset({9})}, True),
+        ({"reads_all_documents": True}, {"documents": frozenset({9})}, False),
+        ({"reads_all_documents": True}, {"changed_chunks": [{}]}, True),
+        ({"reads_all_documents": True}, {"changed_chunks": [{"readers": ()}]}, False),
         (
-            {"counts_documents": True, "query": Query("?", filter=Filter(kinds=("summary",)))},
+            {"reads_all_documents": True, "query": Query("?", filter=Filter(kinds=("summary",)))},
             {"changed_chunks": [{}]},
             True,
         ),
         (
-            {"counts_documents": True, "scope": ELSEWHERE},
+            {"reads_all_documents": True, "scope": ELSEWHERE},
             {"outdated": frozenset({9}), "partition": "public"},
             False,
         ),

@@ -15,6 +15,7 @@ from index.documents.file_store import FileListing
 from index.documents.partitions import Partitions
 from index.documents.vector_store_store import VectorStoreStore
 from index.errors import DatabaseUnavailable
+from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import everything
 from index.postgres import function_roles, security_definer_functions
@@ -44,6 +45,7 @@ SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
     *("own_documents", "others_documents", "field"),
+    "document_key",
 )
 
 
@@ -76,6 +78,11 @@ async def town(database: Database, documents: DocumentStore) -> None:
     await many_chunks.settle(documents, "beta", number=10, readers=[("public",)], seed=2)
     async for _ in Partitions(database, limits=OUTGROWN).maintain():
         pass
+    replaced = {"replaces": [f"acme{number}" for number in range(NUMBER)]}
+    async with database.session() as session:
+        await session.connection.execute(
+            "UPDATE documents SET metadata = $1 WHERE document_id = 'acme0'", replaced
+        )
 
 
 @pytest.fixture
@@ -96,7 +103,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
-    more = replace(QUERY, facets=("source",), diversity=0.5)
+    more = replace(QUERY, facets=("source",), diversity=0.5, boost=Boost(replaced=0.1))
     await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")

@@ -60,6 +60,7 @@ OF_SEVERAL_TENANTS = {
     "search_documents.get_any": "public documents of other tenants",
     "sources.attention": "a count for a gauge, of all tenants",
     "search_facets.counts": "public documents of other tenants",
+    "search_relations.replaced": "public documents of other tenants",
     "sources.due": "the worker's, of all tenants",
     "search_statistics.add": "several tenants in one statement",
     "search_statistics.prune": "the same",

@@ -34,6 +34,8 @@ boosts = st.sampled_from(
         Boost(Recency(1.0, 0.05)),
         Boost(importance=Importance("year", 4_000, 0.3)),
         Boost(Recency(0.5, 0.2), Importance("year", 1, 0.1)),
+        Boost(replaced=0.3),
+        Boost(Recency(1.0, 0.05), replaced=0.2),
     ]
 )
 
@@ -48,6 +50,17 @@ def added(query: Query, piece: Piece) -> float:
         number: Any = piece.document.metadata.get(boost.importance.key, 0)
         total += boost.importance.weight * min(1.0, number / boost.importance.full)
     return total
+
+
+def replaced(seen: Sequence[Piece]) -> set[tuple[str, str]]:
+    """Tenants and identifiers of the documents that a visible one of the tenant replaces."""
+    found = set()
+    for piece in seen:
+        named = piece.document.metadata.get("replaces", [])
+        for document_id in [named] if isinstance(named, str) else named:  # type: ignore[union-attr]  # a list
+            if document_id != piece.document.document_id:
+                found.add((piece.tenant, str(document_id)))
+    return found
 
 
 def by_total(totals: dict[int, float]) -> list[int] | None:
@@ -113,6 +126,11 @@ async def test_the_candidates_come_in_the_order_that_brute_force_gives_them(
         if score >= (query.min_score or 0)
     }
     totals = {chunk_id: score + added(query, pieces[chunk_id]) for chunk_id, score in pool.items()}
+    outdated = replaced(seen)
+    for chunk_id in totals:
+        document = pieces[chunk_id].tenant, pieces[chunk_id].document.document_id
+        if boost is not None and document in outdated:
+            totals[chunk_id] -= boost.replaced
     order = by_total(totals)
     if order and diversity:
         scale = 61 / 2 if query.fusion == "rrf" else 1.0  # where the first of both legs has 1

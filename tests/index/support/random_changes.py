@@ -168,7 +168,12 @@ class Story:
         weight = self.random.choice([0.05, 0.5])
         recency, importance = Recency(1 / DAY_S, weight), Importance("year", 4_000, weight)
         return self.random.choice(
-            [Boost(recency), Boost(recency, importance), Boost(importance=importance)]
+            [
+                Boost(recency),
+                Boost(recency, importance),
+                Boost(importance=importance),
+                *[Boost(replaced=0.5)] * 3,
+            ]
         )
 
     def _facets(self) -> tuple[str, ...]:

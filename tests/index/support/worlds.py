@@ -52,6 +52,8 @@ METADATA: Sequence[dict[str, Any]] = [
     {"labels": ["b"], "team": None},
     {"valid_from": "2025-06-01", "team": "sales"},
     {"valid_from": "2024-01-01T10:00:00", "valid_to": "2025-06-30"},
+    {"replaces": ["d1", "d2", "d3"]},
+    {"replaces": "d4"},
 ]
 
 DAYS = ("2024-01-01", "2025-06-01", "2025-06-30", "2025-07-01")
