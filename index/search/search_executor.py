@@ -7,7 +7,7 @@ again.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -319,6 +319,9 @@ class SearchExecutor:
     ) -> PassResult | None:
         """None if the graph found fewer chunks than the query's candidates: there may be more."""
         candidates = _GRAPH_FACTOR * prepared.query.candidates
+        if prepared.query.fusion != "absolute":
+            # Ranks order the candidates otherwise than the score by which the pass chooses rows.
+            prepared = replace(prepared, rows_max=2 * candidates)
         terms = strategy.rarest_terms(prepared.terms.chances, search_pass.visible, candidates)
         result = await self._nearest_with_terms(prepared, search_pass, terms)
         lexical_leg = result.leg("lexical")

@@ -10,13 +10,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from index.documents.document_store import DocumentStore
+from index.documents.partitions import Partitions
 from index.model.boost import DAY_S, Boost, Importance, Recency
-from index.model.query import Query
+from index.model.query import FusionName, Query
 from index.model.scope import ScopeName, everything, resolve
+from index.postgres.database import Database
 from index.search.fusion import FusedChunk
 from index.search.searcher import Searcher
+from index.search.strategy import StrategyLimits
 from ingest.write.writer import Writer
-from tests.index.support import questions, worlds
+from tests.index.support import many_chunks, questions, worlds
 from tests.index.support.questions import QuestionWorld
 from tests.index.support.samples import a_document, put
 from tests.index.support.worlds import IndexPrincipal, Piece
@@ -214,3 +218,23 @@ async def test_diversity_shows_one_of_many_near_duplicates_before_it_repeats_its
     assert others.keys().isdisjoint(hit.document_id for hit in plain.hits)
     assert others.keys() <= {hit.document_id for hit in diverse.hits}
     assert plain.hits[0].chunk_id == diverse.hits[0].chunk_id
+
+
+@pytest.mark.parametrize("fusion", ["absolute", "relative", "rrf"])
+async def test_a_walk_of_a_graph_brings_all_candidates_to_be_ordered(
+    database: Database, documents: DocumentStore, fusion: FusionName
+) -> None:
+    await many_chunks.settle(documents, "acme", number=100, readers=[("tenant",)], seed=1)
+    async for _ in Partitions(database, limits=StrategyLimits(crossover_chunks=500)).maintain():
+        pass
+    query = Query(many_chunks.QUESTION, alpha=0.5, fusion=fusion, diversity=0.5, facets=("tags",))
+
+    exact, nearest = [
+        await Searcher(database, many_chunks.EMBEDDER, limits=limits).search(ANA, query)
+        for limits in (many_chunks.EXACT, many_chunks.NEAREST)
+    ]
+
+    assert (exact.dependencies.exact, nearest.dependencies.exact) == (True, False)
+    assert exact.hits[0].chunk_id == nearest.hits[0].chunk_id
+    assert len(nearest.dependencies.examined) > query.candidates
+    assert nearest.facets == exact.facets
