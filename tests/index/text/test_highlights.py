@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from index.text import highlights, lexical
-from index.text.highlights import HIGHLIGHTS_MAX
+from index.text.highlights import CHARACTERS_MAX, HIGHLIGHTS_MAX
 from tests.index.support import worlds
 from tests.sampling import examples
 
@@ -51,6 +51,8 @@ def test_the_correction_of_a_typo_is_marked() -> None:
 
 def test_so_many_words_are_marked_and_no_more() -> None:
     assert len(marked("leave " * 300, "leave")) == HIGHLIGHTS_MAX
+    assert marked("x " * (CHARACTERS_MAX // 2) + "leave", "leave") == []
+    assert marked("\u6771" * CHARACTERS_MAX, "\u6771", "ja") == ["\u6771" * CHARACTERS_MAX]
 
 
 known = st.sampled_from(
