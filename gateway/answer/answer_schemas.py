@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body
 from gateway.search.search_schemas import CitationAnswer, HitAnswer, SearchBody
@@ -14,6 +15,13 @@ class AnswerBody(SearchBody):
     stream: bool = Field(
         False, description="send the answer as server-sent events while it is generated"
     )
+
+    @field_validator("facets")
+    @classmethod
+    def _no_facets(cls, facets: tuple[str, ...]) -> tuple[str, ...]:
+        if facets:
+            raise PydanticCustomError("facets", "must be empty: POST /v1/search counts documents")
+        return facets
 
 
 class GeneratedAnswer(Body):

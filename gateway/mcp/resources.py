@@ -67,7 +67,7 @@ async def read(
     answered = await search_as_caller(context, context.services.search, body)
     answer, tenant = answered.answer, answered.request.scope.tenant
     tokens_max = context.services.settings.mcp_tokens_max
-    text = results.search(orjson.loads(answer.body), tokens_max=tokens_max)
+    text = results.search(orjson.loads(answer.body), tenant=tenant, tokens_max=tokens_max)
     contents = [{"uri": uri, "mimeType": "application/json", "text": text.decode()}]
     headers = [
         *cache_headers(context.http.settings, (b"cache-status", cache_status(answer))),

@@ -36,6 +36,10 @@ def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
     """
     hits = answer["hits"]
     remaining = tokens_max * BYTES_PER_TOKEN - _FRAME_BYTES
+    facets = answer.get("facets")
+    if facets is not None:
+        facets = _fit_facets(facets, remaining // 2)
+        remaining -= len(orjson.dumps(facets))
     results: list[Mapping[str, Any]] = []
     for hit in hits:
         address = document_address.address_of_hit(tenant, hit)
@@ -59,9 +63,32 @@ def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
     result_fields: dict[str, Any] = {"results": results}
     if len(results) < len(hits):
         result_fields["left_out"] = len(hits) - len(results)
+    if facets is not None:
+        result_fields["facets"] = facets
     if answer.get("low_confidence"):
         result_fields["low_confidence"] = True
     return orjson.dumps(result_fields)
+
+
+def _fit_facets(facets: Mapping[str, Any], bytes_max: int) -> Mapping[str, Any]:
+    """The facets, with half of the values of each field until they fit, or none."""
+    while len(orjson.dumps(facets)) > bytes_max:
+        fields = facets["fields"]
+        if not any(facet["values"] for facet in fields.values()):
+            break
+        halved = {name: _halve_values(facet) for name, facet in fields.items()}
+        facets = {**facets, "fields": halved}
+    return facets
+
+
+def _halve_values(facet: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = len(facet["values"]) // 2
+    left_out = facet["values"][kept:]
+    return {
+        "values": facet["values"][:kept],
+        "other_values": facet["other_values"] + len(left_out),
+        "other_count": facet["other_count"] + sum(value["count"] for value in left_out),
+    }
 
 
 def fetch(document: Document, address: str, *, start: int, tokens_max: int) -> bytes:

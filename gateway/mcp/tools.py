@@ -14,6 +14,8 @@ from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
+from gateway.search.boost_schemas import BoostBody
+from gateway.search.facet_schemas import FacetNames, FacetsAnswer
 from gateway.search.response_headers import cache_status
 from gateway.search.search_endpoint import serve
 from gateway.search.search_request import SearchRequest, require_within_limits
@@ -40,6 +42,20 @@ class SearchArguments(Body):
     sources: Values | None = Field(
         None, description="Search only these sources; list_sources returns their names."
     )
+    facets: FacetNames | None = Field(
+        None,
+        description="Also count the documents that you may read, whatever the query, by the values "
+        "of these fields: source, language, tags or metadata.KEY.",
+    )
+    boost: BoostBody | None = Field(
+        None, description="Rank newer documents higher, or those with a number in their metadata."
+    )
+    diversity: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Above 0: leave out passages that repeat better ones; 0.3 is a good start.",
+    )
 
     def body(self) -> bytes:
         """The body of the equal HTTP search, so that both share cached answers."""
@@ -48,6 +64,12 @@ class SearchArguments(Body):
             fields["top_k"] = self.top_k
         if self.sources is not None:
             fields["filter"] = {"sources": self.sources}
+        if self.facets is not None:
+            fields["facets"] = self.facets
+        if self.boost is not None:
+            fields["boost"] = self.boost.model_dump(exclude_none=True)
+        if self.diversity is not None:
+            fields["diversity"] = self.diversity
         return orjson.dumps(fields)
 
 
@@ -83,6 +105,9 @@ class ToolHit(Body):
 class ToolHits(Body):
     results: tuple[ToolHit, ...]
     left_out: int = Field(0, description="number of hits that did not fit; request fewer")
+    facets: FacetsAnswer | None = Field(
+        None, description="counts by field; the least frequent values may be left out to fit"
+    )
     low_confidence: bool | None = Field(
         None, description="true if no result is good enough to rely on: tell the user; else absent"
     )

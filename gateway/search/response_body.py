@@ -57,7 +57,7 @@ async def build_answer(
     search_metrics.computed(
         scope.tenant,
         hits=len(result.hits),
-        best_score=result.hits[0].score if is_absolute else None,
+        best_score=max(hit.score for hit in result.hits) if is_absolute else None,
         is_degraded=result.degraded,
     )
     llm_output = None
@@ -96,6 +96,8 @@ def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = 
         body |= _postprocessed(result.hits, query, tenant, llm_output)
     if query.explain:
         body["corrections"] = result.corrections
+    if query.facets:
+        body["facets"] = result.facets
     if result.low_confidence:
         body["low_confidence"] = True  # the last field: `low_confidence_log` looks for it there
     return orjson.dumps(body)
@@ -157,8 +159,13 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
         fields["tenant"] = hit.tenant
     if query.summaries:
         fields["summaries"] = hit.summaries
+    if query.highlights:
+        fields["highlights"] = hit.highlights
     if query.metadata:
         fields["metadata"] = hit.metadata
     if query.explain:
-        fields["explain"] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
+        explain: dict[str, Any] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
+        if query.boost is not None:
+            explain["boost"] = hit.boosts
+        fields["explain"] = explain
     return fields

@@ -1,5 +1,6 @@
 """The request and response bodies of searches."""
 
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -10,13 +11,15 @@ from pydantic import (
 from gateway.auth.freshness import Consistency
 from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
+from gateway.search.boost_schemas import BoostAnswer, BoostBody
+from gateway.search.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
 from gateway.search.filter_schemas import Filters
 from index.model.chunk_kind import Kind
 from index.model.document import (
     Language,
     Metadata,
 )
-from index.model.query import Filter, FusionName, Postprocessing, Query
+from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text.lexical import base_language
 
@@ -42,6 +45,11 @@ class FilterBody(Body):
     attributes: Filters | None = Field(
         None, description="comparisons of the document's metadata, combined with `and` and `or`"
     )
+    valid_on: date | None = Field(
+        None,
+        description="day on which the document is valid, from `valid_from` to `valid_to` of its "
+        "metadata; a missing one is no bound",
+    )
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
         ("text",), description="whether hits are chunks of the text, summaries, or both"
     )
@@ -57,6 +65,7 @@ class FilterBody(Body):
             exclude_documents=_sorted(self.exclude_documents),
             metadata=dict(self.metadata) if self.metadata else None,
             attributes=None if self.attributes is None else self.attributes.condition(),
+            valid_on=None if self.valid_on is None else (self.valid_on.isoformat(),),
             kinds=tuple(sorted(set(self.kinds))),
         )
 
@@ -96,7 +105,9 @@ class SearchBody(Body):
         "if the tenant does not receive public documents",
     )
     filter: FilterBody = FilterBody()
-    min_score: float | None = Field(None, ge=0, description="minimum score of a hit")
+    min_score: float | None = Field(
+        None, ge=0, description="minimum score of a hit, without a boost"
+    )
     consistency: Consistency | None = Field(
         None,
         description="the promise: every acknowledged write is in the answer, or those up to "
@@ -123,6 +134,26 @@ class SearchBody(Body):
         "exist",
     )
     metadata: bool = Field(False, description="add the document's metadata to each hit")
+    boost: BoostBody | None = Field(
+        None, description="rank newer or more important documents higher among the candidates"
+    )
+    diversity: float = Field(
+        0,
+        ge=0,
+        le=1,
+        description="how much a hit's likeness to better hits counts against it; 0: not at all",
+    )
+    highlights: bool = Field(
+        False, description="add the places of the query's words in the text of each hit"
+    )
+    facets: FacetNames = Field(
+        (),
+        description="fields by whose values the visible documents are counted, whatever the query: "
+        "`source`, `language`, `tags` or `metadata.KEY`",
+    )
+    facet_values_max: FacetValuesMax = Field(
+        FACET_VALUES_MAX, description="maximum values of each facet"
+    )
     explain: bool = Field(
         False, description="add each hit's ranks and scores by leg, and the corrections of typos"
     )
@@ -164,6 +195,11 @@ class SearchBody(Body):
             postprocessing=self._postprocessing(postprocessors)
             if self.rerank or self.context
             else None,
+            highlights=self.highlights,
+            boost=None if self.boost is None else self.boost.canonical(),
+            diversity=round(float(self.diversity), 3),
+            facets=tuple(sorted(set(self.facets))),
+            facet_values_max=self.facet_values_max if self.facets else FACET_VALUES_MAX,
         )
 
     def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:
@@ -190,11 +226,17 @@ class LegAnswer(Body):
 class ExplainAnswer(Body):
     dense: LegAnswer | None
     lexical: LegAnswer | None
+    boost: BoostAnswer | None = Field(None, description="only with `boost`")
 
 
 class SummaryAnswer(Body):
     text: str
     start: int = Field(description="start of the summarized text in the document, in characters")
+    end: int
+
+
+class HighlightAnswer(Body):
+    start: int = Field(description="start of the word in the hit's `text`, in characters")
     end: int
 
 
@@ -222,6 +264,9 @@ class HitAnswer(Body):
     )
     summaries: tuple[SummaryAnswer, ...] | None = Field(
         None, description="of the document and of the innermost long section; only if requested"
+    )
+    highlights: tuple[HighlightAnswer, ...] | None = Field(
+        None, description="the first 100 words of the text that match the query; only if requested"
     )
     metadata: dict[str, Any] | None = Field(None, description="only if requested")
     explain: ExplainAnswer | None = Field(None, description="only if requested")
@@ -253,6 +298,7 @@ class SearchAnswer(Body):
         None, description="corrections by unknown word of the query; only with `explain`"
     )
     context: ContextAnswer | None = Field(None, description="only if requested")
+    facets: FacetsAnswer | None = Field(None, description="only if requested")
     gate: Literal["closed"] | None = Field(
         None,
         description="closed: the message is no question for the documents and was not searched",

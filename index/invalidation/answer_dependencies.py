@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 
 from index.errors import UnreadableRecord
 from index.model.attributes import Condition
+from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import Scope
 
-FORMAT = 3  # raise it when the same bytes mean something else than before
+FORMAT = 4  # raise it when the same bytes mean something else than before
 
-# Format, checksum of the other bytes, exact, vocabulary size, alpha, the floors, and the length of
-# each part: dimensions, terms, candidates, examined, documents; bytes of audience, analysis, query.
+# Format, checksum of the other bytes, exact, reads all documents, vocabulary size, alpha, the
+# floors, and the length of each part: dimensions, terms, candidates, examined, documents; bytes of
+# audience, analysis, query.
 _FORM = Struct("<BI")
-_HEAD = Struct("<?qdddd8I")
+_HEAD = Struct("<??qdddd8I")
 _KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last holds the terms' weights
 _NO_SIZE = -1
 _NO_DEFAULT = object()
@@ -52,6 +54,8 @@ class AnswerDependencies:
     examined: the chunks examined for hits, whether they became part of a hit or not.
     documents: of which the hits show more than their chunks: surrounding texts, summaries.
     exact: whether no nearer chunk can have been missed; a graph may miss one.
+    reads_all_documents: whether the answer depends on every document with a chunk that the scope
+        and the filter admit: it counts them, or they may replace its hits.
     """
 
     scope: Scope
@@ -69,6 +73,7 @@ class AnswerDependencies:
     examined: tuple[int, ...]
     documents: tuple[int, ...]
     exact: bool
+    reads_all_documents: bool = False
 
     def encode(self) -> bytes:
         parts = (self.dense, self.lexical, self.candidates, self.examined, self.documents)
@@ -80,6 +85,7 @@ class AnswerDependencies:
         )
         head = _HEAD.pack(
             self.exact,
+            self.reads_all_documents,
             _NO_SIZE if self.vocabulary_size is None else self.vocabulary_size,
             self.alpha,
             self.fused_floor,
@@ -121,6 +127,7 @@ class AnswerDependencies:
             examined=tuple(parts.examined.tolist()),
             documents=tuple(parts.documents.tolist()),
             exact=parts.exact,
+            reads_all_documents=parts.reads_all_documents,
         )
 
 
@@ -129,6 +136,7 @@ class DependencyRecord:
     """A decoded record whose JSON parts are still bytes."""
 
     exact: bool
+    reads_all_documents: bool
     vocabulary_size: int | None
     alpha: float
     fused_floor: float
@@ -155,8 +163,8 @@ def decode_record(record: bytes) -> DependencyRecord:
         raise UnreadableRecord(f"the record is of format {form}, and this version reads {FORMAT}")
     if checksum != zlib.crc32(memoryview(record)[_FORM.size :]):
         raise UnreadableRecord("the record has another checksum")
-    exact, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = _HEAD.unpack_from(
-        record, _FORM.size
+    exact, reads_all_documents, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = (
+        _HEAD.unpack_from(record, _FORM.size)
     )
     arrays: list[NDArray[Any]] = []
     try:
@@ -171,6 +179,7 @@ def decode_record(record: bytes) -> DependencyRecord:
         start += length
     return DependencyRecord(
         exact,
+        reads_all_documents,
         None if words == _NO_SIZE else words,
         alpha,
         fused_floor,
@@ -216,12 +225,23 @@ def _non_default_fields(query: Query) -> dict[str, Any]:
 
 def _query(part: bytes, document_filter: Filter) -> Query:
     try:
-        fields = orjson.loads(part)
+        fields = _tuples(orjson.loads(part))
         if fields.get("postprocessing") is not None:
             fields["postprocessing"] = Postprocessing(**fields["postprocessing"])
+        if fields.get("boost") is not None:
+            fields["boost"] = _boost(fields["boost"])
         return Query(**fields, filter=document_filter)
     except _DECODE_ERRORS as error:
         raise UnreadableRecord("the record names no query") from error
+
+
+def _boost(fields: Mapping[str, Any]) -> Boost:
+    recency, importance = fields["recency"], fields["importance"]
+    return Boost(
+        None if recency is None else Recency(**recency),
+        None if importance is None else Importance(**importance),
+        fields["replaced"],
+    )
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from index.invalidation import answer_dependencies
 from index.invalidation.answer_dependencies import DependencyRecord
 from index.invalidation.changes import ChangedChunk, ChangeSet
 from index.invalidation.postings import NOTE, WEIGHTED_NOTE, Postings
-from index.model.query import Filter
-from index.model.scope import PUBLIC, Scope
+from index.invalidation.visible_chunks import VisibleChunks
+from index.model.scope import PUBLIC
 from index.text import lexical
 
 T = TypeVar("T")
@@ -54,6 +54,7 @@ _ROW = np.dtype(
         ("is_lost", "?"),
         ("is_dated", "?"),
         ("sees_others", "?"),
+        ("reads_all_documents", "?"),
         ("audience", "i4"),
         ("analysis", "i4"),
         ("words", "i8"),
@@ -126,10 +127,16 @@ class ReverseIndex:
             (self._documents, changes.documents),
         ):
             is_invalid[postings.rows(numbers, turns)] = True
-        visible_chunks = _VisibleChunks(self._audiences, changes.partition)
+        counts = table["reads_all_documents"] & is_concerned
+        if changes.outdated:
+            # Nothing tells what a document was before it changed or was removed.
+            is_invalid |= counts
+        visible_chunks = VisibleChunks(self._audiences.all(), changes.partition)
         for chunk, is_reached in self._reached(changes.changed_chunks, table, turns):
             rows = np.flatnonzero(is_reached & is_concerned & ~is_invalid)
             is_invalid[rows[visible_chunks(chunk, table["audience"][rows])]] = True
+            rows = np.flatnonzero(counts & ~is_invalid)
+            is_invalid[rows[visible_chunks.of_document(chunk, table["audience"][rows])]] = True
         return {key for row in np.flatnonzero(is_invalid) if (key := self._keys[row]) is not None}
 
     def _new_row(self) -> int:
@@ -156,6 +163,7 @@ class ReverseIndex:
             False,
             document_filter.updated_after is not None or document_filter.updated_before is not None,
             scope.public,
+            record.reads_all_documents,
             audience,
             analysis,
             _NO_WORDS if record.vocabulary_size is None else record.vocabulary_size,
@@ -231,36 +239,6 @@ class ReverseIndex:
                         fused_scores,
                     )
             yield chunk, is_reached | ((fused_scores > 0) & (fused_scores >= fused_floors))
-
-
-class _VisibleChunks:
-    """Decides which audiences see a changed chunk; called for few rows, as chunks reach few."""
-
-    def __init__(self, audiences: "_SharedParts[tuple[Scope, Filter]]", partition: str) -> None:
-        self._audiences = audiences
-        self._partition = partition
-
-    def __call__(self, chunk: ChangedChunk, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """For each audience, whether the chunk belongs to a document that it may see."""
-        is_visible = np.zeros(len(self._audiences), np.bool_)
-        for audience in np.unique(audiences).tolist():
-            scope, document_filter = self._audiences[audience]
-            is_visible[audience] = self._is_in_scope(chunk, scope) and document_filter.admits(
-                document_id=chunk.document_id,
-                source=chunk.source,
-                language=chunk.language,
-                tags=chunk.tags,
-                metadata=chunk.metadata,
-                updated_at=chunk.updated_at,
-                kind=chunk.kind,
-            )
-        result: NDArray[np.bool_] = is_visible[audiences]
-        return result
-
-    def _is_in_scope(self, chunk: ChangedChunk, scope: Scope) -> bool:
-        if self._partition == PUBLIC:
-            return scope.public and chunk.tenant != scope.tenant and PUBLIC in chunk.readers
-        return chunk.tenant == scope.tenant and scope.admits(chunk.owner, chunk.readers)
 
 
 class _QueryVectors:

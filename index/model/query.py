@@ -8,13 +8,15 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
-from index.model import attributes
+from index.model import attributes, validity
 from index.model.attributes import Condition
+from index.model.boost import Boost
 from index.model.chunk_kind import Kind
 
 _Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 
+FACET_VALUES_MAX = 10  # if a request names no number
 
 _NOTHING = object()  # stands for a conjunction that no value meets
 _DUPLICATES = 2  # best chunks that duplicate or overlap others; more cost a second search
@@ -26,7 +28,8 @@ class Filter:
 
     The collections are sorted and without duplicates. `updated_after` is inclusive,
     `updated_before` exclusive. A document meets `metadata` if it contains all of it (PostgreSQL's
-    `@>`); `attributes` are conditions on the document's metadata.
+    `@>`); `attributes` are conditions on the document's metadata. A document meets `valid_on` if it
+    is valid on all of these days.
     """
 
     sources: tuple[str, ...] | None = None
@@ -39,6 +42,7 @@ class Filter:
     metadata: dict[str, Any] | None = None
     kinds: tuple[Kind, ...] = ("text",)
     attributes: Condition | None = None
+    valid_on: tuple[str, ...] | None = None
 
     def admits(
         self,
@@ -67,6 +71,7 @@ class Filter:
             and (self.exclude_documents is None or document_id not in self.exclude_documents)
             and (self.metadata is None or _contains(metadata, self.metadata))
             and (self.attributes is None or attributes.meets(metadata, self.attributes))
+            and (self.valid_on is None or validity.is_valid_on(metadata, self.valid_on))
         )
 
     def narrowed(self, limits: "Filter") -> "Filter":
@@ -87,6 +92,7 @@ class Filter:
             exclude_documents=_union(self.exclude_documents, limits.exclude_documents),
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),
+            valid_on=_union(self.valid_on, limits.valid_on),
         )
 
     @property
@@ -127,6 +133,11 @@ class Query:
     summaries: whether a hit includes the summaries of its document and of its section.
     metadata: whether a hit includes its document's metadata.
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
+    highlights: whether a hit tells where its text holds the query's words.
+    facets: fields by whose values the visible documents are counted, sorted.
+    boost: what is added to the scores to rank by; None for nothing.
+    diversity: how much likeness to better hits counts against a hit, 0 to 1 in thousandths.
+    facet_values_max: of each of these fields.
     """
 
     text: str
@@ -143,11 +154,36 @@ class Query:
     summaries: bool = False
     metadata: bool = False
     postprocessing: Postprocessing | None = None
+    highlights: bool = False
+    facets: tuple[str, ...] = ()
+    facet_values_max: int = FACET_VALUES_MAX
+    boost: Boost | None = None
+    diversity: float = 0.0
 
     @property
     def by_legs(self) -> bool:
         """Whether the answer depends on the legs' candidates."""
         return self.fusion != "absolute" or self.explain
+
+    @property
+    def needs_snapshot(self) -> bool:
+        """Whether the answer takes several statements, which must read one snapshot."""
+        return bool(self.reads_all_documents or self.diversity)
+
+    @property
+    def reads_all_documents(self) -> bool:
+        """Whether the answer depends on visible documents that are not among the candidates."""
+        return bool(self.facets or (self.boost is not None and self.boost.replaced))
+
+    @property
+    def reorders(self) -> bool:
+        """Whether the order of the hits depends on all candidates and not on relevance alone."""
+        return self.boost is not None or bool(self.diversity)
+
+    @property
+    def reads_times(self) -> bool:
+        """Whether the order of the hits depends on when their documents were written."""
+        return self.boost is not None and self.boost.recency is not None
 
     @property
     def depth(self) -> int:
@@ -157,7 +193,7 @@ class Query:
     @property
     def likely_depth(self) -> int:
         """The number of ranked chunks that suffices for most answers."""
-        if self.fusion != "absolute":
+        if self.fusion != "absolute" or self.reorders:
             return self.depth
         duplicates = _DUPLICATES if self.document_hits_max is None else 3 * self.top_k
         return min(self.top_k + duplicates, self.depth)

@@ -91,29 +91,34 @@ SIGNATURES: Mapping[str, Signature] = {
             text
         """,
         "search.exact": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, boolean, boolean, halfvec,
-            sparsevec, bigint, double precision, integer[], boolean, text, boolean, boolean ->
-            position integer, history text, tenant_revision bigint, public_revision bigint,
-            tenant_access_revision bigint, tenant_chunks bigint, public_chunks bigint,
-            embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, halfvec, sparsevec, bigint, double precision, integer[],
+            boolean, text, boolean, boolean -> position integer, history text,
+            tenant_revision bigint, public_revision bigint, tenant_access_revision
+            bigint, tenant_chunks bigint, public_chunks bigint, embedding_space
+            text, tenant_vocabulary_size bigint, tenant_languages text[],
             public_languages text[], confidence jsonb, chunk_id bigint, dense double
-            precision, lexical double precision, digest bytea, text text, start_at integer,
-            end_at integer, document_key bigint, tenant text, document_id text, title text,
-            source text, uri text, language text, tags text[], metadata jsonb, summaries jsonb
+            precision, lexical double precision, digest bytea, text text, start_at
+            integer, end_at integer, document_key bigint, tenant text, document_id
+            text, title text, source text, uri text, language text, tags text[],
+            metadata jsonb, updated_at timestamp with time zone, scope_name text,
+            summaries jsonb
         """,
         "search.proposed": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, boolean, boolean, halfvec,
-            sparsevec, bigint, double precision, bigint[], boolean, text, boolean, boolean ->
-            position integer, history text, tenant_revision bigint, public_revision bigint,
-            tenant_access_revision bigint, tenant_chunks bigint, public_chunks bigint,
-            embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
-            public_languages text[], confidence jsonb, confirmed bigint, chunk_id bigint,
-            dense double precision, lexical double precision, digest bytea, text text,
-            start_at integer, end_at integer, document_key bigint, tenant text, document_id
-            text, title text, source text, uri text, language text, tags text[], metadata
-            jsonb, summaries jsonb
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, halfvec, sparsevec, bigint, double precision, bigint[],
+            boolean, text, boolean, boolean -> position integer, history text,
+            tenant_revision bigint, public_revision bigint, tenant_access_revision
+            bigint, tenant_chunks bigint, public_chunks bigint, embedding_space
+            text, tenant_vocabulary_size bigint, tenant_languages text[],
+            public_languages text[], confidence jsonb, confirmed bigint, chunk_id
+            bigint, dense double precision, lexical double precision, digest bytea,
+            text text, start_at integer, end_at integer, document_key bigint, tenant
+            text, document_id text, title text, source text, uri text, language
+            text, tags text[], metadata jsonb, updated_at timestamp with time zone,
+            scope_name text, summaries jsonb
         """,
         "search.matching": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
@@ -122,32 +127,38 @@ SIGNATURES: Mapping[str, Signature] = {
             others_documents bytea
         """,
         "search.exact_legs": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, boolean, boolean, halfvec,
-            sparsevec, bigint, double precision, integer[], boolean, text, boolean, boolean,
-            bigint -> position integer, history text, tenant_revision bigint, public_revision
-            bigint, tenant_access_revision bigint, tenant_chunks bigint, public_chunks bigint,
-            embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
-            public_languages text[], confidence jsonb, dense_ids bigint[], dense_scores double
-            precision[], lexical_ids bigint[], lexical_scores double precision[], chunk_id
-            bigint, dense double precision, lexical double precision, digest bytea, text text,
-            start_at integer, end_at integer, document_key bigint, tenant text, document_id
-            text, title text, source text, uri text, language text, tags text[], metadata
-            jsonb, summaries jsonb
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, halfvec, sparsevec, bigint, double precision, integer[],
+            boolean, text, boolean, boolean, bigint -> position integer, history
+            text, tenant_revision bigint, public_revision bigint,
+            tenant_access_revision bigint, tenant_chunks bigint, public_chunks
+            bigint, embedding_space text, tenant_vocabulary_size bigint,
+            tenant_languages text[], public_languages text[], confidence jsonb,
+            dense_ids bigint[], dense_scores double precision[], lexical_ids
+            bigint[], lexical_scores double precision[], chunk_id bigint, dense
+            double precision, lexical double precision, digest bytea, text text,
+            start_at integer, end_at integer, document_key bigint, tenant text,
+            document_id text, title text, source text, uri text, language text, tags
+            text[], metadata jsonb, updated_at timestamp with time zone, scope_name
+            text, summaries jsonb
         """,
         "search.nearest": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, boolean, boolean, halfvec,
-            sparsevec, bigint, double precision, integer[], boolean, text, boolean, boolean,
-            bigint -> position integer, history text, tenant_revision bigint, public_revision
-            bigint, tenant_access_revision bigint, tenant_chunks bigint, public_chunks bigint,
-            embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
-            public_languages text[], confidence jsonb, dense_ids bigint[], dense_scores double
-            precision[], lexical_ids bigint[], lexical_scores double precision[], chunk_id
-            bigint, dense double precision, lexical double precision, digest bytea, text text,
-            start_at integer, end_at integer, document_key bigint, tenant text, document_id
-            text, title text, source text, uri text, language text, tags text[], metadata
-            jsonb, summaries jsonb
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, halfvec, sparsevec, bigint, double precision, integer[],
+            boolean, text, boolean, boolean, bigint -> position integer, history
+            text, tenant_revision bigint, public_revision bigint,
+            tenant_access_revision bigint, tenant_chunks bigint, public_chunks
+            bigint, embedding_space text, tenant_vocabulary_size bigint,
+            tenant_languages text[], public_languages text[], confidence jsonb,
+            dense_ids bigint[], dense_scores double precision[], lexical_ids
+            bigint[], lexical_scores double precision[], chunk_id bigint, dense
+            double precision, lexical double precision, digest bytea, text text,
+            start_at integer, end_at integer, document_key bigint, tenant text,
+            document_id text, title text, source text, uri text, language text, tags
+            text[], metadata jsonb, updated_at timestamp with time zone, scope_name
+            text, summaries jsonb
         """,
         "search_documents.get": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
@@ -168,12 +179,6 @@ SIGNATURES: Mapping[str, Signature] = {
             zone, status text, error_code text, error text, metadata jsonb, chunker text,
             size_bytes integer
         """,
-        "search_documents.get_any": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text, boolean -> document_id text,
-            source text, title text, uri text, language text, tags text[], metadata jsonb,
-            owner text, readers text[], chunker text, summaries text, text text
-        """,
         "search_documents.sources": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
             zone, timestamp with time zone, text[], jsonb, bigint -> source text, documents
@@ -185,6 +190,30 @@ SIGNATURES: Mapping[str, Signature] = {
             document_id text, source text, title text, uri text, language text, tags text[],
             metadata jsonb, owner text, readers text[], chunker text, summaries text, text
             text
+        """,
+        "search.vectors": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, bigint[], text -> chunk_id bigint, dense halfvec
+        """,
+        "search_facets.counts": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, text[], text[], bigint, integer -> documents bigint, field
+            text, values text[], counts bigint[], other_values bigint, other_count
+            bigint
+        """,
+        "search_relations.replaced": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, bigint[] -> document_key bigint
+        """,
+        "search_documents.get_of": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, text, boolean,
+            text -> document_id text, source text, title text, uri text, language
+            text, tags text[], metadata jsonb, owner text, readers text[], chunker
+            text, summaries text, text text
         """,
     }.items()
 }

@@ -102,7 +102,13 @@ class SearchConnections:
 
     @asynccontextmanager
     async def snapshot(self, tenant: str) -> AsyncIterator[None]:
-        """Run this task's statements in one snapshot, one statement at a time."""
+        """Run this task's statements in one snapshot, one statement at a time.
+
+        Within a snapshot it is the same one.
+        """
+        if _PINNED.get() is not None:
+            yield
+            return
         with unavailable():
             await self._acquire_slot(tenant)
             try:

@@ -235,8 +235,11 @@ class Shard:
 
 
 def can_answer(query: Query) -> bool:
-    """Whether a shard can propose for the query: it can't for queries that need legs."""
-    return not query.by_legs
+    """Whether a shard can propose for the query.
+
+    It can't for queries that need legs, or more than one statement: those read PostgreSQL alone.
+    """
+    return not query.by_legs and not query.needs_snapshot
 
 
 async def propose(

@@ -8,6 +8,9 @@ first, ties to the lower chunk id: equal inputs give equal bytes.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+_RANK_OFFSET = 60  # k, as in the source of `reciprocal_rank`
+RECIPROCAL_RANK_MAX = 2 / (_RANK_OFFSET + 1)  # of the first of both legs
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -85,7 +88,7 @@ def relative(
 
 
 def reciprocal_rank(
-    dense: Sequence[Candidate], lexical: Sequence[Candidate], *, k: int = 60
+    dense: Sequence[Candidate], lexical: Sequence[Candidate], *, k: int = _RANK_OFFSET
 ) -> list[FusedChunk]:
     """Fuse by summed reciprocal rank: the sum over the legs of 1 / (k + rank).
 

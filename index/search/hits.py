@@ -14,7 +14,9 @@ from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
 from index.model.scope import ScopeName
 from index.postgres.session import Row
+from index.search.boosting import Boosts
 from index.search.fusion import FusedChunk
+from index.text.highlights import Highlight
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Hit:
     summaries: of the document and the sections around the hit, the whole document first; empty
                unless the request asks for them.
     scope_name: see `Scope.name_of`.
+    highlights: of the query's words in `text`; empty unless the request asks for them.
+    boosts: what was added to the score to rank by; None unless the request asks for an explanation.
     """
 
     chunk_id: int
@@ -53,6 +57,8 @@ class Hit:
     kind: Kind
     summaries: tuple[HitSummary, ...]
     metadata: Mapping[str, Any] = field(hash=False)
+    highlights: tuple[Highlight, ...] = ()
+    boosts: Boosts | None = None
 
     @property
     def document(self) -> tuple[str, str]:

@@ -7,7 +7,7 @@ again.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -20,11 +20,12 @@ from index.postgres.database import Database
 from index.postgres.session import Row
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard
-from index.search import shard_pass, strategy
+from index.search import shard_pass, snapshot_reads, strategy
 from index.search.fusion import Candidate, ScoredChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
 from index.search.shard_pass import KnownRevisions, ShardPass
+from index.search.snapshot_reads import SnapshotReads
 from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.search.visibility_args import filter_args
 from index.text import lexical
@@ -54,6 +55,7 @@ class PassResults:
     embedded_query, query_terms: the query as the dense and the lexical leg compared it.
     exact: whether no pass used a graph.
     confidence: the tenant's stored confidence settings.
+    extras: what the query needs beside the passes.
     """
 
     scored: Sequence[ScoredChunk]
@@ -69,6 +71,7 @@ class PassResults:
     query_terms: Mapping[int, float]
     exact: bool
     confidence: Mapping[str, Any] | None
+    extras: SnapshotReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +138,16 @@ class SearchExecutor:
             if embedded_query is None or embedded_query.space != space:
                 embedded_query = await self._query_embedder.embed(scope, query, space)
             prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
+            extras = snapshot_reads.NOTHING
             if shards and self._shard_pass is not None:
                 results = await self._shard_pass.run(prepared, shards)
                 shards = shards if results else None
             else:
                 # Summaries alone are too few for a graph of all chunks to lead to.
                 may_use_graph = attempt < _SPLIT_ATTEMPTS_MAX and "text" in query.filter.kinds
-                results = await self._run_passes(prepared, estimate if may_use_graph else None)
+                results, extras = await self._run_in_snapshot(
+                    prepared, estimate if may_use_graph else None
+                )
             if results is None:
                 continue
             stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
@@ -150,7 +156,7 @@ class SearchExecutor:
                 and (query.language or stats.languages <= prepared.languages)
                 and prepared.spelling.holds(stats.vocabulary)
             ):
-                return _merge_results(prepared, results)
+                return _merge_results(prepared, results, extras)
             # Since the last search a language, a word or another space was added: search again.
             if shards and self._shard_pass is not None:
                 shards = self._shard_pass.loaded(scope, query)  # with the word
@@ -253,6 +259,18 @@ class SearchExecutor:
         )
         return estimate, stats
 
+    async def _run_in_snapshot(
+        self, prepared: PreparedSearch, estimate: VisibilityEstimate | None
+    ) -> tuple[Sequence[PassResult] | None, SnapshotReads]:
+        """The results of all passes, as `_run_passes`, and what is read in their snapshot."""
+        if not prepared.query.needs_snapshot:
+            return await self._run_passes(prepared, estimate), snapshot_reads.NOTHING
+        async with self._database.snapshot(prepared.scope.tenant):
+            results = await self._run_passes(prepared, estimate)
+            if results is None:
+                return None, snapshot_reads.NOTHING
+            return results, await snapshot_reads.read(self._database, prepared, results)
+
     async def _run_passes(
         self, prepared: PreparedSearch, estimate: VisibilityEstimate | None
     ) -> Sequence[PassResult] | None:
@@ -301,6 +319,9 @@ class SearchExecutor:
     ) -> PassResult | None:
         """None if the graph found fewer chunks than the query's candidates: there may be more."""
         candidates = _GRAPH_FACTOR * prepared.query.candidates
+        if prepared.query.fusion != "absolute":
+            # Ranks order the candidates otherwise than the score by which the pass chooses rows.
+            prepared = replace(prepared, rows_max=2 * candidates)
         terms = strategy.rarest_terms(prepared.terms.chances, search_pass.visible, candidates)
         result = await self._nearest_with_terms(prepared, search_pass, terms)
         lexical_leg = result.leg("lexical")
@@ -336,7 +357,11 @@ def _to_scope_stats(scope: Scope, row: Row) -> _ScopeStats:
     return _ScopeStats(row["embedding_space"], frozenset(languages), size, extent)
 
 
-def _merge_results(prepared: PreparedSearch, results: Sequence[PassResult]) -> PassResults:
+def _merge_results(
+    prepared: PreparedSearch,
+    results: Sequence[PassResult],
+    extras: SnapshotReads = snapshot_reads.NOTHING,
+) -> PassResults:
     scope, query = prepared.scope, prepared.query
     revisions = dict(zip((scope.tenant, PUBLIC), results[0].revisions, strict=True))
     hit_rows = [row for result in results for row in result.hit_rows]
@@ -354,6 +379,7 @@ def _merge_results(prepared: PreparedSearch, results: Sequence[PassResult]) -> P
         query_terms=prepared.terms.weights,
         exact=all(result.exact for result in results),
         confidence=results[0].head["confidence"],
+        extras=extras,
     )
 
 

@@ -13,7 +13,8 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import confidence, fusion, hits, strategy
+from index.search import boosting, confidence, fusion, hits, reordering, strategy
+from index.search.facets import Facets
 from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
 from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
@@ -21,7 +22,7 @@ from index.search.search_executor import PassResults, SearchExecutor
 from index.search.shard_pass import KnownRevisions
 from index.search.standby_executor import Standby, StandbyExecutor
 from index.search.strategy import StrategyLimits
-from index.text import spelling
+from index.text import highlights, spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class SearchResult:
         if nothing was read from PostgreSQL.
     corrections: of unknown query words, as far as the hits show them.
     degraded: the embedder was unavailable, so the lexical leg answered alone.
+    facets: counts of the visible documents; None unless the query asks for them.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
         the same for every query.
     dependencies: which changes invalidate this answer; not compared.
@@ -45,6 +47,7 @@ class SearchResult:
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
     dependencies: AnswerDependencies = field(compare=False)
+    facets: Facets | None = None
     low_confidence: bool = False
 
 
@@ -132,7 +135,10 @@ class Searcher:
         for rows_max in (query.likely_depth, query.depth):
             results = await self._execute(scope, query, rows_max, embedded_query, known)
             ranking = _fuse(query, results)[:rows_max]
-            selected = hits.select_hits(query, ranking, results.rows)
+            order = reordering.reordered(query, ranking, results.rows, results.extras)
+            selected = hits.select_hits(query, order, results.rows)
+            if query.reorders:  # also a candidate that is no hit decides the order
+                selected = replace(selected, examined=tuple(one.chunk_id for one in order))
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
                 result = _to_result(scope, query, results, ranking, selected)
                 return self._with_confidence(result, query, results)
@@ -199,7 +205,7 @@ def _to_result(
     selected: SelectedHits,
 ) -> SearchResult:
     return SearchResult(
-        hits=selected.hits,
+        hits=tuple(_annotated(query, results, hit) for hit in selected.hits),
         history=results.history,
         as_of=results.revisions,
         access_revision=results.access_revision,
@@ -208,7 +214,19 @@ def _to_result(
         ),
         degraded=results.embedded_query.dense is None,
         dependencies=_dependencies(scope, query, results, ranking, selected),
+        facets=results.extras.facets,
     )
+
+
+def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
+    """The hit with what its chunk alone tells, if the query asks for it."""
+    if query.highlights:
+        found = highlights.find(hit.text, hit.language, results.query_terms)
+        hit = replace(hit, highlights=found)
+    if query.explain and query.boost is not None:
+        row, replaced = results.rows[hit.chunk_id], results.extras.replaced
+        hit = replace(hit, boosts=boosting.boosts(query.boost, row, replaced))
+    return hit
 
 
 def _dependencies(
@@ -228,7 +246,8 @@ def _dependencies(
         *(results.lexical if lexical_counts else ()),
     )
     vector = results.embedded_query.dense
-    widened_chunks = selected.examined if query.expand or query.summaries else ()
+    reads_documents = query.expand or query.summaries or query.reads_times
+    widened_chunks = selected.examined if reads_documents else ()
     return AnswerDependencies(
         scope=scope,
         query=query,
@@ -246,6 +265,7 @@ def _dependencies(
         documents=tuple(
             {results.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
         ),
+        reads_all_documents=query.reads_all_documents,
         exact=results.exact,
     )
 
@@ -259,6 +279,6 @@ def _fused_floor(query: Query, ranking: Sequence[FusedChunk], selected: Selected
     if query.fusion != "absolute":
         return math.inf
     score_min = query.min_score or 0.0
-    if len(selected.hits) == query.top_k:
+    if len(selected.hits) == query.top_k and not query.reorders:
         return max(score_min, ranking[len(selected.examined) - 1].score)
     return max(score_min, ranking[-1].score) if len(ranking) == query.depth else score_min

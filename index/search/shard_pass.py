@@ -144,6 +144,7 @@ def _is_answered_by_texts(query: Query) -> bool:
         _can_propose(query)
         and not query.expand
         and not query.summaries
+        and not query.reads_times
         and matching_documents.unindexed_conditions(query.filter) is None
     )
 

@@ -165,7 +165,8 @@ SELECT
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
-    documents.language, documents.tags, documents.metadata, :scope_name AS scope_name,
+    documents.language, documents.tags, documents.metadata, documents.updated_at,
+    :scope_name AS scope_name,
     CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS position, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS position, * FROM chosen) AS chosen USING (position)
@@ -374,3 +375,27 @@ visible AS (
 chosen AS (:best),
 head AS (:head_with_legs)
 :answer;
+
+-- name: vectors
+-- $15 chunks, $16 embedding space: the vectors of those chunks that are in the space and that the caller
+-- may see. Each OFFSET 0: one lookup for each chunk.
+SELECT chunk_id, dense
+FROM unnest($15::bigint[]) AS chosen (chosen_id)
+CROSS JOIN LATERAL (
+    SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = chosen_id OFFSET 0
+) AS chunk_texts
+CROSS JOIN LATERAL (
+    SELECT tenant FROM documents WHERE documents.document_key = chunk_texts.document_key OFFSET 0
+) AS owners
+CROSS JOIN LATERAL (
+    SELECT partition_no FROM tenants
+    WHERE tenants.tenant = owners.tenant
+      AND coalesce(embedding_space, (SELECT embedding_space FROM index_meta), $16::text) = $16
+    OFFSET 0
+) AS tenants
+CROSS JOIN LATERAL (
+    SELECT chunk_id, document_key, dense FROM chunks
+    WHERE chunks.partition_no = tenants.partition_no AND chunks.chunk_id = chosen_id
+    OFFSET 0
+) AS chunks
+WHERE :is_seen;

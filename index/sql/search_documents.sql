@@ -83,7 +83,7 @@ LIMIT $20;
 SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
-    CASE WHEN tenant = $1 THEN readers ELSE '{public}' END AS readers,
+    CASE WHEN tenant = $1 THEN readers ELSE ARRAY['public'] END AS readers,
     chunker, summaries, text
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $15 AND document_id = $13 AND :passes_filter

@@ -3,7 +3,8 @@
 -- Parameters: $1 tenant, $2 grants, $3 grants that count only for documents of other owners, $4 the
 -- caller's owner token, $5 sources, $6 tags of which a document has one, $7 tags of which it has all,
 -- $8 languages, $9 updated at or after, $10 updated before, $11 documents to leave out, $12 metadata:
--- `held`, which the metadata contains, and `path`, which matches it with the given `variables`.
+-- `held`, which the metadata contains, `path`, which matches it with the given `variables`, and
+-- `valid_on`, the first and the last day on which the document is valid.
 
 -- fragment: is_admitted
 -- The caller may read this document of its tenant.
@@ -28,6 +29,23 @@ AND (
                 metadata, (SELECT ($12::jsonb ->> 'path')::jsonpath), $12::jsonb -> 'variables', true
             ),
             NOT $12::jsonb ? 'path'
+        )
+        AND (
+            NOT $12::jsonb ? 'valid_on'
+            OR (
+                coalesce(
+                    substring(
+                        metadata ->> 'valid_from' FROM '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+                    ) COLLATE "C" <= ($12::jsonb -> 'valid_on' ->> 0),
+                    true
+                )
+                AND coalesce(
+                    substring(
+                        metadata ->> 'valid_to' FROM '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+                    ) COLLATE "C" >= ($12::jsonb -> 'valid_on' ->> 1),
+                    true
+                )
+            )
         )
     )
 )

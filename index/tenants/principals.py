@@ -273,7 +273,7 @@ class PrincipalStore:
     async def holders_now(self, tenant: str, key_ids: Collection[str]) -> dict[str, Principal]:
         """By id, the holders of those keys and tokens that are live, expired or not."""
         rows = await self._database.rows("principals.holders_now", tenant, list(key_ids))
-        return {row["key_id"]: _to_principal(row) for row in rows}
+        return {row["key_id"]: self._principal(row) for row in rows}
 
     async def of_subject(
         self, tenant: str, subject: str, *, limit: int

@@ -161,6 +161,21 @@ def _weigh(
     return Terms({index: rarity / total / (K1 + 1) for index, rarity in rarities.items()}, chances)
 
 
+def has_term(text: str, language: str, terms: Collection[int]) -> bool:
+    """Whether a word of a text without spaces is one of a query's terms.
+
+    language: a member of LANGUAGES.
+    """
+    return not set(_piece_terms(language)[text]).isdisjoint(terms)
+
+
+def is_term(token: str, language: str, terms: Collection[int]) -> bool:
+    """Whether a whole token, and not only a part of it, is one of a query's terms."""
+    spelling = tokens.plain(token)
+    term = _term(tokens.whole(spelling, language), language)
+    return term is not None and term in _terms(spelling, language) and term[0] in terms
+
+
 def words(text: str) -> list[str]:
     """The text's words as they are compared: in order, in parts, without accents and case.
 

@@ -23,10 +23,11 @@ _SPELLINGS = str.maketrans(
 )
 # The marks of Latin, Greek, Cyrillic, Hebrew and Arabic letters are accents. Those of Indic ones
 # are not: they are vowels, and distinguish words.
-_ACCENTS = re.compile(
-    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
-    "\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+_ACCENT_RANGES = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
+_ACCENTS = re.compile(f"[{_ACCENT_RANGES}]+")
 _INDIC_MARKS = "".join(
     chr(code) for code in range(0x0900, 0x0E00) if unicodedata.category(chr(code)).startswith("M")
 )
@@ -51,6 +52,10 @@ _TOKEN, _INDIC_TOKEN = (
     )
     for run in (r"\w+", rf"[\w{_INDIC_MARKS}]+")  # twice as slow
 )
+# In a text's own spelling a word may also hold accents and signs that `plain` removes.
+_SPELLED = rf"[\w{_ACCENT_RANGES}{_INDIC_MARKS}\u00ad\u200b-\u200d\u2060\ufeff]"
+_SPELLED_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED}){_SPELLED})+")
+_SPELLED_TOKEN = re.compile(rf"{_SPELLED}+(?:[.,@\u2010\u2011\u2212-]{_SPELLED}+)*(?:\+\+|#)?")
 _ALPHANUMERIC = re.compile(rf"(?:[^\W_]|[{_INDIC_MARKS}])+")
 _LETTERS_OR_DIGITS = re.compile(rf"(?:[^\W\d_]|[{_INDIC_MARKS}])+|\d+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -112,6 +117,20 @@ def split(text: str) -> list[str]:
     if not text.isascii() and _INDIC.search(text):
         return _INDIC_TOKEN.findall(text)
     return _TOKEN.findall(text)
+
+
+def places(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each token of a text in its own spelling."""
+    return (match.span() for match in _SPELLED_TOKEN.finditer(text))
+
+
+def word_places(token: str) -> Iterator[tuple[int, int]]:
+    """Start and end of the words of a token; in a script without spaces, of its characters."""
+    return (match.span() for match in _SPELLED_WORD.finditer(token))
+
+
+def has_word(text: str) -> bool:
+    return _SPELLED_WORD.search(text) is not None
 
 
 def plain(text: str) -> str:

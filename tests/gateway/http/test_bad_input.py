@@ -107,6 +107,7 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ({"query": "x", "filter": {"sources": "wiki"}}, "filter.sources"),
         ({"query": "x", "filter": {"tags_any": ["nul \0"]}}, "filter.tags_any.0"),
         ({"query": "x", "filter": {"updated_after": "yesterday"}}, "filter.updated_after"),
+        ({"query": "x", "filter": {"valid_on": "2025-02-30"}}, "filter.valid_on"),
         (
             {"query": "x", "filter": {"updated_after": "2026-01-01T00:00:00"}},
             "filter.updated_after",

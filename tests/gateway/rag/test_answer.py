@@ -379,7 +379,12 @@ async def test_what_was_shown_is_in_the_audit_log(served: Served, stub: StubOpen
 
 @pytest.mark.parametrize(
     ("fields", "field"),
-    [({"stream": "yes"}, "stream"), ({"query": " "}, "query"), ({"top_k": 101}, "top_k")],
+    [
+        ({"stream": "yes"}, "stream"),
+        ({"query": " "}, "query"),
+        ({"top_k": 101}, "top_k"),
+        ({"facets": ["tags"]}, "facets"),
+    ],
 )
 async def test_what_is_no_question_is_refused(
     served: Served, fields: dict[str, Any], field: str

@@ -182,23 +182,37 @@ async def test_a_new_question_to_texts_in_memory_gets_the_same_bytes_without_a_s
     asking = resident.as_(ana)
     before = await search_statements(resident)
     questions = ("annual leave", "days a year", "boards", "25")
-    answers = [await asking.search(question, metadata=True) for question in questions]
+    fields = {"metadata": True, "highlights": True, "boost": {"importance": {"weight": 0.1}}}
+    answers = [await asking.search(question, **fields) for question in questions]
     assert await search_statements(resident) == before
 
     for question, answer in zip(questions, answers, strict=True):
-        usual = await ana.search(question, metadata=True)
+        usual = await ana.search(question, **fields)
         assert answer.content == usual.content
         assert answer.headers["nearhit-revision"] == usual.headers["nearhit-revision"]
     assert any(answer.json()["hits"] for answer in answers)
 
 
 @with_texts
-@pytest.mark.parametrize("field", ["expand", "summaries", "explain"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"expand": True},
+        {"summaries": True},
+        {"explain": True},
+        {"facets": ["source"]},
+        {"diversity": 0.5},
+        {"boost": {"recency": {"half_life_days": 1, "weight": 1}}},
+        {"boost": {"replaced": {"weight": 1}}},
+    ],
+    ids=str,
+)
 async def test_what_memory_does_not_hold_is_asked_of_postgresql(
-    resident: Gateway, ana: Caller, field: str
+    resident: Gateway, ana: Caller, fields: dict[str, object]
 ) -> None:
     before = await search_statements(resident)
-    answer = await resident.as_(ana).search("annual leave", **{field: True})
+    answer = await resident.as_(ana).search("annual leave", **fields)
+    assert answer.content == (await ana.search("annual leave", **fields)).content
     assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
     assert await search_statements(resident) != before
 

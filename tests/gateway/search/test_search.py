@@ -79,6 +79,25 @@ async def test_requests_that_mean_the_same_share_an_answer(gateway: Gateway, ana
     assert await gateway.fills() == 1
 
 
+async def test_a_document_is_valid_from_its_first_day_to_its_last(ana: Caller) -> None:
+    days = {
+        "old": {"valid_to": "2025-05-31"},
+        "new": {"valid_from": "2025-06-01", "valid_to": "2025-12-31T08:00:00+01:00"},
+        "always": {"valid_from": "soon", "valid_to": 2024},
+    }
+    for document_id, metadata in days.items():
+        await ana.put(document_id, f"annual leave {document_id}", metadata=metadata)
+
+    async def valid(day: str) -> set[str]:
+        return set(await ana.found("annual leave", filter={"valid_on": day}))
+
+    assert await valid("2025-05-31") == {"old", "always"}
+    assert await valid("2025-06-01") == await valid("2025-12-31") == {"new", "always"}
+    assert await valid("2026-01-01") == {"always"}
+    await ana.put("old", "annual leave old", metadata={"valid_to": "2026-01-01"})
+    assert await valid("2026-01-01") == {"old", "always"}
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -118,6 +137,7 @@ async def test_each_filter_narrows(ana: Caller) -> None:
     assert await found(tags_all=["x", "y"]) == {"a"}
     assert await found(languages=["pt"]) == {"b"}
     assert await found(exclude_documents=["a"]) == {"b"}
+    assert await found(valid_on="2025-06-01") == {"a", "b"}
     assert await found(metadata={"team": "sales"}) == {"a"}
     assert await found(metadata={"team": "sales", "n": 2}) == set()
     assert await found(updated_after=before.isoformat()) == {"a", "b"}
@@ -235,10 +255,11 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
     await ana.put("leave", LEAVE)
 
     plain = (await ana.search("leave")).json()["hits"][0]
-    asked = {"explain": True, "summaries": True, "metadata": True, "rerank": True}
+    options = ("explain", "summaries", "highlights", "metadata", "rerank")
+    asked = dict.fromkeys(options, True)
     full = (await ana.search("leave", **asked)).json()["hits"][0]
 
-    asked_for = {"explain", "summaries", "metadata", "rerank_score"}
+    asked_for = {*options, "rerank_score"}
     own = [name for name in HitAnswer.model_fields if name != "tenant"]
     assert list(plain) == [name for name in own if name not in asked_for]
     assert list(full) == own

@@ -33,6 +33,13 @@ async def test_the_answers_are_byte_for_byte_those_of_single_searches(ana: Calle
     searches: list[dict[str, Any]] = [
         {"query": "annual leave"},
         {"query": "trains", "explain": True, "top_k": 1},
+        {
+            "query": "annual leave",
+            "highlights": True,
+            "facets": ["source"],
+            "diversity": 0.4,
+            "boost": {"recency": {"half_life_days": 30, "weight": 0.1}},
+        },
     ]
 
     together = await ask(ana, *searches)

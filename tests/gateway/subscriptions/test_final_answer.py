@@ -35,7 +35,7 @@ from tests.gateway.support.event_listener import EventListener, subscribe
 from tests.gateway.support.gateways import Caller
 from tests.gateway.support.searches import Question, questions
 from tests.gateway.support.two_gateways import GatewayStage, staged
-from tests.gateway.support.world_changes import Membership, Move, possible
+from tests.gateway.support.world_changes import Membership, Move, Reception, possible
 from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
@@ -138,8 +138,9 @@ class SubscriptionPlay(RuleBasedStateMachine):
         for tenant in self.world.tenants:
             await self.stage.gateways[0].tenant(tenant)
             self.admins[tenant] = await self.stage.gateways[0].caller(
-                "ada", tenant=tenant, roles=["admin"]
+                "ada", tenant=tenant, roles=["admin", "publisher"]
             )
+            await self._receive(tenant, 0, receives=True)
             for subject in world_changes.SUBJECTS:
                 caller = await self.stage.gateways[0].caller(subject, tenant=tenant)
                 principal = WorldPrincipal(tenant, subject, frozenset(), caller, "")
@@ -178,6 +179,9 @@ class SubscriptionPlay(RuleBasedStateMachine):
             admin = self.stage.as_(self.admins[move.tenant], worker or 0)
             assert (await admin.call(method, path)).status_code == 204
             self.world.members ^= {member}
+        elif isinstance(move, Reception):
+            receives = move.tenant not in self.world.receiving
+            await self._receive(move.tenant, worker or 0, receives=receives)
         elif possible(move, self.world):
             document = world_changes.written(move, self.world, next(self.numbers))
             if worker is None:
@@ -189,6 +193,12 @@ class SubscriptionPlay(RuleBasedStateMachine):
                 del self.world.documents[move.tenant, move.document_id]
             else:
                 self.world.keep(document)
+
+    async def _receive(self, tenant: str, worker: int, *, receives: bool) -> None:
+        admin = self.stage.as_(self.admins[tenant], worker)
+        answer = await admin.call("PUT", "/v1/public-documents", json={"receives": receives})
+        assert answer.status_code == 200, answer.text
+        self.world.receiving ^= {tenant}
 
     async def _tear_down(self) -> None:
         try:

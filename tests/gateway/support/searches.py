@@ -35,6 +35,10 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     *(("language", language) for language in ("en", "pt")),
     *(("semantic", semantic) for semantic in SEMANTIC),
     *[("rerank", True)] * 4,
+    ("highlights", True),
+    *(("boost", {"recency": {"half_life_days": 0.01, "weight": weight}}) for weight in (0.1, 10)),
+    *(("diversity", share) for share in (0.3, 1.0)),
+    *(("facets", fields) for fields in (["source"], ["tags", "language"], ["metadata.team"])),
     *(("candidates", candidates) for candidates in (2, 60)),
     *(("context", {"token_budget": budget, "compress": compress}) for budget, compress in CONTEXTS),
 )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from index.errors import UnreadableRecord
 from index.invalidation.answer_dependencies import FORMAT, AnswerDependencies
+from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
 from tests.index.support import worlds
@@ -38,6 +39,7 @@ filters = st.builds(
     exclude_documents=st.none() | names,
     metadata=st.none() | metadata,
     attributes=st.none() | st.sampled_from(worlds.CONDITIONS),
+    valid_on=st.none() | st.sampled_from([worlds.DAYS[:1], worlds.DAYS]),
 )
 queries = st.builds(
     Query,
@@ -52,6 +54,15 @@ queries = st.builds(
     language=st.none() | texts,
     document_hits_max=st.none() | st.integers(1, 9),
     expand=st.booleans(),
+    facets=names,
+    boost=st.none()
+    | st.builds(
+        Boost,
+        st.none() | st.builds(Recency, st.floats(0.01, 100), st.floats(0, 1)),
+        st.none() | st.builds(Importance, texts, st.floats(0.01, 100), st.floats(0, 1)),
+        st.floats(0, 1),
+    ),
+    diversity=st.floats(0, 1),
 )
 scopes = st.builds(
     resolve, texts, texts, st.lists(texts, max_size=3), st.sets(st.sampled_from(SCOPE_NAMES))
@@ -76,6 +87,7 @@ dependences = st.builds(
     examined=ids,
     documents=ids,
     exact=st.booleans(),
+    reads_all_documents=st.booleans(),
 )
 PLAIN = AnswerDependencies(
     scope=resolve("acme", "ana", ["sales"], SCOPE_NAMES, receives_public=True),
@@ -108,6 +120,7 @@ def test_what_is_written_down_is_read_as_it_was(dependencies: AnswerDependencies
             assert read.dense.tolist() == dependencies.dense.tolist()
         else:
             assert getattr(read, name) == getattr(dependencies, name), name
+    assert read.query.boost == dependencies.query.boost
 
 
 @given(st.integers(0, len(PLAIN.encode()) - 1))

@@ -47,6 +47,7 @@ filters = st.just(Filter()) | st.builds(
     updated_before=st.none() | moments,
     exclude_documents=st.none() | st.just(("d1",)),
     metadata=st.none() | st.just({"team": "sales"}),
+    valid_on=st.none() | st.just(("2025-06-01",)),
 )
 scopes = st.builds(
     resolve,
@@ -72,6 +73,7 @@ dependences = st.builds(
     examined=few.map(tuple),
     documents=few.map(tuple),
     exact=st.sampled_from([True, True, True, False]),
+    reads_all_documents=st.sampled_from([False, False, True]),
 )
 arrivals = st.builds(
     ChangedChunk,
@@ -82,7 +84,7 @@ arrivals = st.builds(
     source=st.sampled_from(["wiki", "mail"]),
     language=st.sampled_from(["en", "pt"]),
     tags=st.sampled_from([(), ("red",), ("blue",)]),
-    metadata=st.sampled_from([{}, {"team": "sales"}]),
+    metadata=st.sampled_from([{}, {"team": "sales"}, {"valid_to": "2025-05-31"}]),
     owner=st.sampled_from([None, "ana", "ben"]),
     readers=st.sets(st.sampled_from(["user:ana", "group:sales", "tenant", "public"])).map(tuple),
     updated_at=moments,
@@ -125,8 +127,19 @@ class ReverseRules:
             or bool(news.documents & {*entry.documents})
             or (
                 (self.at_home or entry.scope.public)
-                and (self._is_put_otherwise or any(map(self._enters, news.changed_chunks)))
+                and (
+                    self._is_put_otherwise
+                    or self._is_counted_otherwise
+                    or any(map(self._enters, news.changed_chunks))
+                )
             )
+        )
+
+    @property
+    def _is_counted_otherwise(self) -> bool:
+        """A removed or changed chunk may have been of any counted document."""
+        return self.entry.reads_all_documents and (
+            bool(self.news.outdated) or any(map(self._may_be_seen, self.news.changed_chunks))
         )
 
     @property
@@ -319,6 +332,21 @@ COME = {"tenant": "beta", "readers": ("public",)}
                 "changed_chunks": [{"lexical": {1: 1.0}, **COME, "readers": ()}],
                 "partition": "public",
             },
+            False,
+        ),
+        ({"reads_all_documents": True}, {}, False),
+        ({"reads_all_documents": True}, {"outdated": frozenset({9})}, True),
+        ({"reads_all_documents": True}, {"documents": frozenset({9})}, False),
+        ({"reads_all_documents": True}, {"changed_chunks": [{}]}, True),
+        ({"reads_all_documents": True}, {"changed_chunks": [{"readers": ()}]}, False),
+        (
+            {"reads_all_documents": True, "query": Query("?", filter=Filter(kinds=("summary",)))},
+            {"changed_chunks": [{}]},
+            True,
+        ),
+        (
+            {"reads_all_documents": True, "scope": ELSEWHERE},
+            {"outdated": frozenset({9}), "partition": "public"},
             False,
         ),
         (

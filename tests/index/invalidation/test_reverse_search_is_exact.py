@@ -66,7 +66,7 @@ def body_of(found: SearchResult, query: Query) -> bytes:
         }
         for hit in found.hits
     ]
-    return orjson.dumps([hits, found.corrections if query.explain else None])
+    return orjson.dumps([hits, found.corrections if query.explain else None, found.facets])
 
 
 class ReverseWorld(ChangingIndex):

@@ -1,7 +1,8 @@
 """The wall: the role that serves searches gets what its functions answer, and nothing else."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import product
 from typing import Any, TypeAlias, cast
@@ -14,6 +15,7 @@ from index.documents.file_store import FileListing
 from index.documents.partitions import Partitions
 from index.documents.vector_store_store import VectorStoreStore
 from index.errors import DatabaseUnavailable
+from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import everything
 from index.postgres import function_roles, security_definer_functions
@@ -42,7 +44,8 @@ WAIT_S_MAX = 10.0
 SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
-    *("own_documents", "others_documents"),
+    *("own_documents", "others_documents", "field"),
+    "document_key",
 )
 
 
@@ -58,6 +61,11 @@ class StatementRecorder:
         self.calls[name] = arguments, numbers
         return await self._searching.rows(name, *arguments, **numbers)
 
+    @asynccontextmanager
+    async def snapshot(self, tenant: str) -> AsyncIterator[None]:
+        async with self._searching.snapshot(tenant):
+            yield
+
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
         return rows[0] if rows else None
@@ -70,6 +78,11 @@ async def town(database: Database, documents: DocumentStore) -> None:
     await many_chunks.settle(documents, "beta", number=10, readers=[("public",)], seed=2)
     async for _ in Partitions(database, limits=OUTGROWN).maintain():
         pass
+    replaced = {"replaces": [f"acme{number}" for number in range(NUMBER)]}
+    async with database.session() as session:
+        await session.connection.execute(
+            "UPDATE documents SET metadata = $1 WHERE document_id = 'acme0'", replaced
+        )
 
 
 @pytest.fixture
@@ -90,6 +103,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
+    more = replace(QUERY, facets=("source",), diversity=0.5, boost=Boost(replaced=0.1))
+    await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None

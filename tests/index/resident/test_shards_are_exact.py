@@ -74,6 +74,7 @@ async def test_shards_that_hold_texts_answer_as_the_tables_do_without_them(
                 scope, query = story.scope(story.random.choice(HOMES)), story.query()
                 hits += len((await resident.search(scope, query)).hits)
                 plain = replace(query, fusion="absolute", explain=False, expand=False)
+                plain = replace(plain, facets=(), diversity=0.0, boost=None)
                 hits += len((await resident.search(scope, plain)).hits)
         assert hits > STEPS * SEARCHES
         assert len(resident.in_memory) > STEPS * SEARCHES / 4

@@ -6,6 +6,7 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.document import Document
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
@@ -157,7 +158,29 @@ class Story:
             summaries=self.chance(0.3),
             metadata=self.chance(0.3),
             postprocessing=self._finish() if self.chance(0.3) else None,
+            highlights=self.chance(0.2),
+            boost=self._boost() if self.chance(0.3) else None,
+            diversity=random.choice([0.0, 0.0, 0.0, 0.3, 1.0]),
+            facets=self._facets() if self.chance(0.15) else (),
+            facet_values_max=random.choice([1, 10]),
         )
+
+    def _boost(self) -> Boost:
+        """The story takes seconds, so a half-life is one."""
+        weight = self.random.choice([0.05, 0.5])
+        recency, importance = Recency(1 / DAY_S, weight), Importance("year", 4_000, weight)
+        return self.random.choice(
+            [
+                Boost(recency),
+                Boost(recency, importance),
+                Boost(importance=importance),
+                *[Boost(replaced=0.5)] * 3,
+            ]
+        )
+
+    def _facets(self) -> tuple[str, ...]:
+        fields = ["source", "language", "tags", "metadata.team", "metadata.labels"]
+        return tuple(sorted(self.random.sample(fields, k=self.random.randint(1, 3))))
 
     def _finish(self) -> Postprocessing:
         """By heuristic: what services say is theirs."""
@@ -192,6 +215,7 @@ class Story:
             "exclude_documents": lambda: some(["d0", "d1", "d2"]),
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
             "attributes": lambda: self.random.choice(worlds.CONDITIONS),
+            "valid_on": lambda: some(worlds.DAYS),
             "kinds": lambda: self.random.choice(KINDS),
         }
         names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}

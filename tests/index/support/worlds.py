@@ -50,7 +50,13 @@ METADATA: Sequence[dict[str, Any]] = [
     {"team": "ops", "year": 2025.5, "draft": True},
     {"labels": ["a", "b"], "draft": False},
     {"labels": ["b"], "team": None},
+    {"valid_from": "2025-06-01", "team": "sales"},
+    {"valid_from": "2024-01-01T10:00:00", "valid_to": "2025-06-30"},
+    {"replaces": ["d1", "d2", "d3"]},
+    {"replaces": "d4"},
 ]
+
+DAYS = ("2024-01-01", "2025-06-01", "2025-06-30", "2025-07-01")
 
 CONDITIONS = (
     Condition("eq", "team", ("sales",)),
@@ -224,7 +230,14 @@ def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
         )
         and (wanted.metadata is None or holds(document.metadata, wanted.metadata))
         and (wanted.attributes is None or compares(document.metadata, wanted.attributes))
+        and all(is_valid(document.metadata, day) for day in wanted.valid_on or ())
     )
+
+
+def is_valid(metadata: Mapping[str, Any], day: str) -> bool:
+    """Written down once more, for the metadata in METADATA."""
+    first, last = (str(metadata.get(name, day))[:10] for name in ("valid_from", "valid_to"))
+    return first <= day <= last
 
 
 def compares(metadata: Mapping[str, Any], wanted: Condition) -> bool:
@@ -263,7 +276,7 @@ def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) ->
             0 < abs(one.score) < ROUNDING for one in everything
         )
         scores = {one.chunk_id: one.score for one in above}
-        return Expected(_folded(seen, query, above[: query.depth]), scores, decided)
+        return Expected(folded(seen, query, above[: query.depth]), scores, decided)
     decided = all(_is_decided(leg, query.candidates) for leg in (meaning, words))
     legs = meaning[: query.candidates], words[: query.candidates]
     if query.fusion == "rrf":
@@ -271,7 +284,7 @@ def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) ->
     else:
         ranking = fusion.relative(*legs, alpha=alpha)
     scores = {fused.chunk_id: fused.score for fused in ranking}
-    return Expected(_folded(seen, query, ranking), scores, decided)
+    return Expected(folded(seen, query, ranking), scores, decided)
 
 
 def _absolute(
@@ -330,7 +343,7 @@ def _is_decided(leg: Sequence[Candidate | FusedChunk], candidates: int) -> bool:
     return all(gap == 0 or gap > ROUNDING * max(1, counted[0]) for gap in gaps)
 
 
-def _folded(
+def folded(
     seen: Sequence[Piece], query: Query, ranking: Sequence[FusedChunk]
 ) -> list[tuple[int, float]]:
     pieces = {piece.chunk_id: piece for piece in seen}
