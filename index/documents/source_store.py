@@ -38,7 +38,7 @@ class SourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """pending_removals, confirmed_removals: see migrations/0034_source_origins.sql."""
+    """pending_removals, confirmed_removals: see migrations/0033_source_origins.sql."""
 
     tenant: str
     source: str

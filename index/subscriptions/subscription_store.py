@@ -9,7 +9,7 @@ from index.audit import audit_log
 from index.errors import TenantFull, TenantMissing
 from index.postgres.database import Database
 
-CHANNEL = "nearhit_subscriptions"  # as in migrations/0035_subscriptions.sql
+CHANNEL = "nearhit_subscriptions"  # as in migrations/0034_subscriptions.sql
 EVENTS_KEPT = 64  # of a subscription; a client that has seen none of them hears the whole answer
 
 
