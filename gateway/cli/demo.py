@@ -30,8 +30,8 @@ from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
 from gateway.operator import operations, quickstart
 from gateway.settings import Settings
-from ingest.sources.folder import FolderSource
 from ingest.sources.origin import EXAMPLE
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults
 
 _TENANT = "ostrelume"

@@ -16,7 +16,7 @@ from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, with_revision
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from index.tenants.curation import CurationRecord, State
-from ingest.sources.faqs import text_of
+from ingest.sources.readers.faqs import text_of
 from ingest.write.revision import Written
 
 _PAGE_MAX = 100

@@ -12,7 +12,7 @@ from typing import Any
 from gateway import problems
 from gateway.faqs.faq_schemas import PRIORITY_MAX, FaqAnswer, FaqBody
 from index.model.document import FAQ_SOURCE, Document
-from ingest.sources.faqs import text_of
+from ingest.sources.readers.faqs import text_of
 
 _INACTIVE_READERS = "inactive_readers"
 _PREFIX = f"{FAQ_SOURCE}/"

@@ -8,9 +8,9 @@ from typing import cast, get_args
 from gateway.errors import CommandError
 from index.model import chunking_config
 from index.model.document import Summaries
-from ingest.sources.folder import FolderSource
 from ingest.sources.kinds import KINDS, Kind, kind_of, open_source
 from ingest.sources.origin import Origin, place_of
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Source
 
 

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from gateway.operator.pace import Pace, duration
-from ingest.sources.folder import FolderSource
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Source
 from ingest.sources.source_sync import PendingRemoval, Report
 from ingest.write.reembed import ReembedProgress

@@ -43,9 +43,9 @@ from index.search.searcher import SearchResult
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
-from ingest.sources.folder import FolderSource
 from ingest.sources.origin import Origin, OriginDocuments
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Source
 from ingest.sources.source_sync import Report, read_source, remove_missing
 from ingest.sources.watch import Watch, changes

@@ -14,8 +14,8 @@ from gateway.operator import operations
 from gateway.settings import Settings
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
-from ingest.sources.folder import FolderSource
 from ingest.sources.origin import EXAMPLE
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults
 
 TENANT = "default"

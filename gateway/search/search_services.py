@@ -30,8 +30,8 @@ from gateway.stores import Stores
 from index.audit.audit_log import AuditLog
 from index.postgres.database import Database
 from index.resident import shard_comparison
+from index.resident.building.shard_folder import ShardFolder
 from index.resident.resident_shards import ResidentShards
-from index.resident.shard_folder import ShardFolder
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.principals import Principal, PrincipalStore

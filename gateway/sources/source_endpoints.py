@@ -24,8 +24,8 @@ from index.model.document import Document
 from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.pruning import PrunePolicy
+from ingest.sources.readers.web import WebSource
 from ingest.sources.source_sync import Report, read_source
-from ingest.sources.web import WebSource
 from ingest.worker.job_progress import REPORT_S, report_progress
 
 _REFUSED_LISTED_MAX = 20

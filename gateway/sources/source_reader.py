@@ -25,8 +25,8 @@ from gateway.sources.source_schemas import (
 from index.documents.web_page_store import PageState, WebPageStore
 from ingest.errors import JobRefused
 from ingest.sources.kinds import Kind, open_source
+from ingest.sources.readers.web import WebSource
 from ingest.sources.source import Defaults, Source
-from ingest.sources.web import WebSource
 from ingest.web import urls
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient

@@ -20,7 +20,7 @@ Everything may be lost at any time: an evicted shard or a process that ends cost
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from index.resident.loading import ShardChanges
+from index.resident.building.loading import ShardChanges
 from index.resident.shard import Shard
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from index.errors import DatabaseUnavailable
 from index.postgres.database import Database
-from index.resident import shard_source
+from index.resident.building import shard_source
+from index.resident.building.shard_source import ShardSource, SourcedShard
 from index.resident.shard import Shard
-from index.resident.shard_source import ShardSource, SourcedShard
 
 # loaded: from PostgreSQL. mapped: from a file that another worker has stored.
 # unsuitable: too large, or with vectors that a shard can't hold. outdated: it disagreed with

@@ -12,12 +12,12 @@ from index.model.query import Filter
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident import followed_shard, matching_documents, shard
-from index.resident.loading import Unsuitable
+from index.resident.building.loading import Unsuitable
+from index.resident.building.shard_folder import ShardFolder
+from index.resident.building.shard_source import ShardSource
 from index.resident.matching_documents import MatchingDocumentsReader
 from index.resident.resident_partition import Event, OnEvent, ResidentPartition
 from index.resident.shard import Shard
-from index.resident.shard_folder import ShardFolder
-from index.resident.shard_source import ShardSource
 
 # Starting values, not measured.
 _SEARCHES_MIN = 3  # before a partition is loaded, each within `_WINDOW_S` of the one before

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.postgres.database import Database
-from index.resident import followed_shard, loading
+from index.resident import followed_shard
+from index.resident.building import loading
+from index.resident.building.loading import DocumentPage, Unsuitable
 from index.resident.labels import Codes, Labels
-from index.resident.loading import DocumentPage, Unsuitable
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
 from index.resident.term_postings import TermPostings

@@ -12,7 +12,7 @@ import orjson
 
 from ingest.errors import NotImportable
 from ingest.imports.record import Record
-from ingest.sources import json_lines, table
+from ingest.sources.readers import json_lines, table
 from ingest.sources.source import RefusedItem, reason
 
 LINE_BYTES_MAX = 2**25  # the longest text, with every character escaped, and a vector

@@ -9,9 +9,9 @@ from index.model.document import Document, normalise
 from ingest.errors import NotImportable
 from ingest.imports.record import Record, flat
 from ingest.parse.markdown import LOOKALIKES
-from ingest.sources import table
+from ingest.sources.readers import table
+from ingest.sources.readers.table import Columns
 from ingest.sources.source import Defaults, document
-from ingest.sources.table import Columns
 
 # The first that is there; the third and fourth are LangChain's names.
 TEXT_NAMES = ("text", "document", "page_content", "content", "body")

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from ingest.sources import git
-from ingest.sources.conversations import ConversationSource
-from ingest.sources.delimited import DelimitedSource
-from ingest.sources.faqs import FaqSource
-from ingest.sources.folder import FolderSource
-from ingest.sources.git import GitSource
-from ingest.sources.parquet import ParquetSource
+from ingest.sources.readers import git
+from ingest.sources.readers.conversations import ConversationSource
+from ingest.sources.readers.delimited import DelimitedSource
+from ingest.sources.readers.faqs import FaqSource
+from ingest.sources.readers.folder import FolderSource
+from ingest.sources.readers.git import GitSource
+from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Defaults, Source
 
 Kind = Literal["folder", "git", "csv", "parquet", "faqs", "conversations"]
@@ -44,7 +44,7 @@ def open_source(
     columns: Mapping[str, str],
     within: Path | None = None,
 ) -> Source:
-    """Open a source. columns: of a table, by field; see `ingest.sources.table`.
+    """Open a source. columns: of a table, by field; see `ingest.sources.readers.table`.
 
     within: the resolved folder that contains all files; None for a repository, whose files `git`
     opens.

@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from index.documents.event_versions import Reading
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from ingest.errors import DocumentContended
-from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import PrunePolicy
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source_sync import (
     Report,
     SourceWriter,

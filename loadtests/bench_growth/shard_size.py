@@ -3,7 +3,7 @@
 import uvloop
 
 from index.postgres.database import announce_to_nobody, connect
-from index.resident import loading
+from index.resident.building import loading
 
 
 def size_bytes(database_url: str, tenant: str, chunks: int) -> int:

@@ -17,12 +17,12 @@ from gateway.errors import CommandError
 from gateway.operator import ingest_paths
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
-from ingest.sources.conversations import ConversationSource
-from ingest.sources.delimited import DelimitedSource
-from ingest.sources.faqs import FaqSource
-from ingest.sources.folder import FolderSource
-from ingest.sources.git import GitSource
-from ingest.sources.parquet import ParquetSource
+from ingest.sources.readers.conversations import ConversationSource
+from ingest.sources.readers.delimited import DelimitedSource
+from ingest.sources.readers.faqs import FaqSource
+from ingest.sources.readers.folder import FolderSource
+from ingest.sources.readers.git import GitSource
+from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Defaults, Source
 from tests.conftest import fresh_settings
 from tests.gateway.support.commands import command, succeeds

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from gateway.operator import ingest_progress
 from gateway.operator.pace import Pace, duration
-from ingest.sources.delimited import DelimitedSource
-from ingest.sources.folder import FolderSource
+from ingest.sources.readers.delimited import DelimitedSource
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
 from ingest.sources.source_sync import Report
 from tests.ingest.sources.files import write

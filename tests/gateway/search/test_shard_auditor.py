@@ -11,7 +11,7 @@ from gateway.search import shard_auditor
 from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
-from index.resident import loading
+from index.resident.building import loading
 from index.resident.shard import Shard
 from index.resident.shard_comparison import ShardDifferences
 from index.search.query_embedder import Embedder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from index.resident import freed_memory
+from index.resident.building import freed_memory
 
 PIECES = 20_000
 PIECE_BYTES = 4_096

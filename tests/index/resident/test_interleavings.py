@@ -19,20 +19,14 @@ import pytest
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import Scope, resolve
-from index.resident import (
-    followed_shard,
-    loading,
-    matching_documents,
-    resident_partition,
-    resident_shards,
-    shard_folder,
-)
-from index.resident.loading import ShardChanges
+from index.resident import followed_shard, matching_documents, resident_partition, resident_shards
+from index.resident.building import loading, shard_folder
+from index.resident.building.loading import ShardChanges
+from index.resident.building.shard_folder import ShardFolder
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
-from index.resident.shard_folder import ShardFolder
 from tests.index.support.tiny_shards import STATS, empty_shard, tiny_segment, values_of
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ from index.model.query import Query
 from index.model.scope import resolve
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.postgres.function_roles import Connection
-from index.resident import loading, loading_words
+from index.resident.building import loading, loading_words
 from index.resident.shard import Shard
 from index.tenants.tenant_store import TenantStore
 from index.text import near_words, vocabulary

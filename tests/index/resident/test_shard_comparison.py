@@ -14,7 +14,8 @@ from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.postgres.function_roles import Connection
-from index.resident import loading, shard_comparison
+from index.resident import shard_comparison
+from index.resident.building import loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard
 from index.resident.shard_comparison import ShardDifferences

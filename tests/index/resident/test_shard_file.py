@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from index.model.query import Filter
 from index.model.scope import resolve
-from index.resident import columns, shard_file
+from index.resident import columns
 from index.resident import shard as shards
+from index.resident.building import shard_file
+from index.resident.building.shard_file import Unusable
 from index.resident.shard import Shard, ShardQuestion
-from index.resident.shard_file import Unusable
 from tests.index.support.sample_shards import a_question, a_shard
 from tests.index.support.tiny_shards import tiny_segment, values_of
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from index.resident.shard_file import Unusable
-from index.resident.shard_folder import ShardFolder
+from index.resident.building.shard_file import Unusable
+from index.resident.building.shard_folder import ShardFolder
 from tests.index.support.sample_shards import a_shard
 from tests.index.support.tiny_shards import values_of
 
@@ -88,7 +88,7 @@ def test_a_write_that_fails_leaves_nothing_and_keeps_the_older_file(
     def full(*_arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("index.resident.shard_file.write", full)
+    monkeypatch.setattr("index.resident.building.shard_file.write", full)
     with pytest.raises(OSError, match="No space"):
         folder.store(a_shard({1: 5}, revision=8))
 
@@ -122,7 +122,7 @@ def test_a_folder_that_is_not_this_users_alone_is_refused(
 async def test_a_lock_excludes_the_others_until_it_is_released(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("index.resident.shard_folder._LOCK_ATTEMPTS", 2)
+    monkeypatch.setattr("index.resident.building.shard_folder._LOCK_ATTEMPTS", 2)
     one, other = a_folder(path), a_folder(path)
     async with one.locked("acme") as is_first, other.locked("acme") as is_second:
         assert (is_first, is_second) == (True, False)

@@ -12,7 +12,7 @@ import pytest
 
 from cache.protocol import Revisions
 from index.resident import followed_shard
-from index.resident.loading import ShardChanges
+from index.resident.building.loading import ShardChanges
 from index.resident.shard import Shard
 from tests.index.support.shard_model import Rules, Scene, search
 from tests.sampling import is_thorough

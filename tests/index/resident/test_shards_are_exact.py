@@ -18,9 +18,9 @@ from index.model.query import Filter, Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident import matching_documents, shard
+from index.resident.building.shard_folder import ShardFolder
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.shard import Shard, ShardQuestion
-from index.resident.shard_folder import ShardFolder
 from tests.conftest import fresh_settings
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from index.resident.shard_folder import ShardFolder
+from index.resident.building.shard_folder import ShardFolder
 from tests.index.support.sample_shards import a_large_shard
 
 CHUNKS = 10_000
@@ -15,7 +15,7 @@ SCRIPT = """
 import json, re, sys
 from pathlib import Path
 import numpy as np
-from index.resident.shard_folder import ShardFolder
+from index.resident.building.shard_folder import ShardFolder
 
 def private_bytes(text):
     return sum(1024 * int(found) for found in re.findall(r"Private_\\w+: +(\\d+) kB", text))

@@ -13,11 +13,12 @@ import pytest
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
 from index.postgres.session import Session
-from index.resident import columns, exact_scores, loading, shard_folder, shard_source
+from index.resident import columns, exact_scores
+from index.resident.building import loading, shard_folder, shard_source
+from index.resident.building.shard_folder import ShardFolder
 from index.resident.exact_scores import SumOrder
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard
-from index.resident.shard_folder import ShardFolder
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.conftest import run_sql

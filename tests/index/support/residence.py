@@ -12,9 +12,9 @@ from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.resident import matching_documents
+from index.resident.building.shard_folder import ShardFolder
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
-from index.resident.shard_folder import ShardFolder
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore

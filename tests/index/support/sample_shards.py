@@ -6,7 +6,8 @@ import numpy as np
 
 from index.model.query import Filter
 from index.model.scope import Scope
-from index.resident import loading, term_postings
+from index.resident import term_postings
+from index.resident.building import loading
 from index.resident.exact_scores import SumOrder
 from index.resident.segment import ShardSegment
 from index.resident.shard import PartitionStats, Shard, ShardQuestion

@@ -27,7 +27,7 @@ from typing import TypeAlias
 
 from cache.protocol import Revisions
 from index.resident import followed_shard
-from index.resident.loading import ShardChanges
+from index.resident.building.loading import ShardChanges
 from index.resident.shard import ChunkLabels, Shard
 from tests import exploration
 from tests.exploration import Exploration, explore

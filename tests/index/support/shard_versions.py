@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from index.resident import loading
-from index.resident.loading import ShardChanges
+from index.resident.building import loading
+from index.resident.building.loading import ShardChanges
 from index.resident.shard import ChunkLabels, Shard
 from tests.index.support.shard_worlds import PARTITION, Contents, ModelHistory
 from tests.index.support.tiny_shards import STATS, empty_shard, held_rows, tiny_segment

@@ -6,7 +6,7 @@ Named tuples, not dataclasses: a search hashes hundreds of thousands of them.
 from typing import NamedTuple, TypeAlias
 
 from cache.protocol import Revisions
-from index.resident.loading import ShardChanges
+from index.resident.building.loading import ShardChanges
 from index.resident.shard import Shard
 
 PARTITION = "acme"

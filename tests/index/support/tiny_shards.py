@@ -6,7 +6,8 @@ import numpy as np
 import orjson
 
 from index.postgres.session import Row
-from index.resident import chunk_records, loading
+from index.resident import chunk_records
+from index.resident.building import loading
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
 

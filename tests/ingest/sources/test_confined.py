@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources import confined
 from ingest.sources.kinds import Kind, open_source
+from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, RefusedItem
 
 INSIDE, OUTSIDE = b"inside", b"outside"

@@ -8,7 +8,7 @@ import pytest
 
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.conversations import LINE_BYTES_MAX, ConversationSource
+from ingest.sources.readers.conversations import LINE_BYTES_MAX, ConversationSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

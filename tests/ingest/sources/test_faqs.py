@@ -7,7 +7,7 @@ import pytest
 
 from index.model.document import Document
 from ingest.chunkers.registry import chunks
-from ingest.sources.faqs import FaqSource
+from ingest.sources.readers.faqs import FaqSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from index.model.document import TEXT_CHARACTERS_MAX, Document
-from ingest.sources.folder import FolderSource
-from ingest.sources.skipped import HIDDEN
+from ingest.sources.readers.folder import FolderSource
+from ingest.sources.readers.skipped import HIDDEN
 from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles
 from tests.ingest.sources.files import docx, pdf, write, zipped
 

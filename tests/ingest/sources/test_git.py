@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from index.model.document import Document
-from ingest.sources.git import GitSource
+from ingest.sources.readers.git import GitSource
 from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 

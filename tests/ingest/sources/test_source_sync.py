@@ -14,8 +14,8 @@ from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
-from ingest.sources.folder import FolderSource
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
+from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Item
 from ingest.sources.source_sync import Report, read_source
 from ingest.write.batch import DOCUMENTS_MAX

@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from index.model.document import Document
-from ingest.sources.delimited import LINE_CHARACTERS_MAX, DelimitedSource
-from ingest.sources.parquet import ParquetSource
+from ingest.sources.readers.delimited import LINE_CHARACTERS_MAX, DelimitedSource
+from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Defaults, Item, RefusedItem, Source
 from tests.ingest.sources.files import write
 

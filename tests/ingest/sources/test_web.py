@@ -9,8 +9,8 @@ import pytest
 
 from index.documents.web_page_store import PageState
 from index.model.document import Document
+from ingest.sources.readers.web import WebSource
 from ingest.sources.source import Defaults, Item, RefusedItem, UnchangedItem
-from ingest.sources.web import WebSource
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient
 from ingest.web.host_rates import HostRates

@@ -5,9 +5,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ingest.sources import confined, table
+from ingest.sources.readers import confined, table
+from ingest.sources.readers.table import Row
 from ingest.sources.source import Defaults, Item, RefusedItem, reason
-from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
 ROWS = 256  # of a batch

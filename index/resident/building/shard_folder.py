@@ -19,9 +19,9 @@ from typing import BinaryIO
 
 import structlog
 
-from index.resident import shard_file
+from index.resident.building import shard_file
+from index.resident.building.shard_file import Unusable
 from index.resident.shard import Shard
-from index.resident.shard_file import Unusable
 
 log = structlog.get_logger()
 

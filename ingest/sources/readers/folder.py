@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from index.model.document import Document
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
-from ingest.sources import confined
-from ingest.sources.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
+from ingest.sources.readers import confined
+from ingest.sources.readers.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 

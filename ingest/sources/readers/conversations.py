@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
-from ingest.sources import confined, json_lines
+from ingest.sources.readers import confined, json_lines
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 CHUNKER = "messages:10"

@@ -9,11 +9,12 @@ from typing import Literal
 import structlog
 
 from index.postgres.database import Database
-from index.resident import exact_scores, followed_shard, loading
+from index.resident import exact_scores, followed_shard
+from index.resident.building import loading
+from index.resident.building.shard_file import Unusable
+from index.resident.building.shard_folder import ShardFolder
 from index.resident.exact_scores import SumOrder
 from index.resident.shard import Shard
-from index.resident.shard_file import Unusable
-from index.resident.shard_folder import ShardFolder
 
 log = structlog.get_logger()
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from ingest.parse import safe_yaml
-from ingest.sources import confined
+from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
 JSON_BYTES_MAX = 32 * 2**20  # starting values, not measured

@@ -11,18 +11,12 @@ from index.invalidation.changes import CHANGED_CHUNKS_MAX, CHANGES_MAX
 from index.model.scope import PUBLIC
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
-from index.resident import (
-    chunk_records,
-    exact_scores,
-    freed_memory,
-    loading_words,
-    segment,
-    term_postings,
-)
+from index.resident import chunk_records, exact_scores, segment, term_postings
+from index.resident.building import freed_memory, loading_words
+from index.resident.building.loading_words import ReadWords
 from index.resident.chunk_records import ChunkRecords
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
-from index.resident.loading_words import ReadWords
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
 from index.text.vocabulary import ResidentWords

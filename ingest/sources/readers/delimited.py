@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TextIO
 
 from index.model.document import TEXT_CHARACTERS_MAX
-from ingest.sources import confined, table
+from ingest.sources.readers import confined, table
+from ingest.sources.readers.table import Row
 from ingest.sources.source import Defaults, Item, RefusedItem, reason
-from ingest.sources.table import Row
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 HEADER_CHARACTERS_MAX = 65_536

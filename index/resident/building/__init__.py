@@ -1,0 +1,1 @@
+"""Builds shards from PostgreSQL, or maps those that another process has built."""
