@@ -38,6 +38,8 @@ _DOCKER = "it needs a Docker daemon; tests/deploy checks the file and the image"
 _RELEASE = "it builds a release from an index of packages; tests/test_wheel.py runs the wheel"
 _FOREVER = "it runs until it is stopped; tests/gateway/cli runs it"
 _SERVERS = "its servers are the operator's; tests/gateway/cli/test_config_command.py runs it"
+_STORES = "it needs another store; tests/gateway/cli/test_import_from_stores.py runs such lines"
+_PENDING = "no removal waits; tests/gateway/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
 # By the line's beginning.
 NOT_RUN = {
@@ -52,7 +54,10 @@ NOT_RUN = {
     "make quick": _TESTS,
     "make thorough": _TESTS,
     "pytest -x --last-failed": _TESTS,
-    "nearhit ingest ~/handbook --watch": _FOREVER,
+    "nearhit ingest ~/wiki --watch": _FOREVER,
+    "nearhit import": _STORES,
+    "export NEARHIT_IMPORT_SECRET": _STORES,
+    "curl -s -X POST localhost:8080/v1/sources/handbook/confirm-removals": _PENDING,
     "nearhit serve --workers 4": _FOREVER,
     "curl -sN": "it listens until it is stopped; tests/gateway/subscriptions does so",
     "nearhit worker": _FOREVER,

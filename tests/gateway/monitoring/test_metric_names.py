@@ -15,7 +15,8 @@ PAGES = [page for page in (ROOT / "docs").rglob("*.md") if "benchmarks" not in p
 _NAMED = re.compile(r"`(nearhit_[a-z_]+)(?:\{[^`]*\})?`")
 _SUFFIX = re.compile(r"_(total|bucket|sum|count)$")
 # Roles and databases of PostgreSQL, and channels of messages.
-NO_METRICS = {"nearhit_search", "nearhit_shards"}
+# Roles of the database, and what the adapter of a cluster computes from our metrics.
+NO_METRICS = {"nearhit_search", "nearhit_shards", "nearhit_requests_in_flight"}
 
 
 def families(metrics: Metrics) -> dict[str, Any]:
