@@ -123,7 +123,13 @@ def _ingest(console: Console, settings: Settings) -> None:
     started_s = time.perf_counter()
     report = asyncio.run(
         operations.ingest(
-            settings, source, _TENANT, EXAMPLE, prune=None, on_item=lambda _report: None
+            settings,
+            source,
+            _TENANT,
+            EXAMPLE,
+            prune=None,
+            on_item=lambda _report: None,
+            may_publish=True,
         )
     )
     console.print(

@@ -92,7 +92,13 @@ def _ingest_example(settings: Settings, console: Console) -> None:
     source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     report = asyncio.run(
         operations.ingest(
-            settings, source, TENANT, EXAMPLE, prune=None, on_item=lambda _report: None
+            settings,
+            source,
+            TENANT,
+            EXAMPLE,
+            prune=None,
+            on_item=lambda _report: None,
+            may_publish=True,
         )
     )
     console.print(f"example handbook: {report.documents} documents, {report.unchanged} unchanged")

@@ -385,7 +385,11 @@ CROSS JOIN LATERAL (
     SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = chosen_id OFFSET 0
 ) AS chunk_texts
 CROSS JOIN LATERAL (
-    SELECT tenant FROM documents WHERE documents.document_key = chunk_texts.document_key OFFSET 0
+    SELECT tenant FROM documents
+    WHERE documents.document_key = chunk_texts.document_key
+      AND ((tenant = $1 AND :is_admitted)
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
+    OFFSET 0
 ) AS owners
 CROSS JOIN LATERAL (
     SELECT partition_no FROM tenants

@@ -21,6 +21,8 @@ FROM unnest($15::bigint[]) AS chosen (chosen_key)
 CROSS JOIN LATERAL (
     SELECT document_key, tenant, document_id FROM documents
     WHERE documents.document_key = chosen_key
+      AND ((tenant = $1 AND :is_admitted)
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
     OFFSET 0
 ) AS documents
 JOIN replacing ON replacing.tenant = documents.tenant

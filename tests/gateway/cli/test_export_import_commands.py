@@ -51,7 +51,9 @@ async def exported(settings: Settings, tenant: str) -> list[bytes]:
 
 async def imported(settings: Settings, file: Path, tenant: str) -> Report:
     return await as_command(
-        export_import.import_tenant(settings, Archive(file), tenant, lambda _report: None)
+        export_import.import_tenant(
+            settings, Archive(file), tenant, lambda _report: None, may_publish=True
+        )
     )
 
 
@@ -204,7 +206,9 @@ async def test_an_import_that_was_broken_off_goes_on(
             raise Stopped
 
     with pytest.raises(Stopped):
-        await as_command(export_import.import_tenant(settings, archive, "copy", break_off))
+        await as_command(
+            export_import.import_tenant(settings, archive, "copy", break_off, may_publish=True)
+        )
     report = await imported(settings, file, "copy")
 
     assert report.documents == count

@@ -183,7 +183,16 @@ async def test_a_dry_run_writes_nothing(
     environment: dict[str, str], services: Services, tmp_path: Path
 ) -> None:
     file = ndjson(tmp_path / "docs.ndjson", [{"text": "A.", "readers": ["public"]}, {"text": "B."}])
-    arguments = ("import", str(file), "--from", "ndjson", "--tenant", "planned", "--dry-run")
+    arguments = (
+        "import",
+        str(file),
+        "--from",
+        "ndjson",
+        "--tenant",
+        "planned",
+        "--dry-run",
+        "--publish",
+    )
 
     said = await command(environment, *arguments)
 

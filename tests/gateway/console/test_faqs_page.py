@@ -241,7 +241,7 @@ async def test_a_writer_is_not_offered_the_page(console: Console, ana: Caller) -
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(console: Console, admin: Caller, scheme: str) -> None:
     await put(admin)
-    await put(admin, "off", active=False, readers=["public"])
+    await put(admin, "off", active=False, readers=["group:people"])
     await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     await console.open(admin.key, "#/faqs")
     await console.page.get_by_role("button", name="New FAQ").click()

@@ -118,7 +118,7 @@ async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
 
     assert (leave["count"], lamps["count"]) == (3, 1)
     assert [hit["document_id"] for hit in leave["hits"]] == ["leave"]
-    assert set(leave["hits"][0]) == {"chunk_id", "document_id", "score"}
+    assert set(leave["hits"][0]) == {"chunk_id", "document_id", "score", "tenant"}
     assert "ana" not in {str(value) for value in leave.values()}
 
 

@@ -151,7 +151,7 @@ async def test_a_wrong_answer_counts_if_nobody_can_tell_whether_it_is_leaked(
     await ana.put("leave", LEAVE)
     await ana.search("annual leave")
     await make_wrong(settings)
-    monkeypatch.setattr(DocumentStore, "read_own_or_public", unavailable)
+    monkeypatch.setattr(DocumentStore, "read_of", unavailable)
 
     always = settings.model_copy(update={"cache_audit_per_mille": 1000})
     async with running(always, embedder) as auditing:

@@ -240,8 +240,9 @@ async def test_an_event_without_hits_says_that_there_is_another_answer(gateway: 
 
 async def test_a_public_document_of_another_tenant_is_news(gateway: Gateway) -> None:
     ana = await gateway.caller("ana")
+    await gateway.receive_public()
     other = await gateway.new_tenant()
-    ben = await gateway.caller("ben", tenant=other, roles=["writer"])
+    ben = await gateway.caller("ben", tenant=other, roles=["writer", "publisher"])
     await ben.put("news", "Parental leave is a right.", readers=["tenant"])
     subscription = await subscribe(ana, "parental leave right", min_score=0.2)
 

@@ -75,7 +75,13 @@ async def test_facets_count_each_visible_document_that_the_filter_admits_once(
     visible = worlds.visible(world.pieces, asking, names, wanted)
     documents = {(one.tenant, one.document.document_id): one.document for one in visible}
 
-    scope = resolve(asking.tenant, asking.subject, asking.groups, names)
+    scope = resolve(
+        asking.tenant,
+        asking.subject,
+        asking.groups,
+        names,
+        receives_public=asking.receives_public,
+    )
     found = await world.searcher.search(scope, query)
 
     assert found.facets == counted(list(documents.values()), query)

@@ -145,7 +145,13 @@ async def test_the_candidates_come_in_the_order_that_brute_force_gives_them(
         seen, query, [FusedChunk(chunk_id, pool[chunk_id], None, None) for chunk_id in order]
     )
 
-    scope = resolve(asking.tenant, asking.subject, asking.groups, SCOPES)
+    scope = resolve(
+        asking.tenant,
+        asking.subject,
+        asking.groups,
+        SCOPES,
+        receives_public=asking.receives_public,
+    )
     found = await world.searcher.search(scope, query)
 
     assert [hit.chunk_id for hit in found.hits] == [chunk_id for chunk_id, _ in folded]
