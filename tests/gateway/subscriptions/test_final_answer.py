@@ -227,7 +227,9 @@ def watchable(question: Question) -> dict[str, Any]:
 
 
 # Hypothesis looks for who holds its generator, and sees nobody while another thread collects.
+# The streams of the gateways fill caches, with random lifetimes, while it draws.
 @pytest.mark.filterwarnings("ignore:It looks like `register_random`")
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @pytest.mark.parametrize("shard_bytes_max", [0, 1 << 28], ids=["tables", "shards"])
 async def test_a_subscriber_that_is_connected_long_enough_has_seen_the_final_answer(
     settings: Settings, embedder: Embedder, database_url: str, shard_bytes_max: int
