@@ -199,6 +199,7 @@ async def test_a_copy_that_is_put_back_beneath_files_of_shards(
 ) -> None:
     """The files have revisions that the copy lacks, and then uses for other changes."""
     async with company(sharing, embedder, postgres.url) as staff:
+        await staff.gateways[0].receive_public()
         async with asyncio.timeout(WAIT_S_MAX):
             # Of the tenant and of the public documents. A load that an outage breaks off is not
             # tried again for half a minute.

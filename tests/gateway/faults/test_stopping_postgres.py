@@ -224,13 +224,21 @@ async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_th
         observe=lambda _name, _s: None,
         announce=database.announce_to_nobody,
     ) as connected:
+        held, enough = asyncio.Event(), asyncio.Event()
+
+        async def hold() -> None:
+            async with connected.searching.snapshot("acme"):
+                held.set()
+                await enough.wait()
 
         async def snapshot() -> None:
             async with connected.searching.snapshot("acme"):
                 pass
 
         await connected.dedicated_rows("embedding_migration.tenants")
-        async with connected.searching.snapshot("acme"):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(hold())  # a snapshot within one of the same task takes no slot
+            await held.wait()
             with pytest.raises(Saturated):
                 await snapshot()
             postgres.freeze()
@@ -243,3 +251,4 @@ async def test_while_postgres_hangs_a_tenant_whose_share_is_in_use_is_told_of_th
             await connected.dedicated_rows("embedding_migration.tenants")
             with pytest.raises(Saturated):
                 await snapshot()
+            enough.set()

@@ -43,17 +43,25 @@ async def test_cut_off_a_region_answers_what_it_promised_and_nothing_else(
     assert "26 days" in (await asked(at_far, later)).text
 
 
+@pytest.mark.parametrize("receives", [False, True], ids=["own", "own and public"])
 async def test_cut_off_shards_with_texts_answer_new_questions_too(
-    settings: Settings, embedder: Embedder, far: Gateway, ana: Caller, proxy: DatabaseProxy
+    settings: Settings,
+    embedder: Embedder,
+    far: Gateway,
+    ana: Caller,
+    proxy: DatabaseProxy,
+    *,
+    receives: bool,
 ) -> None:
     """The far gateway sees to it that no lease is stored."""
     there = {"region": "shards", "database_url": SecretStr(proxy.url), "shard_texts": True}
     there |= {"shard_bytes_max": 1 << 26}
+    await far.receive_public(receives=receives)
     revision = await written(ana, 25)
     async with running(settings.model_copy(update=there), embedder) as worker:
         at_worker, numbers = worker.as_(ana), itertools.count()
         async with asyncio.timeout(10):
-            while await worker.counted("nearhit_shard_events_total", event="loaded") < 2:
+            while await worker.counted("nearhit_shard_events_total", event="loaded") < 1 + receives:
                 await asked(at_worker, query=f"days {next(numbers)}")
 
         proxy.cut()

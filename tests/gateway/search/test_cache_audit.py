@@ -182,8 +182,8 @@ async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
         asking = auditing.as_(ana)
         async with asyncio.timeout(10):
             number = 0
-            # Of acme and of `public`: until both are there, searches read the tables.
-            while await auditing.counted("nearhit_shard_events_total", event="loaded") < 2:
+            # Until the shard of acme is there, searches read the tables.
+            while not await auditing.counted("nearhit_shard_events_total", event="loaded"):
                 number += 1
                 assert await asking.found(f"annual leave {number}") == ["leave"]
 

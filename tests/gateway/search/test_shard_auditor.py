@@ -152,7 +152,7 @@ async def test_what_a_shard_has_missed_is_found_by_the_next_search(
                     assert "leave" in await asking.found(f"annual leave {next(numbers)}")
                     await asyncio.sleep(0.01)
 
-        await until("nearhit_shard_events_total", "loaded", 2)
+        await until("nearhit_shard_events_total", "loaded", 1)
         await until("nearhit_cache_events_total", "shard_audit_equal", 1)
         monkeypatch.setattr(Shard, "with_segment", lambda shard, _segment: shard)
         await ana.put("travel", "Trains first on days of travel.")
