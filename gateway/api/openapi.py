@@ -166,7 +166,7 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
         statuses |= {401, 403, 409, 429, 504}
     if route.body is not None:
         statuses |= {400, 413, 415}
-    if "{" in route.path or route.parameters or route.method != "GET":
+    if "{" in route.path or route.parameters or route.method != "GET" or route.is_optional:
         statuses |= {404}
     if route.has_preconditions:
         statuses |= {412}

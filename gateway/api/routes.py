@@ -18,6 +18,7 @@ from gateway.api import (
     subscription_routes,
     vector_store_routes,
 )
+from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
@@ -32,7 +33,7 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
-from gateway.mcp import mcp_schemas
+from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import QueuedAnswer
@@ -262,6 +263,25 @@ _MCP: tuple[ApiRoute[McpServices], ...] = (
         stream_type="text/event-stream",
         empty_status=202,
         checks_origin=True,
+        is_resource=True,
+    ),
+    ApiRoute(
+        "GET",
+        protected_resource.WELL_KNOWN,
+        metadata_endpoint.get_resource_metadata,
+        needs="anyone",
+        summary="Get what an OAuth client needs to log in for `/mcp`, as RFC 9728 defines it",
+        answer=mcp_schemas.ProtectedResourceMetadata,
+        is_optional=True,
+    ),
+    ApiRoute(
+        "GET",
+        protected_resource.WELL_KNOWN_OF_MCP,
+        metadata_endpoint.get_mcp_metadata,
+        needs="anyone",
+        summary="Get the same, at the path that belongs to `/mcp`",
+        answer=mcp_schemas.ProtectedResourceMetadata,
+        is_optional=True,
     ),
 )
 

@@ -25,7 +25,9 @@ from jwt import PyJWK
 from pydantic import BaseModel, TypeAdapter
 
 from gateway import problems
+from gateway.auth import protected_resource
 from gateway.auth.authenticator import ROLES, Role
+from gateway.auth.protected_resource import ProtectedResource
 from gateway.errors import CommandError
 from gateway.schemas import TenantId
 from gateway.settings import Settings
@@ -82,7 +84,11 @@ class ClaimMapping:
 
 
 class WebTokenReader:
-    """Verifies web tokens. keys, secret: None refuses the tokens that need them."""
+    """Verifies web tokens. keys, secret: None refuses the tokens that need them.
+
+    audience: stands for the whole service, and None for no audience.
+    resource: its URL is an audience too, of tokens that count at `/mcp` only.
+    """
 
     def __init__(
         self,
@@ -90,9 +96,10 @@ class WebTokenReader:
         secret: str | None,
         *,
         issuer: str,
-        audience: str,
+        audience: str | None,
         leeway_s: float,
         mapping: ClaimMapping,
+        resource: ProtectedResource | None = None,
     ) -> None:
         self._keys = keys
         self._secret = None if secret is None else VerificationKey(secret, _secret_id(secret))
@@ -100,6 +107,7 @@ class WebTokenReader:
         self._audience = audience
         self._leeway_s = leeway_s
         self._mapping = mapping
+        self._resource = resource
 
     async def claims(self, credential: bytes) -> Claims | None:
         """The claims of a valid web token; None if the credential does not look like one.
@@ -137,7 +145,7 @@ class WebTokenReader:
             key.key,
             algorithms=[algorithm],
             issuer=self._issuer,
-            audience=self._audience,
+            audience=self._audiences(),
             leeway=self._leeway_s,
             options={"require": ["exp", "iss", "aud"]},
         )
@@ -170,7 +178,14 @@ class WebTokenReader:
             expires_at=datetime.fromtimestamp(int(claims["exp"]), UTC)
             + timedelta(seconds=self._leeway_s),
             issuer_key=issuer_key,
+            is_mcp_only=self._audience not in _strings(claims["aud"]),
+            has_mcp_scopes=self._resource is None
+            or self._resource.has_scopes(_strings(claims.get("scope") or claims.get("scp"))),
         )
+
+    def _audiences(self) -> list[str]:
+        resource = None if self._resource is None else self._resource.url
+        return [audience for audience in (self._audience, resource) if audience is not None]
 
     def _names(self, claims: Mapping[str, Any], path: str) -> list[str]:
         """The strings of a claim. Raises `ValueError` if it is not a list of strings."""
@@ -290,13 +305,23 @@ async def open_client(
 ) -> AsyncIterator[WebTokenReader | None]:
     """The configured reader; None if no keys are configured. Raises `CommandError` for settings."""
     url, secret = settings.jwt_jwks_url, settings.jwt_secret
+    resource = protected_resource.build(settings)
     if url is None and secret is None:
+        if resource is not None:
+            raise CommandError(
+                "NEARHIT_MCP_RESOURCE_URL needs web tokens: set NEARHIT_JWT_JWKS_URL and "
+                "NEARHIT_JWT_ISSUER"
+            )
         yield None
         return
-    if settings.jwt_issuer is None or settings.jwt_audience is None:
+    if settings.jwt_issuer is None or (settings.jwt_audience is None and resource is None):
         raise CommandError(
             "web tokens need NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE: the issuer that a token "
             "must name, and the audience that stands for this service"
+        )
+    if resource is not None and not settings.jwt_issuer.startswith(("https://", "http://")):
+        raise CommandError(
+            "NEARHIT_MCP_RESOURCE_URL needs a URL in NEARHIT_JWT_ISSUER: clients log in there"
         )
     async with AsyncExitStack() as stack:
         keys = None
@@ -324,6 +349,7 @@ async def open_client(
                 settings.jwt_default_roles,
                 strings_allowed=settings.jwt_string_claims_allowed,
             ),
+            resource=resource,
         )
 
 
@@ -335,6 +361,11 @@ def find_claim(claims: Mapping[str, Any], path: str) -> Any:
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def _strings(claim: Any) -> list[Any]:
+    """The parts of a claim that is a list, or one string with parts separated by spaces."""
+    return claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
 
 
 def _thumbprint(key: Mapping[str, Any]) -> str | None:
