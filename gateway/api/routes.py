@@ -36,6 +36,8 @@ from gateway.http.route import ApiRoute, body_limit
 from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
+from gateway.receipts.receipt_endpoint import get_receipt_keys
+from gateway.receipts.receipt_schemas import ReceiptKeySet
 from gateway.schemas import QueuedAnswer
 from gateway.search import search_schemas
 from gateway.search.batch_endpoint import search_batch
@@ -69,6 +71,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         summary="Search the documents that the caller may read",
         body=search_schemas.SearchBody,
         answer=search_schemas.SearchAnswer,
+        has_receipt=True,
     ),
     ApiRoute(
         "POST",
@@ -89,6 +92,18 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=SearchAsBody,
         answer=search_schemas.SearchAnswer,
         only_reads=True,
+    ),
+)
+
+_RECEIPTS: tuple[ApiRoute[SearchServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/receipts/keys",
+        get_receipt_keys,
+        needs="anyone",
+        summary="Get the public keys that verify receipts, as a JSON Web Key Set",
+        answer=ReceiptKeySet,
+        is_optional=True,
     ),
 )
 
@@ -322,6 +337,7 @@ def _in_room(
 # Each route, and which services its handler gets.
 ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
+    *_in_room(lambda services: services.search, _RECEIPTS),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.documents, faq_routes.ROUTES),
     *_in_room(lambda services: services.sources, _SOURCES),

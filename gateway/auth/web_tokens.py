@@ -8,7 +8,6 @@ verified it. Keys are identified by thumbprint, because another key can have the
 """
 
 import asyncio
-import base64
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -19,13 +18,12 @@ from typing import Any, Protocol
 
 import httpx2
 import jwt
-import orjson
 import structlog
 from jwt import PyJWK
 from pydantic import BaseModel, TypeAdapter
 
 from gateway import problems
-from gateway.auth import protected_resource
+from gateway.auth import jwk, protected_resource
 from gateway.auth.authenticator import ROLES, Role
 from gateway.auth.protected_resource import ProtectedResource
 from gateway.errors import CommandError
@@ -35,8 +33,6 @@ from index.model.document import Owner
 from index.tenants.principals import Claims
 
 _KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
-_THUMBPRINT_MEMBERS = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"),
-                       "OKP": ("crv", "kty", "x")}  # fmt: skip
 _KEYS_BYTES_MAX = 1_000_000
 _FETCH_S_MAX = 5.0
 _PAUSE_S = 10.0  # between two fetches: anybody can send tokens with unknown keys
@@ -251,7 +247,7 @@ class JwksClient:
         ]
         if len(keys) != 1:  # a token without a key identifier means the only key
             return None
-        thumbprint = _thumbprint(keys[0])
+        thumbprint = jwk.thumbprint(keys[0])
         if thumbprint is None:
             return None
         try:
@@ -285,7 +281,7 @@ class JwksClient:
                     "issuer", state="unavailable", detail=f"{type(error).__name__}: {error}"
                 )
                 return
-            self._thumbprints = frozenset(filter(None, map(_thumbprint, self._keys)))
+            self._thumbprints = frozenset(filter(None, map(jwk.thumbprint, self._keys)))
             self._fetched_s, self._is_unavailable = self._tried_s, False
 
     async def _download(self) -> list[dict[str, Any]]:
@@ -366,15 +362,6 @@ def find_claim(claims: Mapping[str, Any], path: str) -> Any:
 def _strings(claim: Any) -> list[Any]:
     """The parts of a claim that is a list, or one string with parts separated by spaces."""
     return claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
-
-
-def _thumbprint(key: Mapping[str, Any]) -> str | None:
-    """The thumbprint by RFC 7638, which ignores the `kid`. None if the key is incomplete."""
-    members = {name: key.get(name) for name in _THUMBPRINT_MEMBERS.get(str(key.get("kty")), ())}
-    if not members or not all(isinstance(value, str) for value in members.values()):
-        return None
-    digest = hashlib.sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def _secret_id(secret: str) -> str:

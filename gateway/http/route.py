@@ -51,6 +51,7 @@ class ApiRoute(Generic[RoomServices]):
     is_resource:    the route is an OAuth resource: web tokens can be for it alone, with scopes.
     has_preconditions: the route heeds `If-Match` and `If-None-Match`.
     has_etag:       the response has an `ETag`.
+    has_receipt:    the route heeds `Prefer: receipt`.
     is_optional:    404 unless the operator has configured it.
     only_reads:     it changes nothing, whatever its method and role.
     """
@@ -78,6 +79,7 @@ class ApiRoute(Generic[RoomServices]):
     is_resource: bool = False
     has_preconditions: bool = False
     has_etag: bool = False
+    has_receipt: bool = False
     is_optional: bool = False
     only_reads: bool = False
 

@@ -39,6 +39,7 @@ _RELEASE = "it builds a release from an index of packages; tests/test_wheel.py r
 _FOREVER = "it runs until it is stopped; tests/gateway/cli runs it"
 _SERVERS = "its servers are the operator's; tests/gateway/cli/test_config_command.py runs it"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
+_RECEIPTS = "it needs a gateway with a key; tests/gateway/receipts does these steps"
 # By the line's beginning.
 NOT_RUN = {
     "make demo": _CI,
@@ -70,6 +71,8 @@ NOT_RUN = {
     "docker push": _CLUSTER,
     "docker compose": _DOCKER,
     "export DOCUMENTS": _DOCKER,
+    'curl -s "$NEARHIT_URL/v1/receipts/keys"': _RECEIPTS,
+    "nearhit verify": _RECEIPTS,
     "kubectl": _CLUSTER,
     "helm": _CLUSTER,
 }
