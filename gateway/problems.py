@@ -200,6 +200,11 @@ def forbidden(detail: str) -> Problem:
     return Problem(403, "forbidden", "Forbidden", detail)
 
 
+def insufficient_scope(scopes: Sequence[str]) -> Problem:
+    detail = f"The web token lacks a scope. Log in again for {' '.join(scopes)}."
+    return Problem(403, "insufficient-scope", "Insufficient scope", detail)
+
+
 def not_found(field: str, detail: str) -> Problem:
     return Problem(404, "not-found", "Not found", detail, [FieldError(field, detail)])
 

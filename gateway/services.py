@@ -34,6 +34,7 @@ from gateway.mcp.mcp_services import McpServices
 from gateway.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
 from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.read_log import ReadLog
@@ -155,6 +156,7 @@ async def _join_rooms(
     index_name = (await index_version.check_or_create(connected, *metered)).name
     await asyncio.to_thread(lexical.load, await TenantStore(connected).languages())
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
+    receipts = await asyncio.to_thread(receipt_issuer.build, settings, stores.audit_log, time.time)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
@@ -192,6 +194,7 @@ async def _join_rooms(
             statistics=search_statistics,
             asked_questions=asked_questions,
             tracing=tracing,
+            receipts=receipts,
         )
         documents = document_services.build(
             settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage

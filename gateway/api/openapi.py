@@ -61,6 +61,13 @@ _PRECONDITIONS = [
         ("If-None-Match", "`*`: the document must not exist"),
     )
 ]
+_PREFER_RECEIPT = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": "`receipt`: a signed statement about the answer, in `Nearhit-Receipt`",
+    "schema": {"type": "string"},
+}
 _EVENT = {
     "type": "object",
     "properties": {
@@ -128,7 +135,8 @@ def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
             for name, parameter in route.parameters.items()
         ]
         + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION])
-        + (_PRECONDITIONS if route.has_preconditions else []),
+        + (_PRECONDITIONS if route.has_preconditions else [])
+        + ([_PREFER_RECEIPT] if route.has_receipt else []),
         "responses": {
             str(route.status): _success(route),
             **(
@@ -154,6 +162,10 @@ def _success(route: ApiRoute[Any]) -> dict[str, Any]:
     if route.has_etag:
         description = "for `If-Match` of a write"
         answer["headers"] = {"ETag": {"description": description, "schema": {"type": "string"}}}
+    if route.has_receipt:
+        description = "if `Prefer: receipt` asks for it and there are keys: a JSON Web Signature"
+        receipt = {"description": description, "schema": {"type": "string"}}
+        answer["headers"] = {"Nearhit-Receipt": receipt}
     if route.stream_type:
         answer["content"][route.stream_type] = {"schema": _EVENT}
     return answer
@@ -166,7 +178,7 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
         statuses |= {401, 403, 409, 429, 504}
     if route.body is not None:
         statuses |= {400, 413, 415}
-    if "{" in route.path or route.parameters or route.method != "GET":
+    if "{" in route.path or route.parameters or route.method != "GET" or route.is_optional:
         statuses |= {404}
     if route.has_preconditions:
         statuses |= {412}

@@ -18,6 +18,7 @@ from gateway.api import (
     subscription_routes,
     vector_store_routes,
 )
+from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
 from gateway.documents import (
@@ -32,9 +33,11 @@ from gateway.documents import (
 from gateway.documents.document_services import DocumentServices
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
-from gateway.mcp import mcp_schemas
+from gateway.mcp import mcp_schemas, metadata_endpoint
 from gateway.mcp.endpoint import mcp
 from gateway.mcp.mcp_services import McpServices
+from gateway.receipts.receipt_endpoint import get_receipt_keys
+from gateway.receipts.receipt_schemas import ReceiptKeySet
 from gateway.schemas import QueuedAnswer
 from gateway.search import search_schemas
 from gateway.search.batch_endpoint import search_batch
@@ -68,6 +71,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         summary="Search the documents that the caller may read",
         body=search_schemas.SearchBody,
         answer=search_schemas.SearchAnswer,
+        has_receipt=True,
     ),
     ApiRoute(
         "POST",
@@ -88,6 +92,18 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         body=SearchAsBody,
         answer=search_schemas.SearchAnswer,
         only_reads=True,
+    ),
+)
+
+_RECEIPTS: tuple[ApiRoute[SearchServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/v1/receipts/keys",
+        get_receipt_keys,
+        needs="anyone",
+        summary="Get the public keys that verify receipts, as a JSON Web Key Set",
+        answer=ReceiptKeySet,
+        is_optional=True,
     ),
 )
 
@@ -262,6 +278,25 @@ _MCP: tuple[ApiRoute[McpServices], ...] = (
         stream_type="text/event-stream",
         empty_status=202,
         checks_origin=True,
+        is_resource=True,
+    ),
+    ApiRoute(
+        "GET",
+        protected_resource.WELL_KNOWN,
+        metadata_endpoint.get_resource_metadata,
+        needs="anyone",
+        summary="Get what an OAuth client needs to log in for `/mcp`, as RFC 9728 defines it",
+        answer=mcp_schemas.ProtectedResourceMetadata,
+        is_optional=True,
+    ),
+    ApiRoute(
+        "GET",
+        protected_resource.WELL_KNOWN_OF_MCP,
+        metadata_endpoint.get_mcp_metadata,
+        needs="anyone",
+        summary="Get the same, at the path that belongs to `/mcp`",
+        answer=mcp_schemas.ProtectedResourceMetadata,
+        is_optional=True,
     ),
 )
 
@@ -302,6 +337,7 @@ def _in_room(
 # Each route, and which services its handler gets.
 ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
+    *_in_room(lambda services: services.search, _RECEIPTS),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.documents, faq_routes.ROUTES),
     *_in_room(lambda services: services.sources, _SOURCES),

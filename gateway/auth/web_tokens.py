@@ -8,7 +8,6 @@ verified it. Keys are identified by thumbprint, because another key can have the
 """
 
 import asyncio
-import base64
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -19,13 +18,14 @@ from typing import Any, Protocol
 
 import httpx2
 import jwt
-import orjson
 import structlog
 from jwt import PyJWK
 from pydantic import BaseModel, TypeAdapter
 
 from gateway import problems
+from gateway.auth import jwk, protected_resource
 from gateway.auth.authenticator import ROLES, Role
+from gateway.auth.protected_resource import ProtectedResource
 from gateway.errors import CommandError
 from gateway.schemas import TenantId
 from gateway.settings import Settings
@@ -33,8 +33,6 @@ from index.model.document import Owner
 from index.tenants.principals import Claims
 
 _KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
-_THUMBPRINT_MEMBERS = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"),
-                       "OKP": ("crv", "kty", "x")}  # fmt: skip
 _KEYS_BYTES_MAX = 1_000_000
 _FETCH_S_MAX = 5.0
 _PAUSE_S = 10.0  # between two fetches: anybody can send tokens with unknown keys
@@ -82,7 +80,11 @@ class ClaimMapping:
 
 
 class WebTokenReader:
-    """Verifies web tokens. keys, secret: None refuses the tokens that need them."""
+    """Verifies web tokens. keys, secret: None refuses the tokens that need them.
+
+    audience: stands for the whole service, and None for no audience.
+    resource: its URL is an audience too, of tokens that count at `/mcp` only.
+    """
 
     def __init__(
         self,
@@ -90,9 +92,10 @@ class WebTokenReader:
         secret: str | None,
         *,
         issuer: str,
-        audience: str,
+        audience: str | None,
         leeway_s: float,
         mapping: ClaimMapping,
+        resource: ProtectedResource | None = None,
     ) -> None:
         self._keys = keys
         self._secret = None if secret is None else VerificationKey(secret, _secret_id(secret))
@@ -100,6 +103,7 @@ class WebTokenReader:
         self._audience = audience
         self._leeway_s = leeway_s
         self._mapping = mapping
+        self._resource = resource
 
     async def claims(self, credential: bytes) -> Claims | None:
         """The claims of a valid web token; None if the credential does not look like one.
@@ -137,7 +141,7 @@ class WebTokenReader:
             key.key,
             algorithms=[algorithm],
             issuer=self._issuer,
-            audience=self._audience,
+            audience=self._audiences(),
             leeway=self._leeway_s,
             options={"require": ["exp", "iss", "aud"]},
         )
@@ -170,7 +174,14 @@ class WebTokenReader:
             expires_at=datetime.fromtimestamp(int(claims["exp"]), UTC)
             + timedelta(seconds=self._leeway_s),
             issuer_key=issuer_key,
+            is_mcp_only=self._audience not in _strings(claims["aud"]),
+            has_mcp_scopes=self._resource is None
+            or self._resource.has_scopes(_strings(claims.get("scope") or claims.get("scp"))),
         )
+
+    def _audiences(self) -> list[str]:
+        resource = None if self._resource is None else self._resource.url
+        return [audience for audience in (self._audience, resource) if audience is not None]
 
     def _names(self, claims: Mapping[str, Any], path: str) -> list[str]:
         """The strings of a claim. Raises `ValueError` if it is not a list of strings."""
@@ -236,7 +247,7 @@ class JwksClient:
         ]
         if len(keys) != 1:  # a token without a key identifier means the only key
             return None
-        thumbprint = _thumbprint(keys[0])
+        thumbprint = jwk.thumbprint(keys[0])
         if thumbprint is None:
             return None
         try:
@@ -270,7 +281,7 @@ class JwksClient:
                     "issuer", state="unavailable", detail=f"{type(error).__name__}: {error}"
                 )
                 return
-            self._thumbprints = frozenset(filter(None, map(_thumbprint, self._keys)))
+            self._thumbprints = frozenset(filter(None, map(jwk.thumbprint, self._keys)))
             self._fetched_s, self._is_unavailable = self._tried_s, False
 
     async def _download(self) -> list[dict[str, Any]]:
@@ -290,13 +301,23 @@ async def open_client(
 ) -> AsyncIterator[WebTokenReader | None]:
     """The configured reader; None if no keys are configured. Raises `CommandError` for settings."""
     url, secret = settings.jwt_jwks_url, settings.jwt_secret
+    resource = protected_resource.build(settings)
     if url is None and secret is None:
+        if resource is not None:
+            raise CommandError(
+                "NEARHIT_MCP_RESOURCE_URL needs web tokens: set NEARHIT_JWT_JWKS_URL and "
+                "NEARHIT_JWT_ISSUER"
+            )
         yield None
         return
-    if settings.jwt_issuer is None or settings.jwt_audience is None:
+    if settings.jwt_issuer is None or (settings.jwt_audience is None and resource is None):
         raise CommandError(
             "web tokens need NEARHIT_JWT_ISSUER and NEARHIT_JWT_AUDIENCE: the issuer that a token "
             "must name, and the audience that stands for this service"
+        )
+    if resource is not None and not settings.jwt_issuer.startswith(("https://", "http://")):
+        raise CommandError(
+            "NEARHIT_MCP_RESOURCE_URL needs a URL in NEARHIT_JWT_ISSUER: clients log in there"
         )
     async with AsyncExitStack() as stack:
         keys = None
@@ -324,6 +345,7 @@ async def open_client(
                 settings.jwt_default_roles,
                 strings_allowed=settings.jwt_string_claims_allowed,
             ),
+            resource=resource,
         )
 
 
@@ -337,13 +359,9 @@ def find_claim(claims: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def _thumbprint(key: Mapping[str, Any]) -> str | None:
-    """The thumbprint by RFC 7638, which ignores the `kid`. None if the key is incomplete."""
-    members = {name: key.get(name) for name in _THUMBPRINT_MEMBERS.get(str(key.get("kty")), ())}
-    if not members or not all(isinstance(value, str) for value in members.values()):
-        return None
-    digest = hashlib.sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+def _strings(claim: Any) -> list[Any]:
+    """The parts of a claim that is a list, or one string with parts separated by spaces."""
+    return claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
 
 
 def _secret_id(secret: str) -> str:

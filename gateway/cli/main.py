@@ -29,6 +29,7 @@ from gateway.cli import (
     restore_command,
     status_command,
     tenant_command,
+    verify_command,
 )
 from gateway.cli.common import console
 from gateway.settings import Settings
@@ -275,6 +276,7 @@ def export(
 
 app.command("import", rich_help_panel=_COPIES)(import_command.import_documents)
 app.add_typer(audit_commands, name="audit", rich_help_panel=_OPERATION)
+app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)
 app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)

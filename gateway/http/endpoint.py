@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway import content, problems
+from gateway.auth import protected_resource
 from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
 from gateway.auth.freshness import MinRevision, parse_min_revision
 from gateway.http import body
@@ -37,7 +38,7 @@ from gateway.setting_groups.lists import listed
 from gateway.settings import Settings
 from index.model.audit_actor import OPERATOR, act_as
 from index.model.document import UNSTORABLE
-from index.tenants.principals import Principal
+from index.tenants.principals import Claims, Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
 _CLIENT_FAILURES = {400, 401, 408, 413, 422}
@@ -58,6 +59,7 @@ class Endpoint:
         self._body_bytes_max = route.body_bytes_max(settings)
         self._sufficient_roles = SUFFICIENT.get(route.needs, frozenset())
         self._timeout_s_max = settings.deadline_s if route.is_read else math.inf
+        self._resource = protected_resource.build(settings) if route.is_resource else None
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +88,9 @@ class Endpoint:
                 await _spend_rest(trace, http)
         except Exception as error:
             error = await _counted(error, trace, http)
-            return await refuse(request, error, self._route.render)
+            response = await refuse(request, error, self._route.render)
+            if self._resource is not None and response.status_code in (401, 403):
+                self._resource.add_challenge(response, error, trace.headers)
         return response
 
     async def _handle(
@@ -107,6 +111,8 @@ class Endpoint:
             principal = http.authenticator.known(digest)
             if principal is None:
                 principal = await self._find_principal(credential, digest, http)
+            if principal is not None and principal.claims is not None:
+                self._check_web_token(principal.claims)
             if principal is not None and self._sufficient_roles.isdisjoint(principal.roles):
                 await self._refuse_insufficient(principal, http)
             slot.tenant = "" if principal is None else principal.tenant
@@ -167,6 +173,13 @@ class Endpoint:
             act_as(OPERATOR)
             return None
         return await http.authenticator.identify(credential, digest)
+
+    def _check_web_token(self, claims: Claims) -> None:
+        """A 401 `Problem` for a web token of another resource, a 403 for one without the scopes."""
+        if claims.is_mcp_only and not self._route.is_resource:
+            raise problems.unauthorized("Invalid web token: its audience is /mcp alone.")
+        if self._resource is not None and not claims.has_mcp_scopes:
+            raise problems.insufficient_scope(self._resource.scopes)
 
     async def _refuse_insufficient(self, principal: Principal, http: HttpServices) -> None:
         """A 403 `Problem`, or a 401 for a revoked key; unless the caller has the role by now."""

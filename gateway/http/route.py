@@ -48,8 +48,11 @@ class ApiRoute(Generic[RoomServices]):
     is_generated:   a language model writes the response, under a deadline of its own.
     body_bytes_max: the limit on the request body under the given settings.
     checks_origin:  web pages may call the route from allowed origins only.
+    is_resource:    the route is an OAuth resource: web tokens can be for it alone, with scopes.
     has_preconditions: the route heeds `If-Match` and `If-None-Match`.
     has_etag:       the response has an `ETag`.
+    has_receipt:    the route heeds `Prefer: receipt`.
+    is_optional:    404 unless the operator has configured it.
     only_reads:     it changes nothing, whatever its method and role.
     """
 
@@ -73,8 +76,11 @@ class ApiRoute(Generic[RoomServices]):
     is_generated: bool = False
     body_bytes_max: Callable[[Settings], int] = search_body_limit
     checks_origin: bool = False
+    is_resource: bool = False
     has_preconditions: bool = False
     has_etag: bool = False
+    has_receipt: bool = False
+    is_optional: bool = False
     only_reads: bool = False
 
     @property

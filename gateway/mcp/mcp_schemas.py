@@ -43,3 +43,13 @@ class McpError(Body):
     jsonrpc: Literal["2.0"]
     id: int | str | None
     error: McpErrorDetail
+
+
+class ProtectedResourceMetadata(Body):
+    """By RFC 9728, section 2."""
+
+    resource: str
+    authorization_servers: list[str]
+    scopes_supported: list[str] | None = None
+    bearer_methods_supported: tuple[Literal["header"]] = ("header",)
+    resource_name: str = "Nearhit"

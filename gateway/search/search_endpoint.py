@@ -21,6 +21,7 @@ from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse, cache_headers
 from gateway.http.telemetry import Trace
+from gateway.receipts.receipt import RECEIPT_PREFERENCE
 from gateway.search.answer_service import get_or_compute, record_served, search_at_once
 from gateway.search.response_headers import Header, response_headers
 from gateway.search.search_request import (
@@ -58,8 +59,23 @@ async def search(context: RequestContext[SearchServices]) -> Response:
     answered = await serve(context, services, request)
     request = answered.request
     freshness = freshness_of(request.body, context.min_revision)
-    context.remember(request.principal, partial(_answer_again, services, request), freshness)
-    return build_response(services.settings, context.trace, answered)
+    receipt = await _receipt(context, answered)
+    if not receipt:  # a repeat is answered at once, and gets none
+        context.remember(request.principal, partial(_answer_again, services, request), freshness)
+    return build_response(services.settings, context.trace, answered, *receipt)
+
+
+async def _receipt(
+    context: RequestContext[SearchServices], answered: AnsweredSearch
+) -> list[Header]:
+    """The header with the receipt of this response, if the caller asks for one."""
+    issuer = context.services.receipts
+    if issuer is None or not (
+        b"prefer" in context.trace.headers and context.prefers(RECEIPT_PREFERENCE)
+    ):
+        return []
+    receipt = await issuer.issue(context.body, answered.request, answered.answer)
+    return [(b"nearhit-receipt", receipt.encode())]
 
 
 def _answer_again(
@@ -88,7 +104,9 @@ async def _search_conversation(
     if interpreted.body is None:
         return conversation.closed_response(interpreted)
     answered = await search_as_caller(context, services, interpreted.body)
-    return build_response(services.settings, context.trace, answered, *interpreted.headers)
+    receipt = await _receipt(context, answered)
+    headers = [*interpreted.headers, *receipt]
+    return build_response(services.settings, context.trace, answered, *headers)
 
 
 async def search_as_caller(

@@ -15,6 +15,7 @@ from gateway.metrics import Metrics
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.postprocessor_names import PostprocessorNames
+from gateway.receipts.receipt_issuer import ReceiptIssuer
 from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.low_confidence_log import LowConfidenceLog
 from gateway.recording.read_log import ReadLog
@@ -49,6 +50,7 @@ class SearchServices:
     """edition:         of answers; another version of Nearhit or of the index gives other answers.
     parsed_searches: by credential digest and request body.
     tracing:         None if nothing is traced.
+    receipts:        None if there are no keys to sign them with.
     """
 
     settings: Settings
@@ -72,6 +74,7 @@ class SearchServices:
     asked_questions: AskedQuestionLog
     parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
     tracing: "Tracing | None"
+    receipts: ReceiptIssuer | None
 
     def parsed_request(
         self, key: tuple[bytes, bytes], principal: Principal
@@ -102,6 +105,7 @@ def build(
     statistics: SearchStatistics,
     asked_questions: AskedQuestionLog,
     tracing: "Tracing | None",
+    receipts: ReceiptIssuer | None,
 ) -> SearchServices:
     query_vector_caches = {
         embedder.space: caches.query_vectors
@@ -168,6 +172,7 @@ def build(
         asked_questions=asked_questions,
         parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),
         tracing=tracing,
+        receipts=receipts,
     )
 
 

@@ -77,6 +77,11 @@ class CacheSettings(BaseSettings):
         description="what the audit log records: `all` changes and reads, only `changes`, or "
         "nothing",
     )
+    receipt_keys: str | None = Field(
+        None,
+        description="comma-separated PEM files of Ed25519 keys: the first signs receipts, all are "
+        "published; unset: there are no receipts",
+    )
     audit_log_retention_days: NonNegativeInt = Field(
         400, description="retention of its rows in days; 0: forever"
     )

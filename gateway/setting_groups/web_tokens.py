@@ -20,7 +20,21 @@ class WebTokenSettings(BaseSettings):
         description="secret of web tokens signed with HS256; unset: these are refused",
     )
     jwt_issuer: str | None = Field(None, description="required `iss` of web tokens")
-    jwt_audience: str | None = Field(None, description="required `aud` of web tokens")
+    jwt_audience: str | None = Field(
+        None, description="required `aud` of web tokens; it stands for the whole service"
+    )
+    mcp_resource_url: str | None = Field(
+        None,
+        pattern=r'^https?://[^/?#\s"\\]+/mcp$',
+        description="URL at which clients reach `/mcp`; set: clients find the issuer by it and log "
+        "in there, and a web token whose `aud` is this URL is accepted at `/mcp` only",
+    )
+    mcp_scopes: str = Field(
+        "",
+        max_length=1_000,
+        pattern=r"^([!#-\[\]-~]+( [!#-\[\]-~]+)*)?$",
+        description="OAuth scopes, separated by spaces, that a web token needs at `/mcp`",
+    )
     jwt_leeway_s: NonNegativeFloat = Field(
         30.0, le=300, description="tolerated difference between the issuer's clock and ours"
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from index.audit.audit_chain import AuditHead
 from index.model.audit_actor import ActingPrincipal, current_actor
 from index.postgres.database import Database
 from index.postgres.session import Session
@@ -128,6 +129,11 @@ class AuditLog:
                     groups=groups,
                     documents=list(part),
                 )
+
+    async def head(self, tenant: str) -> AuditHead | None:
+        """The last row of the tenant's log; None if it has none."""
+        row = await self._database.row("audit_log.head", tenant)
+        return None if row is None else AuditHead(tenant, row["number"], row["hash"])
 
     async def page(
         self,

@@ -28,7 +28,7 @@ WHERE $1::text IS NULL OR tenant = $1
 ORDER BY tenant;
 
 -- name: head
-SELECT number, pruned_number FROM audit_log_heads WHERE tenant = $1;
+SELECT number, pruned_number, hash FROM audit_log_heads WHERE tenant = $1;
 
 -- name: page
 -- $1 tenant, $2 first and $3 last number to read, $4 subject, `operator` or `system`, $5 document,

@@ -21,6 +21,8 @@ class Claims:
     """The claims of another issuer's web token about its bearer.
 
     issuer_key: thumbprint of the issuer's key that verified it.
+    is_mcp_only: whether its audience is `/mcp`, and not the whole service.
+    has_mcp_scopes: whether it has the OAuth scopes that `/mcp` needs.
     """
 
     tenant: str
@@ -29,6 +31,8 @@ class Claims:
     roles: tuple[str, ...]
     expires_at: datetime
     issuer_key: str
+    is_mcp_only: bool = False
+    has_mcp_scopes: bool = True
 
 
 @dataclass(frozen=True, slots=True)

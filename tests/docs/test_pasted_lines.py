@@ -41,6 +41,7 @@ _SERVERS = "its servers are the operator's; tests/gateway/cli/test_config_comman
 _STORES = "it needs another store; tests/gateway/cli/test_import_from_stores.py runs such lines"
 _PENDING = "no removal waits; tests/gateway/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
+_RECEIPTS = "it needs a gateway with a key; tests/gateway/receipts does these steps"
 # By the line's beginning.
 NOT_RUN = {
     "make demo": _CI,
@@ -75,6 +76,8 @@ NOT_RUN = {
     "docker push": _CLUSTER,
     "docker compose": _DOCKER,
     "export DOCUMENTS": _DOCKER,
+    'curl -s "$NEARHIT_URL/v1/receipts/keys"': _RECEIPTS,
+    "nearhit verify": _RECEIPTS,
     "kubectl": _CLUSTER,
     "helm": _CLUSTER,
 }

@@ -1,12 +1,19 @@
-"""Another issuer of web tokens: real keys, published over HTTP; it may rotate them and be away."""
+"""Another issuer of web tokens: real keys, published over HTTP; it may rotate them and be away.
+
+It is an OAuth 2.1 authorization server too: metadata, registration, the code flow with PKCE.
+"""
 
 import asyncio
+import base64
+import hashlib
 import json
+import secrets
 import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import jwt
 import uvicorn
@@ -14,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 ISSUER, AUDIENCE = "https://login.example", "nearhit"
@@ -22,12 +29,22 @@ ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
 
 class Issuer:
-    """published: the key set as it is sent; status: what it is sent with."""
+    """published: the key set as it is sent; status: what it is sent with.
+
+    base: its identifier as an authorization server. granted: the scopes of the logins to come, the
+    last one for all that follow; empty: those that the client asks for.
+    asked: the query of each login.
+    """
 
     def __init__(self) -> None:
         self.url = ""
         self.status = 200
         self.fetches = 0
+        self.base = ""
+        self.granted: list[str] = []
+        self.asked: list[dict[str, str]] = []
+        self._clients: dict[str, list[str]] = {}
+        self._codes: dict[str, dict[str, str]] = {}
         self._keys: dict[tuple[str, str], Any] = {}
         self.published: Any = {"keys": []}
         for algorithm in ALGORITHMS:
@@ -64,13 +81,86 @@ class Issuer:
         self.fetches += 1
         return Response(json.dumps(self.published), self.status, media_type="application/json")
 
+    async def metadata(self, _: Request) -> Response:
+        """By RFC 8414."""
+        return JSONResponse(
+            {
+                "issuer": self.base,
+                "authorization_endpoint": f"{self.base}/authorize",
+                "token_endpoint": f"{self.base}/token",
+                "registration_endpoint": f"{self.base}/register",
+                "jwks_uri": self.url,
+                "response_types_supported": ["code"],
+                "grant_types_supported": ["authorization_code"],
+                "code_challenge_methods_supported": ["S256"],
+                "token_endpoint_auth_methods_supported": ["none"],
+                "authorization_response_iss_parameter_supported": True,
+            }
+        )
+
+    async def register(self, request: Request) -> Response:
+        """By RFC 7591."""
+        registered = await request.json()
+        client_id = secrets.token_urlsafe(8)
+        self._clients[client_id] = registered["redirect_uris"]
+        public = {"client_id": client_id, "token_endpoint_auth_method": "none"}
+        return JSONResponse({**registered, **public}, 201)
+
+    async def authorize(self, request: Request) -> Response:
+        """Ana logs in and agrees."""
+        asked = dict(request.query_params)
+        if asked["redirect_uri"] not in self._clients.get(asked["client_id"], []):
+            return Response("unknown client", 400)
+        if asked["response_type"] != "code" or asked["code_challenge_method"] != "S256":
+            return Response("not by OAuth 2.1", 400)
+        self.asked.append(asked)
+        code = secrets.token_urlsafe(16)
+        scope = asked.get("scope", "")
+        if self.granted:
+            scope = self.granted.pop(0) if len(self.granted) > 1 else self.granted[0]
+        self._codes[code] = {**asked, "scope": scope}
+        back = urlencode({"code": code, "state": asked["state"], "iss": self.base})
+        return RedirectResponse(f"{asked['redirect_uri']}?{back}", 302)
+
+    async def exchange(self, request: Request) -> Response:
+        """A code for a token, once, for whoever holds the verifier of the login (RFC 7636)."""
+        form = dict(parse_qsl((await request.body()).decode()))
+        asked = self._codes.pop(form["code"], None)
+        proof = hashlib.sha256(form["code_verifier"].encode()).digest()
+        challenge = base64.urlsafe_b64encode(proof).rstrip(b"=").decode()
+        same = ("client_id", "redirect_uri", "resource")
+        if (
+            asked is None
+            or challenge != asked["code_challenge"]
+            or any(form.get(name) != asked.get(name) for name in same)
+        ):
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        token = self.token(iss=self.base, aud=asked.get("resource"), scope=asked["scope"])
+        return JSONResponse(
+            {
+                "access_token": token,
+                "token_type": "Bearer",
+                "expires_in": 300,
+                "scope": asked["scope"],
+            }
+        )
+
 
 @asynccontextmanager
 async def issuing() -> AsyncIterator[Issuer]:
     issuer = Issuer()
     listener = socket.create_server(("127.0.0.1", 0))
-    issuer.url = f"http://127.0.0.1:{listener.getsockname()[1]}/keys"
-    app = Starlette(routes=[Route("/keys", issuer.answer)])
+    issuer.base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    issuer.url = f"{issuer.base}/keys"
+    app = Starlette(
+        routes=[
+            Route("/keys", issuer.answer),
+            Route("/.well-known/oauth-authorization-server", issuer.metadata),
+            Route("/register", issuer.register, methods=["POST"]),
+            Route("/authorize", issuer.authorize),
+            Route("/token", issuer.exchange, methods=["POST"]),
+        ]
+    )
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:

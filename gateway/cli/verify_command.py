@@ -1,0 +1,72 @@
+"""`nearhit verify`: checks a receipt without a gateway, a database or a network."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from gateway.cli import common
+from gateway.cli.common import AsJson, console
+from gateway.errors import CommandError
+
+
+def verify(
+    receipt: Annotated[
+        Path, typer.Argument(help="File with the header Nearhit-Receipt; - for standard input.")
+    ],
+    keys: Annotated[
+        Path, typer.Option(help="File with the response of GET /v1/receipts/keys.", dir_okay=False)
+    ],
+    answer: Annotated[
+        Path | None, typer.Option(help="File with the body of the response.", dir_okay=False)
+    ] = None,
+    request: Annotated[
+        Path | None, typer.Option(help="File with the body of the request.", dir_okay=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Verify the receipt of an answer, and show what it states.
+
+    Exits with 1 if the signature is not by one of the keys, or the answer or the request is another
+    one. Get the keys from a source that you trust, and keep them: the command asks nobody.
+    """
+    with common.errors():
+        from gateway.receipts import receipt as receipts
+
+        text = sys.stdin.buffer.read() if receipt == Path("-") else _read(receipt)
+        try:
+            statement = receipts.verify(
+                text.decode("ascii", "replace").strip(),
+                _key_set(keys),
+                request=None if request is None else _read(request),
+                answer=None if answer is None else _read(answer),
+            )
+        except receipts.InvalidReceipt as error:
+            raise CommandError(f"the receipt is not valid: {error}") from None
+    fields = statement.model_dump()
+    if as_json:
+        common.print_json(fields)
+        return
+    for name, value in fields.items():
+        console.print(f"{name}: {value}", markup=False, soft_wrap=True)
+    compared = [name for name, file in (("answer", answer), ("request", request)) if file]
+    console.print(f"valid; compared with the {' and the '.join(compared) or 'keys alone'}")
+
+
+def _key_set(path: Path) -> dict[str, Any]:
+    try:
+        key_set = orjson.loads(_read(path))
+    except orjson.JSONDecodeError:
+        key_set = None
+    if not isinstance(key_set, dict):
+        raise CommandError(f"{path} is no JSON Web Key Set")
+    return key_set
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""Receipts: signed statements of what a search answered."""
