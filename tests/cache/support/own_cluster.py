@@ -138,6 +138,16 @@ class OwnCluster:
         for node in (target, source, *self.nodes):
             if node.is_running and await node.role() == "master":
                 await node.tell("CLUSTER", "SETSLOT", slot, "NODE", owner)
+        await until(self._is_agreed)
+
+    async def _is_agreed(self) -> bool:
+        """Whether all masters know the same epoch of each one, as they do some gossip after a move.
+
+        If a slot moved back before that, both nodes may claim it, and one of them drops its keys.
+        """
+        running = [node for node in self.masters if node.is_running]
+        epochs = [_epochs((await node.tell("CLUSTER", "NODES")).decode()) for node in running]
+        return all(each == epochs[0] for each in epochs)
 
 
 def slot_of(tenant: str) -> int:
@@ -240,6 +250,12 @@ def _free_port() -> int:
         except OSError:
             continue
         return port
+
+
+def _epochs(cluster_nodes: str) -> dict[str, str]:
+    """The configuration epoch of each master, from the reply to CLUSTER NODES."""
+    lines = [line.split() for line in cluster_nodes.splitlines()]
+    return {line[0]: line[6] for line in lines if "master" in line[2] and "fail" not in line[2]}
 
 
 async def _are_joined(nodes: list[ClusterNode]) -> bool:

@@ -13,6 +13,7 @@ async def created(console: Console) -> str:
     """The secret that the dialog shows; closes it."""
     secret = await console.page.locator("dialog pre").inner_text()
     await console.page.get_by_role("button", name="I have stored it").click()
+    await expect(console.page.get_by_role("dialog")).to_have_count(0)
     return secret
 
 

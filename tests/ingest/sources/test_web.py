@@ -209,15 +209,15 @@ def test_two_sources_of_one_host_keep_to_one_rate(host: WebHost) -> None:
         host.page(f"/{number}", "Page")
     host.sitemap("/sitemap.xml", *(f"/{number}" for number in range(3)))
     rates = HostRates(time.monotonic)
+    begun_s = time.monotonic()
 
     with ThreadPoolExecutor() as pool:
         readings = [pool.submit(read, host, interval_s=0.1, rates=rates) for _ in range(2)]
         for reading in readings:
             assert len(ids(reading.result())) == 3
 
-    begun_s = sorted(host.started_s)
-    assert len(begun_s) == 10
-    assert begun_s[-1] - begun_s[0] > 0.85  # of ten requests, of which one alone makes 0.4
+    assert len(host.started_s) == 10
+    assert max(host.started_s) - begun_s >= 0.9  # of ten requests; five alone would take 0.4
 
 
 def test_a_busy_host_is_asked_once_more(host: WebHost) -> None:
