@@ -11,7 +11,9 @@ Why an answer at the heard revisions contains every write that was acknowledged 
      (`renewed`). It counts for a margin less than its duration, because clocks run apart.
   2. A writer commits, and only then reads the leases. It announces the new revisions to each holder
      and waits for its acknowledgement. A lease that is not acknowledged counts as run out after its
-     duration, from the time when the leases were read (`awaited`).
+     duration (`awaited`), from the reply that first showed this renewal to the writer's process
+     (`SeenLeases`): the renewal was stored before that. A process whose writes wait looks for
+     renewals, so that the last one of a holder that has gone silent delays no further write.
   3. If the writer's reading misses a lease, that lease was stored later. So the snapshot of its
      renewal contains the commit, and the holder has heard of it when the lease begins to count. If
      the reading finds the lease, the writer waits for it.
@@ -159,7 +161,7 @@ def _newer(counters: C, others: C | None) -> C:
 class StoredLease:
     """A lease as the primary stores it.
 
-    number: of its last renewal.
+    number: of its last renewal; a history has each number once.
     """
 
     holder: str
@@ -167,34 +169,59 @@ class StoredLease:
     duration_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class SeenLease:
+    """A stored lease, and when it has run out at the latest, on the writer's clock."""
+
+    holder: str
+    number: int
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLeases:
+    """What a process that writes has last read of the leases; an immutable value.
+
+    history: that all of them are of; None before the first reading.
+    """
+
+    history: str | None = None
+    leases: Sequence[SeenLease] = ()
+
+    def read(self, history: str, stored: Iterable[StoredLease], now_s: float) -> "SeenLeases":
+        """After a reading whose reply came at `now_s`: each renewal counts from its first one."""
+        known: Mapping[tuple[str, int], SeenLease] = {}
+        if history == self.history:
+            known = {(seen.holder, seen.number): seen for seen in self.leases}
+        leases = tuple(
+            known.get((lease.holder, lease.number))
+            or SeenLease(lease.holder, lease.number, now_s + lease.duration_s)
+            for lease in stored
+        )
+        return SeenLeases(history, leases)
+
+
 def awaited(
-    leases: Iterable[StoredLease], acknowledged: Collection[str], waited_s: float
-) -> Sequence[StoredLease]:
+    leases: Iterable[SeenLease], acknowledged: Collection[str], now_s: float
+) -> Sequence[SeenLease]:
     """The leases whose holders may still answer without the write.
 
-    leases: read after the write was committed, `waited_s` ago on the writer's clock.
-    acknowledged: the holders that have acknowledged it.
+    leases: read after the write was committed. acknowledged: the holders that have heard of it.
     """
-    return [
-        lease
-        for lease in leases
-        if lease.holder not in acknowledged and waited_s < lease.duration_s
-    ]
+    return [lease for lease in leases if lease.holder not in acknowledged and now_s < lease.until_s]
 
 
 def ended(
-    leases: Iterable[StoredLease], acknowledged: Collection[str], waited_s: float
-) -> Sequence[StoredLease]:
+    leases: Iterable[SeenLease], acknowledged: Collection[str], now_s: float
+) -> Sequence[SeenLease]:
     """The leases to remove, unless they were renewed since they were read."""
     return [
-        lease
-        for lease in leases
-        if lease.holder not in acknowledged and waited_s >= lease.duration_s
+        lease for lease in leases if lease.holder not in acknowledged and now_s >= lease.until_s
     ]
 
 
 def may_acknowledge(
-    awaiting: Collection[StoredLease],
+    awaiting: Collection[SeenLease],
     *,
     is_history_settled: bool,
     waited_s: float,
@@ -203,6 +230,7 @@ def may_acknowledge(
     """Whether the writer may acknowledge its committed write.
 
     awaiting: the leases that are `awaited`.
+    waited_s: since the reply of the reading of the leases.
     is_history_settled: whether somebody has waited for `longest_s` in the history of the commit.
     longest_s: the duration of the longest lease that may have been lost with an earlier history.
     """

@@ -14,12 +14,18 @@ from typing import Any
 import structlog
 
 from cache import read_lease
-from cache.read_lease import StoredLease
+from cache.read_lease import SeenLease, SeenLeases, StoredLease
 from gateway.regions.clock import suspend_aware_s
 from index.errors import DatabaseUnavailable
 from index.postgres.database import Database
-from index.regions.read_lease_store import TENANTS_MAX, Announced, ReadLeaseStore
+from index.regions.read_lease_store import (
+    TENANTS_MAX,
+    Announced,
+    ReadLease,
+    ReadLeaseStore,
+)
 
+_READINGS = 10  # of the leases, in the duration of one, while a write waits; a starting value
 _LISTEN_S_MAX = 2.0  # to connect; a starting value, as for `database.DEDICATED_TIMEOUT_S`
 
 log = structlog.get_logger()
@@ -57,6 +63,8 @@ class Announcer:
         self._replies = AsyncExitStack()
         self._is_listening = False
         self._heard_at_s = -math.inf
+        self._seen = SeenLeases()
+        self._is_watching = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
@@ -119,8 +127,30 @@ class Announcer:
         except BaseException:
             del self._sent[message.number]
             raise
-        read_at_s = self._clock_s()  # after the reply, so that the wait is rather too long
-        return self._run(self._wait(store, message, announced, read_at_s))
+        read_at_s = self._note(announced.history, announced.leases)
+        if announced.leases and not self._is_watching:
+            self._is_watching = True
+            self._run(self._watch(store, announced.longest_s / _READINGS))
+        return self._run(self._wait(store, message, announced, self._seen.leases, read_at_s))
+
+    def _note(self, history: str, leases: Sequence[ReadLease]) -> float:
+        """Call it after the reply, so that waits are rather too long; returns the time."""
+        now_s = self._clock_s()
+        stored = [StoredLease(lease.holder, lease.number, lease.duration_s) for lease in leases]
+        self._seen = self._seen.read(history, stored, now_s)
+        return now_s
+
+    async def _watch(self, store: ReadLeaseStore, every_s: float) -> None:
+        """See renewals while writes wait: the next write waits for the rest of them at most."""
+        try:
+            while self._sent:
+                await asyncio.sleep(every_s)
+                if self._sent:
+                    self._note(*await store.stored())
+        except DatabaseUnavailable as error:
+            log.warning("read_lease", state="unavailable", detail=str(error))
+        finally:
+            self._is_watching = False
 
     async def _read_leases(self, store: ReadLeaseStore, message: _Message) -> Announced:
         return await store.announce(
@@ -132,34 +162,36 @@ class Announcer:
         )
 
     async def _wait(
-        self, store: ReadLeaseStore, message: _Message, announced: Announced, read_at_s: float
+        self,
+        store: ReadLeaseStore,
+        message: _Message,
+        announced: Announced,
+        leases: Sequence[SeenLease],
+        read_at_s: float,
     ) -> None:
-        leases = [
-            StoredLease(lease.holder, lease.number, lease.duration_s) for lease in announced.leases
-        ]
         try:
-            waited_s = 0.0
+            now_s = self._clock_s()
             while not read_lease.may_acknowledge(
-                awaiting := read_lease.awaited(leases, message.acknowledged, waited_s),
+                awaiting := read_lease.awaited(leases, message.acknowledged, now_s),
                 is_history_settled=announced.is_settled,
-                waited_s=waited_s,
+                waited_s=now_s - read_at_s,
                 longest_s=announced.longest_s,
             ):
-                ends_s = [lease.duration_s for lease in awaiting]
+                ends_s = [lease.until_s for lease in awaiting]
                 if not announced.is_settled:
-                    ends_s.append(announced.longest_s)
-                await _wait_for(message.heard, min(ends_s) - waited_s)
-                waited_s = self._clock_s() - read_at_s
+                    ends_s.append(read_at_s + announced.longest_s)
+                await _wait_for(message.heard, min(ends_s) - now_s)
+                now_s = self._clock_s()
         finally:
             self._sent.pop(message.number, None)
-        ended = read_lease.ended(leases, message.acknowledged, waited_s)
-        if ended and self._heard_at_s < read_at_s:
+        ended = read_lease.ended(leases, message.acknowledged, now_s)
+        if any(lease.until_s > read_at_s for lease in ended) and self._heard_at_s < read_at_s:
             self._is_listening = False  # perhaps it is the replies that are lost
         if ended or not announced.is_settled:
             self._run(self._tidy(store, announced, ended))
 
     async def _tidy(
-        self, store: ReadLeaseStore, announced: Announced, ended: Sequence[StoredLease]
+        self, store: ReadLeaseStore, announced: Announced, ended: Sequence[SeenLease]
     ) -> None:
         """Spare the next writer what this one has waited for."""
         try:

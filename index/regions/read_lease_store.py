@@ -6,6 +6,7 @@
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -102,15 +103,16 @@ class ReadLeaseStore:
         head = rows[0]
         return Announced(
             history=head["history"],
-            leases=[
-                ReadLease(row["holder"], row["number"], row["duration_s"])
-                for row in rows
-                if row["holder"] is not None
-            ],
+            leases=_leases(rows),
             is_sent=head["messages"] > 0,
             longest_s=head["longest_s"],
             is_settled=head["is_settled"],
         )
+
+    async def stored(self) -> tuple[str, Sequence[ReadLease]]:
+        """The history, and all leases that are stored in it."""
+        rows = await self._database.rows("read_leases.stored")
+        return rows[0]["history"], _leases(rows)
 
     @asynccontextmanager
     async def acknowledging(self) -> AsyncIterator[Session]:
@@ -172,6 +174,14 @@ class ReadLeaseStore:
             on_heard(holder, numbers)
 
         return self._database.listening(_channel_of(writer), hear)
+
+
+def _leases(rows: Iterable[Mapping[str, Any]]) -> Sequence[ReadLease]:
+    return [
+        ReadLease(row["holder"], row["number"], row["duration_s"])
+        for row in rows
+        if row["holder"] is not None
+    ]
 
 
 def _channel_of(writer: str) -> str:

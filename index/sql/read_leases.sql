@@ -32,6 +32,10 @@ SELECT
     (SELECT count(*) FROM sent) AS messages
 FROM current LEFT JOIN read_leases ON true;
 
+-- name: stored
+-- One row for each lease; without leases one row that has no holder.
+SELECT histories.history, holder, number, duration_s FROM histories LEFT JOIN read_leases ON true;
+
 -- name: acknowledge
 -- $1 channels of writers, $2 a message to each.
 SELECT pg_notify(channel, message) FROM unnest($1::text[], $2::text[]) AS sent (channel, message);

@@ -1,7 +1,7 @@
 """The rules of read leases, one at a time; `test_read_lease_model` shows that they suffice."""
 
 from cache import read_lease
-from cache.read_lease import HeldLease, Renewal, StoredLease
+from cache.read_lease import HeldLease, Renewal, SeenLease, SeenLeases, StoredLease
 from tests.cache.support.read_lease_model import Held, ModelCounters
 
 HISTORY = "history 0"
@@ -72,13 +72,26 @@ def test_too_many_tenants_are_forgotten() -> None:
 
 
 def test_a_holder_is_awaited_until_it_acknowledges_or_its_lease_runs_out() -> None:
-    leases = [StoredLease("near", 1, 1.0), StoredLease("far", 4, 2.0)]
+    leases = [SeenLease("near", 1, 101.0), SeenLease("far", 4, 102.0)]
 
-    assert read_lease.awaited(leases, {"near"}, 0.5) == leases[1:]
-    assert read_lease.awaited(leases, set(), 1.0) == leases[1:]
-    assert read_lease.awaited(leases, set(), 2.0) == []
-    assert read_lease.ended(leases, {"near"}, 2.0) == leases[1:]
-    assert read_lease.ended(leases, {"near"}, 1.9) == []
+    assert read_lease.awaited(leases, {"near"}, 100.5) == leases[1:]
+    assert read_lease.awaited(leases, set(), 101.0) == leases[1:]
+    assert read_lease.awaited(leases, set(), 102.0) == []
+    assert read_lease.ended(leases, {"near"}, 102.0) == leases[1:]
+    assert read_lease.ended(leases, {"near"}, 101.9) == []
+
+
+def test_a_renewal_runs_out_its_duration_after_it_was_first_seen() -> None:
+    stored = [StoredLease("far", 4, 2.0)]
+    seen = SeenLeases().read(HISTORY, stored, 100.0).read(HISTORY, stored, 101.0)
+    assert seen.leases == (SeenLease("far", 4, 102.0),)
+
+    renewed = seen.read(HISTORY, [StoredLease("far", 5, 2.0)], 101.0)
+    assert renewed.leases == (SeenLease("far", 5, 103.0),)
+
+    elsewhere = seen.read("history 1", stored, 101.0)
+    assert elsewhere.leases == (SeenLease("far", 4, 103.0),)
+    assert elsewhere.read("history 1", [], 102.0).leases == ()
 
 
 def test_nothing_is_acknowledged_in_a_new_history_until_lost_leases_have_run_out() -> None:

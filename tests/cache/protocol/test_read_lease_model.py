@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from cache import read_lease
-from cache.read_lease import Renewal, StoredLease
+from cache.read_lease import Renewal, SeenLease, SeenLeases, StoredLease
 from tests.cache.support.read_lease_model import (
     DURATION_S,
     Held,
     ModelCounters,
     Rules,
     Scene,
+    name_of,
     search,
 )
 from tests.sampling import is_thorough
@@ -33,21 +34,27 @@ RENEWING = Scene(ticks=2, renewals=1, learns=False, knows=True)
 RENEWING_TWICE = replace(RENEWING, renewals=2)
 RENEWING_FORGETTING = replace(RENEWING, writes=3, ticks=0, forgets=1)
 RENEWING_FAILOVER = replace(RENEWING, fails_over=True)
+LOOKING = replace(ONE_WRITE, renewals=1, looks=1)
+SEEN_BEFORE = Scene(writes=1, ticks=0, renewals=1, seen=(name_of(0), 0))
+SEEN_ELSEWHERE = replace(SEEN_BEFORE, seen=("an earlier history", 1))
 
 SCENES = {
-    "one write": (ONE_WRITE, 35_822),
-    "two writes": (replace(TWO_WRITES, ticks=1), 30_435),
-    "a slow clock": (SLOW_CLOCK, 28_836),
-    "a failover": (FAILOVER, 57_033),
-    "a holder forgets": (FORGETTING, 24_662),
-    "a lease begins again": (RENEWING, 10_054),
-    "a lease begins again, and a holder forgets": (RENEWING_FORGETTING, 25_309),
-    "a lease begins again after a failover": (RENEWING_FAILOVER, 73_170),
+    "one write": (ONE_WRITE, 46_976),
+    "two writes": (replace(TWO_WRITES, ticks=1), 36_056),
+    "a slow clock": (SLOW_CLOCK, 36_996),
+    "a failover": (FAILOVER, 90_542),
+    "a holder forgets": (FORGETTING, 29_258),
+    "a lease begins again": (RENEWING, 11_683),
+    "a lease begins again, and a holder forgets": (RENEWING_FORGETTING, 26_250),
+    "a lease begins again after a failover": (RENEWING_FAILOVER, 107_602),
+    "renewals are looked for": (LOOKING, 30_551),
+    "an earlier renewal was seen": (SEEN_BEFORE, 676),
+    "the same number was seen in an earlier history": (SEEN_ELSEWHERE, 676),
 }
 LARGE_SCENES = {
     "two writes, two renewals": (Scene(ticks=2), 0),
     "a lease begins again twice": (RENEWING_TWICE, 0),
-    "two writes, a lease runs out": (TWO_WRITES, 130_425),
+    "two writes, a lease runs out": (TWO_WRITES, 129_713),
     "two writes, a failover": (replace(FAILOVER, writes=2), 0),
     "a failover, two renewals": (replace(FAILOVER, renewals=2), 0),
     "two holders": (Scene(holders=2, writes=1, ticks=2), 0),
@@ -116,15 +123,32 @@ def keep_all_that_is_learned(
 
 
 def await_nobody(
-    _leases: Sequence[StoredLease], _acknowledged: frozenset[str], _waited_s: float
-) -> Sequence[StoredLease]:
+    _leases: Sequence[SeenLease], _acknowledged: frozenset[str], _now_s: float
+) -> Sequence[SeenLease]:
     return ()
 
 
 def await_half_as_long(
-    leases: Sequence[StoredLease], acknowledged: frozenset[str], waited_s: float
-) -> Sequence[StoredLease]:
-    return read_lease.awaited(leases, acknowledged, 2 * waited_s)
+    leases: Sequence[SeenLease], acknowledged: frozenset[str], now_s: float
+) -> Sequence[SeenLease]:
+    return read_lease.awaited(leases, acknowledged, now_s + DURATION_S / 2)
+
+
+def see_holders(
+    seen: SeenLeases, history: str, stored: Sequence[StoredLease], now_s: float
+) -> SeenLeases:
+    """A renewal counts from the first one of its holder."""
+    first = {lease.holder: lease for lease in seen.leases}
+    after = seen.read(history, stored, now_s)
+    leases = (first.get(lease.holder) or lease for lease in after.leases)
+    numbered = zip(leases, after.leases, strict=True)
+    return replace(after, leases=tuple(replace(old, number=new.number) for old, new in numbered))
+
+
+def see_in_any_history(
+    seen: SeenLeases, history: str, stored: Sequence[StoredLease], now_s: float
+) -> SeenLeases:
+    return replace(seen, history=history).read(history, stored, now_s)
 
 
 def acknowledge_in_any_history(awaiting: Sequence[StoredLease], **_: Any) -> bool:
@@ -150,6 +174,9 @@ MUTANTS = {
     "all that is learned is kept": (Rules(learned=keep_all_that_is_learned), FORGETTING),
     "nobody is waited for": (Rules(awaited=await_nobody), ONE_WRITE),
     "half as long": (Rules(awaited=await_half_as_long), ONE_WRITE),
+    "a holder is seen, not a renewal": (Rules(seen=see_holders), SEEN_BEFORE),
+    "seen before the reply": (Rules(sees_at_the_reply=False), LOOKING),
+    "seen in any history": (Rules(seen=see_in_any_history), SEEN_ELSEWHERE),
     "any history is settled": (
         Rules(settles_what_was_read=False),
         RENEWING_FAILOVER,

@@ -2,7 +2,8 @@
 
 A step is one statement on the primary, one message, one task of a process, a tick of the clock, or
 one fault.
-  Writers commit, read the leases, wait, and acknowledge; each may pause between two steps.
+  Writers commit, read the leases, wait, and acknowledge; each may pause between two steps. They
+  share when they first saw each renewal, and also look for renewals beside their writes.
   Messages to a holder arrive at any later time, in any order, or never.
   A holder renews in three steps: the lease is stored, what moved is read, the reply arrives. It
   learns of the tenant in two. It may lose all that it knows.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 from cache import read_lease
-from cache.read_lease import HeldLease, Renewal, StoredLease
+from cache.read_lease import HeldLease, Renewal, SeenLease, SeenLeases, StoredLease
 from tests import exploration
 from tests.exploration import Exploration
 
@@ -116,7 +117,7 @@ class Write(NamedTuple):
 
     commit: int
     history: int
-    leases: tuple[tuple[int, int], ...] | None = None
+    leases: tuple[SeenLease, ...] | None = None
     read_at_s: float = 0.0
     read_in: int = 0
     is_settled: bool = False
@@ -131,7 +132,11 @@ class Message(NamedTuple):
 
 
 class LeaseWorld(NamedTuple):
-    """leases: by holder the number of the last renewal. removals: that writers have sent."""
+    """leases: by holder the number of the last renewal, which begins anew in each history.
+
+    removals: that writers have sent. seen: the history and leases that writers have last read.
+    look_s: when a look at the leases began.
+    """
 
     holders: tuple[ModelHolder, ...]
     histories: tuple[History, ...] = ((),)
@@ -144,6 +149,10 @@ class LeaseWorld(NamedTuple):
     acknowledged: frozenset[int] = frozenset()
     messages: frozenset[Message] = frozenset()
     removals: frozenset[tuple[int, int]] = frozenset()
+    renewed_before: int = 0
+    seen: tuple[str | None, tuple[SeenLease, ...]] = (None, ())
+    looks: int = 0
+    look_s: float | None = None
 
     @property
     def current(self) -> int:
@@ -189,7 +198,8 @@ class Rules:
     renewed: Renew = renewed
     heard: Callable[[Held, str, Mapping[str, ModelCounters]], Held] = HeldLease.heard
     learned: Callable[[Held, int, Mapping[str, ModelCounters]], Held] = HeldLease.learned
-    awaited: Callable[[Sequence[StoredLease], frozenset[str], float], Sequence[StoredLease]] = (
+    seen: Callable[[SeenLeases, str, Sequence[StoredLease], float], SeenLeases] = SeenLeases.read
+    awaited: Callable[[Sequence[SeenLease], frozenset[str], float], Sequence[SeenLease]] = (
         read_lease.awaited
     )
     may_acknowledge: Callable[..., bool] = read_lease.may_acknowledge
@@ -198,6 +208,7 @@ class Rules:
     reads_after_storing: bool = True
     reads_leases_after_commit: bool = True
     reads_heard_after_check: bool = True
+    sees_at_the_reply: bool = True
     checks_after_arrival: bool = True
 
 
@@ -207,7 +218,9 @@ class Scene:
 
     writes, ticks, renewals: in all. fails_over, lags: at most once.
     forgets: up to this epoch. knows: whether the holders know of a first write, which is not
-    acknowledged, from leases that have run out and were removed.
+    acknowledged, from leases that have run out and were removed. looks: of writers at the leases,
+    beside their writes. seen: a lease of the first holder that writers have seen to run out: its
+    history and its number.
     """
 
     holders: int = 1
@@ -219,6 +232,8 @@ class Scene:
     learns: bool = True
     forgets: int = 0
     knows: bool = False
+    looks: int = 0
+    seen: tuple[str, int] | None = None
 
 
 def search(scene: Scene, rules: Rules) -> Exploration:
@@ -228,6 +243,9 @@ def search(scene: Scene, rules: Rules) -> Exploration:
         start = LeaseWorld(
             (holder,) * scene.holders, histories=((1,),), writes=frozenset({Write(1, 0)}), begun=1
         )
+    if scene.seen is not None:
+        history, number = scene.seen
+        start = start._replace(seen=(history, (SeenLease("0", number, start.now_s),)))
     return exploration.explore(start, ReadLeaseModel(scene, rules).steps)
 
 
@@ -241,6 +259,7 @@ class ReadLeaseModel:
     def steps(self, world: LeaseWorld) -> Steps:
         yield from self._time(world)
         yield from self._writes(world)
+        yield from self._looks(world)
         yield from self._messages(world)
         yield from self._fails_over(world)
         for number, holder in enumerate(world.holders):
@@ -266,7 +285,7 @@ class ReadLeaseModel:
             if self._rules.reads_leases_after_commit:
                 yield "commit", _committed(begun, write)
             else:
-                yield "read leases before the commit", _writing(begun, _reads_leases(world, write))
+                yield "read leases before the commit", self._reads_leases(begun, write)
         for write in world.writes:
             others = world._replace(writes=world.writes - {write})
             if write.commit not in world.commits:
@@ -275,16 +294,15 @@ class ReadLeaseModel:
                 else:
                     yield "a commit is lost", others
             elif write.leases is None:
-                reading = _reads_leases(world, write)
-                yield "read leases", _announced(_writing(others, reading), reading)
+                yield "read leases", self._reads_leases(others, write)
             else:
                 yield from self._ends(world, others, write)
 
     def _ends(self, world: LeaseWorld, others: LeaseWorld, write: Write) -> Steps:
-        waited_s = world.now_s - write.read_at_s
-        leases = [StoredLease(str(holder), n, DURATION_S) for holder, n in write.leases or ()]
+        leases = write.leases or ()
         acknowledged = frozenset(map(str, write.acknowledged))
-        awaiting = self._rules.awaited(leases, acknowledged, waited_s)
+        awaiting = self._rules.awaited(leases, acknowledged, world.now_s)
+        waited_s = world.now_s - write.read_at_s
         if not self._rules.may_acknowledge(
             awaiting,
             is_history_settled=write.is_settled,
@@ -294,7 +312,7 @@ class ReadLeaseModel:
             return
         removals = frozenset(
             (int(lease.holder), lease.number)
-            for lease in read_lease.ended(leases, acknowledged, waited_s)
+            for lease in read_lease.ended(leases, acknowledged, world.now_s)
         )
         yield (
             "acknowledge",
@@ -304,6 +322,31 @@ class ReadLeaseModel:
                 is_settled=world.is_settled or self._settles(world, write, waited_s),
             ),
         )
+
+    def _reads_leases(self, world: LeaseWorld, write: Write) -> LeaseWorld:
+        after = self._seen(world, world.now_s)
+        reading = write._replace(
+            leases=after.seen[1],
+            read_at_s=world.now_s,
+            read_in=world.current,
+            is_settled=world.is_settled,
+        )
+        after = _writing(after, reading)
+        return _announced(after, reading) if write.commit in world.commits else after
+
+    def _looks(self, world: LeaseWorld) -> Steps:
+        if world.look_s is None:
+            if world.looks < self._scene.looks:
+                begun = world._replace(looks=world.looks + 1, look_s=world.now_s)
+                yield "a look at the leases begins", begun
+            return
+        at_s = world.now_s if self._rules.sees_at_the_reply else world.look_s
+        yield "the leases are seen", self._seen(world, at_s)._replace(look_s=None)
+
+    def _seen(self, world: LeaseWorld, now_s: float) -> LeaseWorld:
+        stored = [StoredLease(str(holder), n, DURATION_S) for holder, n in sorted(world.leases)]
+        seen = self._rules.seen(SeenLeases(*world.seen), name_of(world.current), stored, now_s)
+        return world._replace(seen=(seen.history, tuple(seen.leases)))
 
     def _settles(self, world: LeaseWorld, write: Write, waited_s: float) -> bool:
         is_same = write.read_in == world.current or not self._rules.settles_what_was_read
@@ -340,6 +383,7 @@ class ReadLeaseModel:
                     world._replace(
                         histories=(*world.histories, history),
                         leases=frozenset(),
+                        renewed_before=world.renewals,
                         is_settled=False,
                         removals=frozenset(),
                     ),
@@ -363,7 +407,7 @@ class ReadLeaseModel:
             after = world.with_holder(number, holder._replace(renewal=stored))
             yield (
                 "a lease is stored",
-                after._replace(leases=others | {(number, world.renewals)}),
+                after._replace(leases=others | {(number, world.renewals - world.renewed_before)}),
             )
         elif renewal.read is None:
             if renewal.stored_in == world.current:
@@ -466,18 +510,9 @@ def _acknowledged(write: Write, message: Message) -> Write:
     return write._replace(acknowledged=write.acknowledged | {message.holder})
 
 
-def _reads_leases(world: LeaseWorld, write: Write) -> Write:
-    return write._replace(
-        leases=tuple(sorted(world.leases)),
-        read_at_s=world.now_s,
-        read_in=world.current,
-        is_settled=world.is_settled,
-    )
-
-
 def _announced(world: LeaseWorld, write: Write) -> LeaseWorld:
     messages = frozenset(
-        Message(write.commit, name_of(world.current), len(world.commits), holder)
-        for holder, _ in write.leases or ()
+        Message(write.commit, name_of(world.current), len(world.commits), int(lease.holder))
+        for lease in write.leases or ()
     )
     return world._replace(messages=world.messages | messages)

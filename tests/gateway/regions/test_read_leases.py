@@ -140,6 +140,22 @@ async def test_a_holder_that_is_deaf_delays_one_write_by_its_lease(
         assert await seconds_of(tenants.add_member("acme", "sales", "dan")) < 0.5 * DURATION_S
 
 
+async def test_a_holder_that_goes_silent_after_a_renewal_delays_one_write(
+    connected: Connect,
+) -> None:
+    """The writer has read its leases before the renewal."""
+    async with writing(connected) as tenants, connected(Announcer(0)) as database:
+        store, heard = ReadLeaseStore(database), asyncio.Event()
+        async with store.announcements(lambda _: heard.set()) as session:
+            await store.renew(session, "silent", "far", DURATION_S, None)
+            write = asyncio.create_task(seconds_of(tenants.add_member("acme", "sales", "ana")))
+            await heard.wait()
+            await store.renew(session, "silent", "far", DURATION_S, None)
+
+            assert await write >= 0.9 * DURATION_S
+            assert await seconds_of(tenants.add_member("acme", "sales", "ben")) < 0.5 * DURATION_S
+
+
 async def test_a_holder_that_can_no_longer_acknowledge_takes_its_lease_anew(
     database_url: str, connected: Connect
 ) -> None:
