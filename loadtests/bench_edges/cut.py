@@ -245,11 +245,11 @@ def _section(results: list[CutResult]) -> Section:
         "that waited, or were sent, after the lease of the region had run out: with an answer, "
         "with an error, or not before the region was back. An answer is *wrong* if it shows less "
         "than what was acknowledged before it was asked. *Delays* are those of writes at home "
-        "that would usually have ended while the region is away, beyond that time; *writes delayed* "
-        "is how long after the end of the cut the last write ends that is delayed: what a silent "
-        "region has sent arrives then, a renewal of its lease too. *Lease again* counts from the end of the "
-        "cut until the gateway answers a request without a round trip; those that were sent before "
-        "it had a lease wait for the primary.\n\n"
+        "that would usually have ended while the region is away, beyond that time; *writes "
+        "delayed* is how long after the end of the cut the last write ends that is delayed: what a "
+        "silent region has sent arrives then, a renewal of its lease too. *Lease again* counts "
+        "from the end of the cut until the gateway answers a request without a round trip; those "
+        "that were sent before it had a lease wait for the primary.\n\n"
         f"{table(head, rows)}"
     )
     delays_s = [delay_s for result in results for delay_s in result.delays_s]
