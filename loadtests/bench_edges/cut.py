@@ -46,7 +46,8 @@ class CutResult:
         and still waited or were sent when its lease had certainly run out: with 200, with an error,
         and not before the region was back.
     wrong: answers without a write that was acknowledged before they were asked.
-    usual_s: of a write before the cut. delays_s: of the writes that took longer, how much longer.
+    usual_s: of a write before the cut. delays_s: of the writes that took longer, and would usually
+        have ended before the region was back, how much longer.
     leased_again_s: from the end of the cut. writes_delayed_s: from then until the end of the last
         write that was delayed.
     """
@@ -202,7 +203,7 @@ class _Trial:
             took_s - result.usual_s
             for sent_s, took_s in self._writes
             if begun_s < sent_s + took_s
-            and sent_s < self._clock.ended_s
+            and sent_s + result.usual_s < self._clock.ended_s
             and took_s > result.usual_s + _DELAYED_S
         ]
 
@@ -244,10 +245,11 @@ def _section(results: list[CutResult]) -> Section:
         "that waited, or were sent, after the lease of the region had run out: with an answer, "
         "with an error, or not before the region was back. An answer is *wrong* if it shows less "
         "than what was acknowledged before it was asked. *Delays* are those of writes at home "
-        "while the region is away, beyond their usual time; *writes delayed* is how long after "
-        "the end of the cut the last of them is delayed. *Lease again* counts from the end of the "
-        "cut until the gateway answers a request without a round trip; those that were sent before "
-        "it had a lease wait for the primary.\n\n"
+        "that would usually have ended while the region is away, beyond that time; *writes "
+        "delayed* is how long after the end of the cut the last write ends that is delayed: what a "
+        "silent region has sent arrives then, a renewal of its lease too. *Lease again* counts "
+        "from the end of the cut until the gateway answers a request without a round trip; those "
+        "that were sent before it had a lease wait for the primary.\n\n"
         f"{table(head, rows)}"
     )
     delays_s = [delay_s for result in results for delay_s in result.delays_s]
