@@ -35,7 +35,7 @@ run: setup
 	@$(BIN)/nearhit serve --example
 
 test: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal
+	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --durations 25
 
 # Without those that take most of the time, and with fewer examples: while one works.
 quick: setup
