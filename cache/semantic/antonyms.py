@@ -4,20 +4,22 @@ The lists are in the folder `words`; they are read at import.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from cache.semantic import function_words, word_lists
+from cache.semantic import word_lists
 
 
-def directions(words: Sequence[str], language: str) -> dict[str, frozenset[str]]:
-    """By word such as `from` and `to`, the words after it that are not common ones."""
+def directions(
+    words: Sequence[str], language: str, is_common: Callable[[str, str], bool]
+) -> dict[str, frozenset[str]]:
+    """By word such as `from` and `to`, the words after it that are not common in the language."""
     prepositions = _PREPOSITIONS.get(language, frozenset())
     following: defaultdict[str, set[str]] = defaultdict(set)
     preposition = ""
     for word in words:
         if word in prepositions:
             preposition = word
-        elif preposition and not function_words.is_common(word, language):
+        elif preposition and not is_common(word, language):
             following[preposition].add(word)
             preposition = ""
     return {word: frozenset(after) for word, after in following.items()}

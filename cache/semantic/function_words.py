@@ -4,24 +4,11 @@ Words are as the index compares them: without accents and case, split at apostro
 in the folder `words`; they are read at import.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from cache.semantic import word_lists
 from cache.semantic.word_lists import WordLists
-
-
-def language(words: Sequence[str]) -> str:
-    """The language with the most of these words among its common ones; empty for none, or a tie."""
-    counts = Counter(code for word in words for code in _LANGUAGES_BY_WORD.get(word, ()))
-    (code, most), (_, next_most) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
-    return code if most > next_most else ""
-
-
-def is_common(word: str, language: str) -> bool:
-    """Whether the word is one of the language's common ones, which name nothing."""
-    return language in _LANGUAGES_BY_WORD.get(word, ())
 
 
 def asks(words: Sequence[str], language: str) -> str:
@@ -86,14 +73,6 @@ def _is_date(previous: str, word: str, following: str, language: str) -> bool:
     )
 
 
-def _languages_by_word() -> dict[str, list[str]]:
-    languages: defaultdict[str, list[str]] = defaultdict(list)
-    for code, lists in _LISTS.items():
-        for word in dict.fromkeys(lists.words("common")):
-            languages[word].append(code)
-    return dict(languages)
-
-
 def _phrases(lists: WordLists) -> dict[tuple[str, str], str]:
     sides = ((kind, line.split("/")) for kind, line in lists.keyed("question phrases"))
     return {
@@ -113,7 +92,6 @@ def _dates(lists: WordLists) -> dict[str, str]:
 
 
 _LISTS = word_lists.of_languages()
-_LANGUAGES_BY_WORD: Mapping[str, Sequence[str]] = _languages_by_word()
 _KIND_BY_WORD = {code: lists.keys("question words") for code, lists in _LISTS.items()}
 _KIND_BY_PHRASE = {code: _phrases(lists) for code, lists in _LISTS.items()}
 _KIND_BY_FIRST_WORD = {code: lists.keys("first question words") for code, lists in _LISTS.items()}

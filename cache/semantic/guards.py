@@ -37,6 +37,12 @@ _WEIGHTLESS = 1 / 150  # the share of a word that a text of 150 words holds once
 class WordFrequencies(Protocol):
     """The words of texts, as they are searched for."""
 
+    def language(self, words: Sequence[str], /) -> str:
+        """The language of a text with these words; empty if unknown."""
+
+    def is_common(self, word: str, language: str, /) -> bool:
+        """Whether the word is one of the language's common ones, which name nothing."""
+
     def words(self, text: str, /) -> Sequence[str]:
         """In order, without accents and case."""
 
@@ -76,7 +82,7 @@ def features(text: str, languages: Collection[str], lexicon: WordFrequencies) ->
     """
     text = normalize("NFKC", text)
     words = lexicon.words(text)
-    language = function_words.language(words)
+    language = lexicon.language(words)
     stem_language = language if language in languages else min(languages, default="")
     reading_language = language or stem_language
     numbers = [*entities.numbers(text), *function_words.numbers(words, reading_language)]
@@ -88,7 +94,7 @@ def features(text: str, languages: Collection[str], lexicon: WordFrequencies) ->
         dates=function_words.dates(words, reading_language),
         negations=function_words.negations(words, reading_language),
         antonym_sides=antonyms.antonym_sides(words, reading_language),
-        directions=antonyms.directions(words, reading_language),
+        directions=antonyms.directions(words, reading_language, lexicon.is_common),
         codes=entities.codes(text),
         words={
             lexicon.stem(word, stem_language): lexicon.share(word, stem_language)

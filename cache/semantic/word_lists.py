@@ -17,8 +17,8 @@ from importlib import resources
 LANGUAGES = ("de", "en", "es", "fr", "it", "pt")
 _LISTS = frozenset(
     {
-        "ambiguous months", "ambiguous unit signs", "antonyms", "before months", "common",
-        "contractions", "courtesies", "days", "directions", "first question words", "months",
+        "ambiguous months", "ambiguous unit signs", "antonyms", "before months", "contractions",
+        "courtesies", "days", "directions", "first question words", "months",
         "names", "negations", "numbers", "question phrases", "question words", "unit signs",
         "units",
     }

@@ -13,14 +13,14 @@ import orjson
 
 from cache.cached_question import CachedQuestion
 from cache.errors import ChangeFeedUnavailable
-from cache.semantic import function_words, guards, similarity_buckets
+from cache.semantic import guards, similarity_buckets
 from cache.semantic.bucket_stats import TenantStats
 from cache.semantic.guards import Features
 from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
 from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
-from index.text import lexical
+from index.text import language_detection, lexical
 
 _FEATURES_MAX = 4_096  # questions whose features are cached; 8 MB
 _STEMS_MAX = 65_536  # words whose stems are cached; 10 MB
@@ -30,6 +30,8 @@ class LanguageWords:
     """Words, stems and word frequencies, as the index uses them."""
 
     words = staticmethod(lexical.words)
+    language = staticmethod(language_detection.detect_from_words)
+    is_common = staticmethod(language_detection.is_common)
     stem = staticmethod(lru_cache(_STEMS_MAX)(lexical.stem))
     share = staticmethod(lexical.word_share)
 
@@ -48,7 +50,9 @@ class QuestionSimilarity:
         self._features = lru_cache(_FEATURES_MAX)(self._extract_features)
 
     async def question(self, group: str, text: str) -> CachedQuestion:
-        language = function_words.language(lexical.words(text)) or self._default_language
+        language = (
+            language_detection.detect_from_words(lexical.words(text)) or self._default_language
+        )
         if self._embedder is None or language not in self._loaded:
             async with self._loading:
                 await asyncio.to_thread(self._load, language)
@@ -68,7 +72,7 @@ class QuestionSimilarity:
         self._embedder = self._embedder or StaticEmbedder()
 
     def _extract_features(self, text: str) -> Features:
-        detected = function_words.language(lexical.words(text))
+        detected = language_detection.detect_from_words(lexical.words(text))
         language = detected if detected in self._loaded else self._default_language
         return guards.features(text, {language}, LanguageWords)
 

@@ -122,7 +122,9 @@ class SearchBody(Body):
         description="whether to accept the cached answer of a similar question",
     )
     language: Language | None = Field(
-        None, description="language of the query; absent: every language in the scope"
+        None,
+        description="language of the query; absent: detected. Its words are read in every language "
+        "of the scope",
     )
     document_hits_max: Count | None = Field(
         None, description="maximum hits of one document; absent: no limit"

@@ -19,6 +19,7 @@ class TracedEmbedder:
         self.space = embedder.space
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
+        self.languages = embedder.languages
         self.tokens_max = embedder.tokens_max
         self.batch_texts_max = embedder.batch_texts_max
 

@@ -8,11 +8,12 @@ from index.search.query_embedder import Embedder
 from index.text import lexical
 
 SCHEMA = 1  # raise it when the meaning of stored chunks changes
+RANKING = 2  # raise it when the same chunks and query give another answer
 
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """Names the embedding space, the analyser and the schema; part of every cache key."""
+    """Names what an answer depends on beside its rows and its query; part of every cache key."""
 
     name: str
 
@@ -26,7 +27,7 @@ async def check_or_create(database: Database, *embedders: Embedder) -> IndexVers
     if not await check(database, *embedders):
         await database.rows("index_meta.create", first.space, first.dimensions, lexical.ANALYSER)
         await check(database, *embedders)  # another process may have been first
-    return IndexVersion(f"{SCHEMA}/{first.space}/{lexical.ANALYSER}")
+    return IndexVersion(f"{SCHEMA}.{RANKING}/{first.space}/{lexical.ANALYSER}")
 
 
 async def check(database: Database, *embedders: Embedder) -> bool:

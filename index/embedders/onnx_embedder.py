@@ -89,6 +89,7 @@ class OnnxEmbedder:
         """Raises `EmbedderRefused`."""
         self.space = f"onnx-{model.name}-{model.digest()}"
         self.alpha = ALPHA
+        self.languages = None
         self.tokens_max = model.tokens_max
         self.batch_texts_max = BATCH_TEXTS_MAX
         self._query_prefix = model.query_prefix

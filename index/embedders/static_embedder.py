@@ -24,12 +24,13 @@ class StaticEmbedder:
     """Equal texts get equal bytes in any batch.
 
     space: the same for all releases of the wheel, which never change a published model.
-    alpha: see docs/decisions/0012-scores-on-their-own-scale.md.
+    alpha: see docs/decisions/0062-meaning-counts-less-between-languages.md.
     """
 
     dimensions = static_model.DIMENSIONS
     space = f"wordllama-{static_model.NAME}-{dimensions}"
-    alpha = 0.3
+    alpha = 0.25
+    languages = frozenset({"en"})  # its training texts are English
     tokens_max = TOKENS_MAX
     batch_texts_max = BATCH_TEXTS_MAX
 

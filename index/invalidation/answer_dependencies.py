@@ -40,7 +40,7 @@ class AnswerDependencies:
     """What an answer depends on: enough to tell which changes invalidate it, and to recompute it.
 
     space: in which the query was embedded.
-    languages: in which the query's words were analysed; None if the query names its own.
+    languages: of the documents of the scope, in which the query's words were analysed.
     vocabulary_size: in words; None if the answer does not depend on it.
     dense: the query's vector, rounded to half precision; empty without an embedder.
     lexical: the query's weight of each term.
@@ -61,7 +61,7 @@ class AnswerDependencies:
     scope: Scope
     query: Query
     space: str
-    languages: frozenset[str] | None
+    languages: frozenset[str]
     vocabulary_size: int | None
     dense: NDArray[np.float32]
     lexical: Mapping[int, float]
@@ -80,7 +80,7 @@ class AnswerDependencies:
         terms, *chunks = (len(part) for part in parts[1:])
         blobs = (
             orjson.dumps([self.scope, self.query.filter]),
-            orjson.dumps([self.space, None if self.languages is None else sorted(self.languages)]),
+            orjson.dumps([self.space, sorted(self.languages)]),
             orjson.dumps(_non_default_fields(self.query)),
         )
         head = _HEAD.pack(
@@ -206,11 +206,11 @@ def audience(part: bytes) -> tuple[Scope, Filter]:
         raise UnreadableRecord("the record names no audience") from error
 
 
-def analysis(part: bytes) -> tuple[str, frozenset[str] | None]:
+def analysis(part: bytes) -> tuple[str, frozenset[str]]:
     """The query's space and languages. Raises `UnreadableRecord`."""
     try:
         space, languages = orjson.loads(part)
-        return space, None if languages is None else frozenset(languages)
+        return space, frozenset(languages)
     except _DECODE_ERRORS as error:
         raise UnreadableRecord("the record names no analysis") from error
 

@@ -198,7 +198,7 @@ class ReverseIndex:
         """By row, whether its query would now be analysed or filtered differently."""
         is_own_partition = changes.partition != PUBLIC
         has_other_analysis = [
-            (languages is not None and not changes.languages <= languages)
+            not changes.languages <= languages
             or (is_own_partition and changes.space not in {None, space})
             for space, languages in self._analyses.all()
         ]

@@ -127,7 +127,7 @@ class Query:
     alpha: the dense score's share, 0 to 1 in thousandths, if the fusion isn't `rrf`; None for the
         embedder's own.
     candidates: the size of each leg, if the fusion uses legs.
-    language: in which the words are analysed; None for every language of the scope.
+    language: of the text; None to detect it. The words are analysed in every language of the scope.
     document_hits_max: of one document; None for no limit.
     expand: whether a hit's text includes the chunks before and after it.
     summaries: whether a hit includes the summaries of its document and of its section.

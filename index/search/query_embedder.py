@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +13,11 @@ from pgvector import HalfVector
 from index.errors import EmbeddingUnavailable
 from index.model.query import Query
 from index.model.scope import Scope
+from index.text import language_detection, lexical
 
+# The most that the dense leg counts between two languages of which the model does not know the
+# query's; measured in docs/decisions/0062-meaning-counts-less-between-languages.md.
+FOREIGN_ALPHA_MAX = 0.1
 EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; after it the lexical leg answers alone
 _HALF_BYTES = 2
 
@@ -23,6 +27,7 @@ class Embedder(Protocol):
 
     space:           names the vector space; vectors of different spaces are never compared.
     alpha:           the dense leg's share in a fusion, unless the request sets it.
+    languages:       that it knows well, of `lexical.LANGUAGES`; None for all.
     tokens_max:      of a text; the embedder ignores or refuses the rest.
     batch_texts_max: passages a call; larger batches take longer and fail together.
 
@@ -35,6 +40,8 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
     @property
     def alpha(self) -> float: ...
+    @property
+    def languages(self) -> frozenset[str] | None: ...
     @property
     def tokens_max(self) -> int: ...
     @property
@@ -89,8 +96,16 @@ class QueryEmbedder:
         dense = None if embedder is None else await self._vector(scope, embedder, query.text)
         if embedder is None or dense is None:
             return EmbeddedQuery(space, None, 0.0)
-        alpha = embedder.alpha if query.alpha is None else query.alpha
-        return EmbeddedQuery(space, dense, round(alpha, 3))
+        return EmbeddedQuery(space, dense, _alpha(embedder, query, frozenset()))
+
+    def weigh(
+        self, embedded_query: EmbeddedQuery, query: Query, languages: frozenset[str]
+    ) -> EmbeddedQuery:
+        """The embedded query with the alpha for a scope of these languages."""
+        embedder = self._embedders.get(embedded_query.space)
+        if embedder is None or embedded_query.dense is None:
+            return embedded_query
+        return replace(embedded_query, alpha=_alpha(embedder, query, languages))
 
     async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
         """Cached per scope: no caller of another scope can tell that a query was asked before."""
@@ -105,6 +120,22 @@ class QueryEmbedder:
         if vector is not None:
             await vectors.put(scope.tenant, key, vector.to_numpy().astype("<f2").tobytes())
         return vector
+
+
+def _alpha(embedder: Embedder, query: Query, languages: frozenset[str]) -> float:
+    """The query's own alpha, or the embedder's: less if no document has the query's language.
+
+    A function of the query and of the languages alone, which an answer's dependencies hold.
+    """
+    if query.alpha is not None:
+        return round(query.alpha, 3)
+    alpha = embedder.alpha
+    if embedder.languages is not None and languages:
+        language = query.language or language_detection.detect(query.text)
+        known = embedder.languages | languages
+        if language is not None and lexical.base_language(language) not in known:
+            alpha = min(alpha, FOREIGN_ALPHA_MAX)
+    return round(alpha, 3)
 
 
 def _vector_key(scope: Scope, space: str, text: str) -> str:

@@ -50,7 +50,7 @@ class PassResults:
     rows: by chunk id, the fields of a hit.
     history, revisions: of the database and of each partition, when the passes read them.
     access_revision: of the tenant's keys and groups, likewise; None without a tenant.
-    languages: in which the query's words were analysed; None if the query names its own.
+    languages: of the documents of the partitions, in which the query's words were analysed.
     spelling: the corrections of unknown query words.
     embedded_query, query_terms: the query as the dense and the lexical leg compared it.
     exact: whether no pass used a graph.
@@ -65,7 +65,7 @@ class PassResults:
     history: str
     revisions: Mapping[str, int]
     access_revision: int | None
-    languages: frozenset[str] | None
+    languages: frozenset[str]
     spelling: Spelling
     embedded_query: EmbeddedQuery
     query_terms: Mapping[int, float]
@@ -153,7 +153,7 @@ class SearchExecutor:
             stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
             if (
                 stats.space == embedded_query.space
-                and (query.language or stats.languages <= prepared.languages)
+                and stats.languages == prepared.languages
                 and prepared.spelling.holds(stats.vocabulary)
             ):
                 return _merge_results(prepared, results, extras)
@@ -206,7 +206,8 @@ class SearchExecutor:
         stats: _ScopeStats,
         shards: Sequence[Shard] | None,
     ) -> PreparedSearch:
-        languages = stats.languages if query.language is None else frozenset({query.language})
+        # All, whatever the query's own: no chunk of the scope has another.
+        languages = stats.languages
         # Only where needed: a thread costs as much as analysing ten queries.
         if not languages <= self._loaded_languages:
             await asyncio.to_thread(lexical.load, languages)
@@ -222,7 +223,7 @@ class SearchExecutor:
             scope=scope,
             query=query,
             rows_max=rows_max,
-            embedded_query=embedded_query,
+            embedded_query=self._query_embedder.weigh(embedded_query, query, languages),
             languages=languages,
             spelling=spelling,
             terms=lexical.query(query.text, languages, spelling.corrections),
@@ -373,7 +374,7 @@ def _merge_results(
         history=results[0].history,
         revisions={partition: revisions[partition] for partition in scope.partitions},
         access_revision=results[0].head["tenant_access_revision"],
-        languages=prepared.languages if query.language is None else None,
+        languages=prepared.languages,
         spelling=prepared.spelling,
         embedded_query=prepared.embedded_query,
         query_terms=prepared.terms.weights,

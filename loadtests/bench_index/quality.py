@@ -15,8 +15,10 @@ from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import bm25, chroma, full_text, nearhit
 from loadtests.servers import service
 
+_WORDS_ALONE = "words alone"
 _HOW = {
     "Nearhit": nearhit.HOW,
+    _WORDS_ALONE: "the same with `alpha` 0",
     "Chroma": chroma.HOW,
     "BM25": bm25.HOW,
     "ts_rank_cd": full_text.HOW,
@@ -24,6 +26,7 @@ _HOW = {
 _DENSE_LEAD = 0.10  # of the mean nDCG@10, over the same vectors alone
 _BM25_LEAD = 0.005
 _LAG_MAX = 0.01  # on any set, behind either
+_WORDS_LAG_MAX = 0.002  # on any set, behind its own words alone
 _NAMES = {"ndcg": "nDCG@10", "recall": "Recall@10", "mrr": "MRR@10", "map": "MAP@10"}
 
 Rank = Callable[[RetrievalSet], list[list[str]]]
@@ -38,6 +41,9 @@ def measure(run: IndexRun) -> Section:
         systems: dict[str, Rank] = {
             "Nearhit": lambda retrieval_set: nearhit.rankings(
                 retrieval_set, gateway, lambda _: None
+            ),
+            _WORDS_ALONE: lambda retrieval_set: nearhit.rankings(
+                retrieval_set, gateway, lambda _: None, alpha=0
             ),
             "Chroma": chroma.rankings,
             "BM25": bm25.rankings,
@@ -118,6 +124,14 @@ def _bars(results: Results) -> list[Bar]:
                 results["Nearhit"][name].ndcg
                 - max(results[system][name].ndcg for system in ("Chroma", "BM25")),
                 at_least=-_LAG_MAX,
+            )
+            for name in sets.NAMES
+        ),
+        *(
+            Bar(
+                f"{name}: nDCG@10 above words alone",
+                results["Nearhit"][name].ndcg - results[_WORDS_ALONE][name].ndcg,
+                at_least=-_WORDS_LAG_MAX,
             )
             for name in sets.NAMES
         ),

@@ -18,7 +18,11 @@ NAMES = (
     "pira_en",
     "pira_pt",
     "medquad_en",
+    "pira_pt_over_en",
+    "pira_en_over_pt",
 )
+# Questions of one set over the passages of another; equal identifiers name the same question.
+_BILINGUAL = {"pira_pt_over_en": ("pira_pt", "pira_en"), "pira_en_over_pt": ("pira_en", "pira_pt")}
 PIECE_WORDS_MAX = 200  # what Nearhit calls an ordinary chunk
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
@@ -49,7 +53,8 @@ class RetrievalSet:
 
 def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
     """The set, with at most so many of its questions, drawn by a fixed seed; 0 is all of them."""
-    folder = data / name
+    asked_in, answered_in = _BILINGUAL.get(name, (name, name))
+    folder = data / answered_in
     passages = [
         SetPassage(line["id"], line["title"] or "", line["text"])
         for line in _lines(folder / "corpus.jsonl.gz")
@@ -57,12 +62,12 @@ def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
     relevant = _judgements(folder / "qrels.tsv")
     questions = [
         SetQuestion(line["text"], relevant[line["id"]])
-        for line in _lines(folder / "queries.jsonl.gz")
+        for line in _lines(data / asked_in / "queries.jsonl.gz")
         if line["id"] in relevant
     ]
     if questions_max:
         questions = Random(1).sample(questions, min(questions_max, len(questions)))  # noqa: S311
-    return RetrievalSet(name, "pt" if name.endswith("_pt") else "en", passages, questions)
+    return RetrievalSet(name, "pt" if answered_in.endswith("_pt") else "en", passages, questions)
 
 
 def pieces(passage: SetPassage) -> list[str]:

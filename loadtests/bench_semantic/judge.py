@@ -11,7 +11,7 @@ from cache.semantic import guards, similarity_buckets
 from cache.semantic.guards import Features, Guard
 from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder
-from index.text import lexical
+from index.text import language_detection, lexical
 
 GUARDS = guards.GUARDS
 EDGES = similarity_buckets.EDGES
@@ -22,6 +22,8 @@ class _GatewayLexicon:
     """As the gateway wires it."""
 
     words = staticmethod(lexical.words)
+    language = staticmethod(language_detection.detect_from_words)
+    is_common = staticmethod(language_detection.is_common)
     stem = staticmethod(lru_cache(65_536)(lexical.stem))
     share = staticmethod(lru_cache(65_536)(lexical.word_share))
 

@@ -14,6 +14,7 @@ class ExactEmbedder:
     """Vectors of 16 elements of 1/4 each, whose products are exact on every processor."""
 
     alpha = 0.5
+    languages = None
     tokens_max = 4_096
     batch_texts_max = 1_000
     dimensions = 32

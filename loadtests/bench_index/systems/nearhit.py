@@ -15,9 +15,12 @@ HOW = (
 
 
 def rankings(
-    retrieval_set: RetrievalSet, gateway: Service, advance: Callable[[int], object]
+    retrieval_set: RetrievalSet,
+    gateway: Service,
+    advance: Callable[[int], object],
+    **options: object,
 ) -> list[list[str]]:
-    """The passages found for each question, best first."""
+    """The passages found for each question, best first. options: more fields of each search."""
     documents = [
         {
             "document_id": passage.passage_id,
@@ -28,10 +31,11 @@ def rankings(
         }
         for passage in retrieval_set.passages
     ]
-    with new_tenant(gateway, retrieval_set.name.replace("_", "-")) as tenant:
+    name = "-".join((retrieval_set.name, *options)).replace("_", "-")
+    with new_tenant(gateway, name) as tenant:
         tenant.put(documents, advance)
         hit_lists = [
-            tenant.search(question.text, top_k=DEPTH, document_hits_max=1)
+            tenant.search(question.text, top_k=DEPTH, document_hits_max=1, **options)
             for question in retrieval_set.questions
         ]
     return [[hit["document_id"] for hit in hits] for hits in hit_lists]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cache.semantic import guards
 from cache.semantic.guards import GUARDS, Guard
-from index.text import lexical
+from index.text import language_detection, lexical
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "pt")
 
@@ -21,6 +21,12 @@ class Lexicon:
 
     def words(self, text: str) -> Sequence[str]:
         return lexical.words(text)
+
+    def language(self, words: Sequence[str]) -> str:
+        return language_detection.detect_from_words(words)
+
+    def is_common(self, word: str, language: str) -> bool:
+        return language_detection.is_common(word, language)
 
     def stem(self, word: str, language: str) -> str:
         return lexical.stem(word, language)

@@ -7,7 +7,7 @@ import pytest
 from cache.semantic import word_lists
 from index.text import lexical
 
-WORDS = ("common", "months", "days", "courtesies", "directions")
+WORDS = ("months", "days", "courtesies", "directions")
 KEYED = ("question words", "negations", "numbers")
 
 

@@ -313,12 +313,14 @@ async def test_no_document_fills_the_answer_where_so_few_hits_are_wanted(ana: Ca
     assert sorted(found) == ["long", "long", "short"]
 
 
-async def test_a_question_is_understood_in_the_language_that_it_names(ana: Caller) -> None:
+async def test_a_new_language_in_the_scope_renews_a_cached_answer(ana: Caller) -> None:
     await ana.put("en", "The chat was friendly.", language="en")
-    await ana.put("fr", "Les chats sont amicaux.", language="fr")
+    (foreign,) = (await ana.search("le chat", language="fr")).json()["hits"]
 
-    assert await ana.found("chats", alpha=0, language="fr") == ["fr"]
-    assert await ana.found("chats", alpha=0, language="en-GB") == ["en"]
+    await ana.put("fr", "Rien de tel.", language="fr", readers=["user:bob"])
+
+    (known,) = (await ana.search("le chat", language="fr")).json()["hits"]
+    assert known["score"] != foreign["score"]
 
 
 async def test_a_typo_is_taken_for_a_word_and_explained(ana: Caller) -> None:

@@ -37,6 +37,10 @@ class MoodyEmbedder:
         return self.real.alpha
 
     @property
+    def languages(self) -> frozenset[str] | None:
+        return self.real.languages
+
+    @property
     def tokens_max(self) -> int:
         return self.real.tokens_max
 

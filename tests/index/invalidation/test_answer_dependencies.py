@@ -75,7 +75,7 @@ dependences = st.builds(
     scope=scopes,
     query=queries,
     space=texts,
-    languages=st.none() | st.frozensets(texts, max_size=4),
+    languages=st.frozensets(texts, max_size=4),
     vocabulary_size=st.none() | st.integers(0, 2**62),
     dense=halfs.map(lambda numbers: np.array(numbers, np.float32)),
     lexical=st.dictionaries(st.integers(0, 10**9 - 1), st.floats(0, 100, width=32), max_size=30),

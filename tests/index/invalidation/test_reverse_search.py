@@ -61,7 +61,7 @@ dependences = st.builds(
     scope=scopes,
     query=st.builds(Query, text=st.just("?"), filter=filters),
     space=st.sampled_from(SPACES),
-    languages=st.none() | languages,
+    languages=languages,
     vocabulary_size=st.none() | st.integers(0, 1),
     dense=vectors,
     lexical=weights,
@@ -155,7 +155,7 @@ class ReverseRules:
                 and entry.vocabulary_size is not None
                 and entry.vocabulary_size != news.vocabulary_size
             )
-            or (entry.languages is not None and bool(news.languages - entry.languages))
+            or bool(news.languages - entry.languages)
             or (self.at_home and news.space is not None and news.space != entry.space)
             or (is_content and (wanted.updated_after or wanted.updated_before) is not None)
         )
@@ -244,7 +244,7 @@ ENTRY = AnswerDependencies(
     scope=resolve(HOME, "ana", [], SCOPE_NAMES, receives_public=True),
     query=Query("?"),
     space="one",
-    languages=None,
+    languages=frozenset({"en"}),
     vocabulary_size=None,
     dense=half([1, 0, 0]),
     lexical={1: 1.0},

@@ -97,7 +97,7 @@ async def test_what_is_not_looked_at_for_it_lies_too_deep_can_not_end_an_answer(
     assert 0 < found.dependencies.fused_floor <= found.hits[-1].score
 
 
-async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_none_is_named(
+async def test_an_answer_depends_on_languages_and_on_words_if_one_is_unknown(
     world: QuestionWorld,
 ) -> None:
     async def dependence(text: str, language: str | None = None) -> AnswerDependencies:
@@ -112,7 +112,7 @@ async def test_an_answer_depends_on_words_if_one_is_unknown_and_on_languages_if_
     assert (await dependence("sensor")).vocabulary_size is None
     assert (await dependence("lighthuose")).vocabulary_size == held
     assert (await dependence("sensor")).languages == frozenset({"en", "pt", "und"})
-    assert (await dependence("sensor", "en")).languages is None
+    assert (await dependence("sensor", "en")).languages == frozenset({"en", "pt", "und"})
 
 
 async def test_an_expanded_answer_depends_on_the_documents_that_it_takes_its_texts_from(

@@ -1,12 +1,15 @@
 """Words of a search: in which language they are understood, and what their typos are taken for."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
+from index.search.query_embedder import FOREIGN_ALPHA_MAX
 from index.search.searcher import Searcher
 from ingest.write.writer import Writer
 from tests.index.search.test_search import ANA
@@ -77,7 +80,7 @@ async def test_without_the_embedder_rrf_ranks_by_words_too(
 
 
 @pytest.mark.slow
-async def test_words_are_analysed_in_the_language_that_the_caller_names(
+async def test_a_querys_language_leaves_out_no_language_of_the_scope(
     writer: Writer, searcher: Searcher
 ) -> None:
     await put(writer, a_document("english", "Pay by invoice; one sensor.", title="", language="en"))
@@ -88,11 +91,27 @@ async def test_words_are_analysed_in_the_language_that_the_caller_names(
         return {hit.document_id for hit in answer.hits}
 
     assert await found("sensor", None) == {"english", "portuguese"}
-    assert await found("sensor", "en") == {"english"}
-    assert await found("sensor", "pt") == await found("sensor", "pt-BR") == {"portuguese"}
-    assert await found("pagamento", "pt") == {"portuguese"}
-    assert await found("pagamento", "en") == set()
-    assert await found("sensor", "de") == set()
+    assert await found("sensor", "en") == {"english", "portuguese"}
+    assert await found("sensor", "de") == {"english", "portuguese"}
+    assert await found("pagamento", "en") == await found("pagamento", "pt") == {"portuguese"}
+
+
+async def test_meaning_counts_less_if_no_document_has_the_querys_language(
+    writer: Writer, searcher: Searcher
+) -> None:
+    async def alpha(text: str, **options: Any) -> float:
+        return (await searcher.search(ANA, Query(text, **options))).dependencies.alpha
+
+    question = "Qual é o prazo de pagamento?"
+    await put(writer, a_document("english", "Pay by invoice.", language="en"))
+
+    assert await alpha("What is the term of payment?") == StaticEmbedder.alpha
+    assert await alpha(question) == FOREIGN_ALPHA_MAX < StaticEmbedder.alpha
+    assert await alpha("invoice", language="pt") == FOREIGN_ALPHA_MAX
+    assert await alpha(question, language="en") == StaticEmbedder.alpha
+    assert await alpha(question, alpha=0.7) == 0.7
+    await put(writer, a_document("portuguese", "O prazo é de dez dias.", language="pt-BR"))
+    assert await alpha(question) == StaticEmbedder.alpha
 
 
 async def test_a_word_with_a_typo_finds_and_the_answer_says_what_it_was_taken_for(

@@ -55,6 +55,7 @@ class RecordingEmbedder:
         self.space = embedder.space
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
+        self.languages = embedder.languages
         self.tokens_max = embedder.tokens_max
         self.batch_texts_max = embedder.batch_texts_max
         self.texts: list[str] = []
@@ -77,6 +78,7 @@ class AbsentEmbedder:
     space = "absent"
     dimensions = 256
     alpha = 0.25
+    languages = None
     tokens_max = 4096
     batch_texts_max = 1_000
 
@@ -93,6 +95,7 @@ class IndifferentEmbedder:
     space = "indifferent"
     dimensions = 4
     alpha = 0.5
+    languages = None
     tokens_max = 4096
     batch_texts_max = 1_000
 

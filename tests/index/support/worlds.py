@@ -311,13 +311,8 @@ def _dense_leg(seen: Sequence[Piece], vector: NDArray[np.float32]) -> list[Candi
 
 
 def _lexical_leg(seen: Sequence[Piece], query: Query) -> list[Candidate]:
-    """Words of another language than the named one mean nothing."""
-    asked = {
-        code: _single(lexical.query(query.text, [code]).weights)
-        if query.language in {None, code}
-        else {}
-        for code in LANGUAGES
-    }
+    """The words are read in every language, whatever language the query names."""
+    asked = {code: _single(lexical.query(query.text, [code]).weights) for code in LANGUAGES}
     products = [
         math.fsum(
             weight * piece.lexical.get(term, 0.0)

@@ -1,0 +1,47 @@
+"""Detects the language of a text from its frequent words; pure, and without a model.
+
+The words are in `common_words.txt`, as the index compares them; they are read at import.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+
+from index.text import lexical
+
+CHARACTERS_MAX = 4_000  # of a text, later ones are ignored: 600 words show its language
+
+
+@lru_cache(maxsize=1_024)
+def detect(text: str) -> str | None:
+    """The language of the text, one of the six that have word lists; None if it does not show."""
+    return detect_from_words(lexical.words(text[:CHARACTERS_MAX])) or None
+
+
+def detect_from_words(words: Sequence[str]) -> str:
+    """The language with the most of these words among its common ones; empty for none, or a tie."""
+    counts = Counter(code for word in words for code in LANGUAGES_BY_WORD.get(word, ()))
+    (code, most), (_, next_most) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
+    return code if most > next_most else ""
+
+
+def is_common(word: str, language: str) -> bool:
+    """Whether the word is one of the language's common ones, which name nothing."""
+    return language in LANGUAGES_BY_WORD.get(word, ())
+
+
+def _languages_by_word() -> Mapping[str, Sequence[str]]:
+    text = (resources.files(__package__) / "common_words.txt").read_text(encoding="utf-8")
+    languages: defaultdict[str, list[str]] = defaultdict(list)
+    code = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            code = line.strip("[]")
+        elif not line.startswith("#"):
+            for word in line.split():
+                languages[word].append(code)
+    return dict(languages)
+
+
+LANGUAGES_BY_WORD = _languages_by_word()
