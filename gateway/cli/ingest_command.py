@@ -121,7 +121,8 @@ def ingest(
             owner,
             tuple(reader or ("tenant",)),
             tuple(tag or ()),
-            language or settings.language,
+            language,
+            settings.language,
             chunker,
             ingest_paths.summaries(summaries),
         )

@@ -13,6 +13,7 @@ from index.model.document import NO_SUMMARIES, Document
 from index.model.scope import PUBLIC
 from index.model.write_order import CONTENT, Parts
 from index.tenants.principals import Principal
+from index.text import language_detection
 from ingest.write.revision import Revise
 
 
@@ -43,7 +44,9 @@ def build_update(
             text=body.text,
             source=body.source,
             uri=body.uri,
-            language=body.language or default_language,
+            language=body.language
+            or language_detection.detect_surely(body.text)
+            or default_language,
             tags=body.tags,
             metadata=body.metadata,
             owner=stored.owner if stored else caller.principal.subject,

@@ -12,6 +12,7 @@ from typing import Any
 from gateway import problems
 from gateway.faqs.faq_schemas import PRIORITY_MAX, FaqAnswer, FaqBody
 from index.model.document import FAQ_SOURCE, Document
+from index.text import language_detection
 from ingest.sources.readers.faqs import text_of
 
 _INACTIVE_READERS = "inactive_readers"
@@ -39,13 +40,14 @@ def to_document(faq_id: str, body: FaqBody, default_language: str) -> Document:
         metadata["category"] = body.category
     if not body.active:
         metadata[_INACTIVE_READERS] = list(body.readers)
+    text = text_of(body.question, body.answer, keywords)
     return Document(
         document_id=document_id_of(faq_id),
         title=body.question,
-        text=text_of(body.question, body.answer, keywords),
+        text=text,
         source=FAQ_SOURCE,
         uri="",
-        language=body.language or default_language,
+        language=body.language or language_detection.detect_surely(text) or default_language,
         tags=(*category, *keywords),
         metadata=metadata,
         owner=None,

@@ -113,7 +113,8 @@ def open_source(options: ImportOptions, settings: Settings, reader: RecordReader
         options.owner,
         tuple(options.readers),
         tuple(options.tags),
-        options.language or settings.language,
+        options.language,
+        settings.language,
         CHUNKER,
     )
     return RecordSource(reader, mapping, defaults, name=options.source)

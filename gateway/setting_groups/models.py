@@ -115,7 +115,9 @@ class ModelSettings(BaseSettings):
     curation_items_max: PositiveInt = Field(
         1_000, description="maximum stored questions with low-confidence answers per tenant"
     )
-    language: str = Field("en", description="language of documents that set none")
+    language: str = Field(
+        "en", description="language of documents that set none and whose text shows none"
+    )
     price_embedding: NonNegativeFloat = Field(
         0.0, description="price of a million tokens of the embedding service"
     )

@@ -139,7 +139,8 @@ def _defaults(settings: Settings, config: PathSettings | GitSettings | WebSettin
         owner=config.owner,
         readers=config.readers,
         tags=config.tags,
-        language=config.language or settings.language,
+        language=config.language,
+        default_language=settings.language,
         chunker=config.chunker,
         summaries=config.summaries,
     )

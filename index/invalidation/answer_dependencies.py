@@ -21,7 +21,7 @@ from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import Scope
 
-FORMAT = 4  # raise it when the same bytes mean something else than before
+FORMAT = 5  # raise it when the same bytes mean something else than before
 
 # Format, checksum of the other bytes, exact, reads all documents, vocabulary size, alpha, the
 # floors, and the length of each part: dimensions, terms, candidates, examined, documents; bytes of

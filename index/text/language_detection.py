@@ -11,6 +11,9 @@ from importlib import resources
 from index.text import lexical
 
 CHARACTERS_MAX = 4_000  # of a text, later ones are ignored: 600 words show its language
+# Measured in docs/decisions/0063-undeclared-languages-are-detected.md.
+SURE_WORDS_MIN = 3
+SURE_RATIO_MIN = 1.2
 
 
 @lru_cache(maxsize=1_024)
@@ -19,16 +22,28 @@ def detect(text: str) -> str | None:
     return detect_from_words(lexical.words(text[:CHARACTERS_MAX])) or None
 
 
+def detect_surely(text: str) -> str | None:
+    """The language of a document's text; None unless enough words show it, and no other as much."""
+    (language, words), (_, next_words) = _most_common(lexical.words(text[:CHARACTERS_MAX]))
+    sure = words >= SURE_WORDS_MIN and words >= SURE_RATIO_MIN * next_words
+    return language if sure else None
+
+
 def detect_from_words(words: Sequence[str]) -> str:
     """The language with the most of these words among its common ones; empty for none, or a tie."""
-    counts = Counter(code for word in words for code in LANGUAGES_BY_WORD.get(word, ()))
-    (code, most), (_, next_most) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
+    (code, most), (_, next_most) = _most_common(words)
     return code if most > next_most else ""
 
 
 def is_common(word: str, language: str) -> bool:
     """Whether the word is one of the language's common ones, which name nothing."""
     return language in LANGUAGES_BY_WORD.get(word, ())
+
+
+def _most_common(words: Sequence[str]) -> list[tuple[str, int]]:
+    """The two languages with the most of these words, most first, each with their number."""
+    counts = Counter(code for word in words for code in LANGUAGES_BY_WORD.get(word, ()))
+    return [*counts.most_common(2), ("", 0), ("", 0)][:2]
 
 
 def _languages_by_word() -> Mapping[str, Sequence[str]]:

@@ -48,6 +48,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from index.text import language_detection
 from ingest.errors import EventRefused
 from ingest.sources.source import reason
 
@@ -151,7 +152,7 @@ def document_of(
         text=content.text,
         source=content.source,
         uri=content.uri,
-        language=content.language or language,
+        language=content.language or language_detection.detect_surely(content.text) or language,
         tags=content.tags,
         metadata=content.metadata,
         owner=owner,

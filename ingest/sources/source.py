@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
+from index.text import language_detection
 
 _DOCUMENT = TypeAdapter(Document)
 _CHUNKER = chunking_config.DEFAULT
@@ -58,13 +59,15 @@ class Source(Protocol):
 class Defaults:
     """The defaults of a source's documents.
 
+    language: None to detect it in each text; default_language: of a text that does not show it.
     chunker: the chunker; None for the source's own default.
     """
 
     owner: str | None = None
     readers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    language: str = "en"
+    language: str | None = None
+    default_language: str = "en"
     chunker: str | None = None
     summaries: Summaries = NO_SUMMARIES
 
@@ -74,6 +77,7 @@ class Defaults:
             "readers": self.readers,
             "tags": self.tags,
             "language": self.language,
+            "default_language": self.default_language,
             "chunker": self.chunker or own_chunker,
             "summaries": self.summaries,
             "metadata": {},
@@ -81,8 +85,16 @@ class Defaults:
 
 
 def document(fields: dict[str, Any]) -> Document:
-    """Raises `ValidationError`, which is a `ValueError`."""
-    return _DOCUMENT.validate_python(fields)
+    """The document with these fields, which may include Defaults' own.
+
+    Raises `ValidationError`, which is a `ValueError`.
+    """
+    values = dict(fields)
+    default_language = values.pop("default_language", None)
+    if values.get("language") is None:
+        language = language_detection.detect_surely(str(values.get("text", "")))
+        values["language"] = language or default_language
+    return _DOCUMENT.validate_python(values)
 
 
 def reason(error: OSError | ValueError) -> str:

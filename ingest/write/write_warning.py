@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from index.model.document import Document
+from index.text import language_detection, lexical
 from ingest.chunkers import whole
 
-WarningCode: TypeAlias = Literal["not-whole"]
+WarningCode: TypeAlias = Literal["not-whole", "other-language"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,23 @@ class WriteWarning:
 
 def warnings_of(document: Document) -> tuple[WriteWarning, ...]:
     """The same for a document that is unchanged, so that a repeated write repeats them."""
+    return (*_not_whole(document), *_other_language(document))
+
+
+def _other_language(document: Document) -> tuple[WriteWarning, ...]:
+    """For a declared language that has word lists: of others, no words are known."""
+    detected = language_detection.detect_surely(document.text)
+    declared = lexical.base_language(document.language)
+    if detected is None or declared in (detected, lexical.UNDETERMINED):
+        return ()
+    detail = (
+        f"the text reads as {detected}, and the document's language is {document.language}: its "
+        f"words are analysed as {declared}"
+    )
+    return (WriteWarning("other-language", detail),)
+
+
+def _not_whole(document: Document) -> tuple[WriteWarning, ...]:
     if document.chunker == "whole" and len(document.text) > whole.CHARACTERS_MAX:
         detail = (
             f"the text has {len(document.text):,} characters, and `whole` keeps up to "

@@ -272,3 +272,22 @@ async def test_what_was_read_can_be_written_back(ana: Caller) -> None:
 
     assert written.status_code == 200
     assert written.json()["chunks"] == {"added": 0, "unchanged": 1, "removed": 0, "embedded": 0}
+
+
+async def test_an_undeclared_language_is_detected_and_a_wrong_one_is_warned_of(ana: Caller) -> None:
+    text = "O pagamento das férias é feito no dia 25 de cada mês, para todas as pessoas."
+
+    detected = await ana.put("detected", text)
+    declared = await ana.put("declared", text, language="pt-BR")
+    wrong = await ana.put("wrong", text, language="en")
+    unknown = await ana.put("unknown", text, language="fi")
+    short = await ana.put("short", "Pagamento: 25")
+
+    async def language(document_id: str) -> str:
+        document = (await ana.call("GET", f"/v1/documents/{document_id}")).json()
+        return str(document["language"])
+
+    assert (await language("detected"), await language("short")) == ("pt", "en")
+    assert (await language("declared"), await language("wrong")) == ("pt-BR", "en")
+    assert [warning["code"] for warning in wrong["warnings"]] == ["other-language"]
+    assert not any(each["warnings"] for each in (detected, declared, unknown, short))
