@@ -21,6 +21,7 @@ from index.model.document import (
 )
 from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, ScopeName
+from index.text import long_queries
 from index.text.lexical import base_language
 
 _CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
@@ -181,7 +182,7 @@ class SearchBody(Body):
         """The canonical query: equal for all requests that must get the same answer."""
         hits_max = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(
-            text=" ".join(self.query.split()),
+            text=long_queries.normalized(self.query),
             alpha=None if self.alpha is None else round(self.alpha, 3),
             top_k=hits_max,
             fusion=self.fusion,

@@ -13,7 +13,7 @@ from pgvector import HalfVector
 from index.errors import EmbeddingUnavailable
 from index.model.query import Query
 from index.model.scope import Scope
-from index.text import language_detection, lexical
+from index.text import language_detection, lexical, long_queries
 
 # The most that the dense leg counts between two languages of which the model does not know the
 # query's; measured in docs/decisions/0062-meaning-counts-less-between-languages.md.
@@ -93,7 +93,8 @@ class QueryEmbedder:
     async def embed(self, scope: Scope, query: Query, space: str) -> EmbeddedQuery:
         """The query in the space; without its embedder the lexical leg decides alone."""
         embedder = self._embedders.get(space)
-        dense = None if embedder is None else await self._vector(scope, embedder, query.text)
+        text = long_queries.embedded_text(query.text)
+        dense = None if embedder is None else await self._vector(scope, embedder, text)
         if embedder is None or dense is None:
             return EmbeddedQuery(space, None, 0.0)
         return EmbeddedQuery(space, dense, _alpha(embedder, query, frozenset()))

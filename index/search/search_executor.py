@@ -28,7 +28,7 @@ from index.search.shard_pass import KnownRevisions, ShardPass
 from index.search.snapshot_reads import SnapshotReads
 from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.search.visibility_args import filter_args
-from index.text import lexical
+from index.text import lexical, long_queries
 from index.text.vocabulary import Extent, Spelling, Vocabulary
 
 _STATS_MAX = 10_000  # sets of partitions whose statistics are stored
@@ -226,7 +226,7 @@ class SearchExecutor:
             embedded_query=self._query_embedder.weigh(embedded_query, query, languages),
             languages=languages,
             spelling=spelling,
-            terms=lexical.query(query.text, languages, spelling.corrections),
+            terms=long_queries.terms(query.text, languages, spelling.corrections),
         )
 
     async def estimate_visibility(self, scope: Scope, query: Query) -> VisibilityEstimate:

@@ -51,8 +51,13 @@ def doubtful(text: str, languages: Collection[str]) -> list[str]:
 
     Of more than QUERY_WORDS_MAX the first are kept.
     """
-    words = dict.fromkeys(chain.from_iterable(map(_piece_words.__getitem__, text.split())))
+    words = correctable_words(text)
     return [word for word in words if not _is_common(word, languages)][:QUERY_WORDS_MAX]
+
+
+def correctable_words(text: str) -> Mapping[str, None]:
+    """The text's words that may be typos, in order, as keys."""
+    return dict.fromkeys(chain.from_iterable(map(_piece_words.__getitem__, text.split())))
 
 
 def corrections(word: str, near: Sequence[Near], languages: Collection[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 quality    nDCG and other measures on public sets
 typos      the same questions with a typing error each
+long       the same questions at the end of a conversation
 recall     recall against brute force, by the share of chunks that the caller may read
 statement  the statements of one search beside a bare scan
 latency    searches without a cache, beside Chroma and LanceDB
@@ -12,7 +13,15 @@ import os
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_index import ingestion, latency, quality, recall, statement, typos
+from loadtests.bench_index import (
+    ingestion,
+    latency,
+    long_questions,
+    quality,
+    recall,
+    statement,
+    typos,
+)
 from loadtests.bench_index.options import IndexOptions
 
 _HEAD = """# Benchmark of the index
@@ -32,6 +41,7 @@ BENCHMARK = Benchmark(
     sections={
         "quality": quality.measure,
         "typos": typos.measure,
+        "long": long_questions.measure,
         "recall": recall.measure,
         "statement": statement.measure,
         "latency": latency.measure,

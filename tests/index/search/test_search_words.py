@@ -14,6 +14,7 @@ from index.search.searcher import Searcher
 from ingest.write.writer import Writer
 from tests.index.search.test_search import ANA
 from tests.index.support.samples import AbsentEmbedder, a_document, put
+from tests.index.text.test_long_queries import CHAT, QUESTION
 
 pytestmark = pytest.mark.anyio
 
@@ -206,3 +207,18 @@ async def test_the_words_of_another_tenant_correct_nothing(
     found = await searcher.search(ANA, Query("lihgthouse", alpha=0))
 
     assert (found.hits, found.corrections) == ((), {})
+
+
+async def test_a_question_after_a_conversation_is_found_as_if_it_were_asked_alone(
+    writer: Writer, searcher: Searcher
+) -> None:
+    card = "A card that has not arrived: branch, flat, postman, and the address that the app knows."
+    await put(writer, a_document("card", card))
+    await put(writer, a_document("beam", "The beam of the lighthouse reaches 25 nautical miles."))
+
+    alone = await searcher.search(ANA, Query(QUESTION))
+    for text in (f"{CHAT} {QUESTION}", f"{QUESTION} {CHAT}", f"{CHAT}\n{QUESTION}\nThanks!"):
+        long = await searcher.search(ANA, Query(text))
+
+        assert alone.hits[0].document_id == long.hits[0].document_id == "beam"
+        assert long.hits[0].score <= 1

@@ -10,6 +10,7 @@ from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.document import Document
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
+from index.text import long_queries
 from tests.index.support import worlds
 from tests.index.support.samples import subsets
 
@@ -143,7 +144,7 @@ class Story:
         random = self.random
         expand = self.chance(0.3)
         return Query(
-            text=" ".join(self._asked() for _ in range(random.choice([1, 1, 2, 4]))),
+            text=self._text(),
             alpha=random.choice([None, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0]),
             top_k=random.choice([1, 3, 5, 20]),
             fusion=random.choice(["absolute", "absolute", "absolute", "relative", "rrf"]),
@@ -164,6 +165,12 @@ class Story:
             facets=self._facets() if self.chance(0.15) else (),
             facet_values_max=random.choice([1, 10]),
         )
+
+    def _text(self) -> str:
+        """Seldom a long one, of many sentences of one word."""
+        if self.chance(0.1):
+            return " ".join(f"{self._asked()}." for _ in range(long_queries.WORDS_MIN))
+        return " ".join(self._asked() for _ in range(self.random.choice([1, 1, 2, 4])))
 
     def _boost(self) -> Boost:
         """The story takes seconds, so a half-life is one."""
