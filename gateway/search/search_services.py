@@ -167,7 +167,10 @@ def build(
         read_log=read_log,
         statistics=statistics,
         low_confidence=LowConfidenceLog(
-            stores.low_confidence, items_max=settings.curation_items_max
+            stores.low_confidence,
+            items_max=settings.curation_items_max,
+            # A score that nobody has set flags answers; it stores no question of anybody.
+            of_all=bool(settings.confidence_min),
         ),
         asked_questions=asked_questions,
         parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),

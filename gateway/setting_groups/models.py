@@ -110,7 +110,8 @@ class ModelSettings(BaseSettings):
         ge=0,
         le=1,
         description="minimum score of the best hit, below which an answer has low confidence, for "
-        "tenants that set none; unset: no minimum",
+        "tenants that set none; unset: the embedder's measured one, 0.25 for `static`; 0: no "
+        "minimum",
     )
     curation_items_max: PositiveInt = Field(
         1_000, description="maximum stored questions with low-confidence answers per tenant"

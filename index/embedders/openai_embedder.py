@@ -63,6 +63,7 @@ class OpenAIEmbedder:
         self.dimensions = dimensions
         self.alpha = alpha
         self.languages = None
+        self.confident_score = None
         self.tokens_max = TOKENS_MAX
         self.batch_texts_max = batch_texts_max
         self._client = client

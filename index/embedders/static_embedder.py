@@ -25,12 +25,14 @@ class StaticEmbedder:
 
     space: the same for all releases of the wheel, which never change a published model.
     alpha: see docs/decisions/0062-meaning-counts-less-between-languages.md.
+    confident_score: see docs/decisions/0026-an-honest-i-dont-know.md.
     """
 
     dimensions = static_model.DIMENSIONS
     space = f"wordllama-{static_model.NAME}-{dimensions}"
     alpha = 0.25
     languages = frozenset({"en"})  # its training texts are English
+    confident_score = 0.25
     tokens_max = TOKENS_MAX
     batch_texts_max = BATCH_TEXTS_MAX
 

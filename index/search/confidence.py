@@ -1,6 +1,6 @@
 """Confidence settings: the least score a hit needs, by source."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,17 +25,23 @@ class Confidence:
 
 
 def is_low(
-    hits: Iterable[Hit], confidence: Mapping[str, Any] | None, *, tenant: str, default: float | None
+    hits: Collection[Hit],
+    confidence: Mapping[str, Any] | None,
+    *,
+    tenant: str,
+    default: float | None,
+    measured: float | None = None,
 ) -> bool:
     """Whether no hit reaches its required score; False if no score is required.
 
-    confidence: as stored. The default applies to other tenants' public documents.
-    An answer without hits is low if a score is required of all sources.
+    confidence: as stored. default: of the deployment. measured: for the query, if neither is set;
+        it judges hits, and no answer without any.
+    Other tenants' public documents are judged as if the tenant had set nothing for single sources.
+    An answer without hits is low if a score above 0 is required of all sources.
     """
-    if confidence is None and default is None:
-        return False
     settings = confidence or {}
-    default_min = default if settings.get("score_min") is None else settings["score_min"]
+    chosen = (settings.get("score_min"), default, measured if hits else None)
+    default_min = next((score_min for score_min in chosen if score_min is not None), None)
     sources = settings.get("sources", {})
 
     def required_score(hit: Hit) -> float | None:
@@ -43,7 +49,7 @@ def is_low(
 
     scores = [(hit.score, required_score(hit)) for hit in hits]
     if not scores:
-        return default_min is not None
+        return bool(default_min)
     return all(required is not None and score < required for score, required in scores)
 
 

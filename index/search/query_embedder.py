@@ -28,6 +28,8 @@ class Embedder(Protocol):
     space:           names the vector space; vectors of different spaces are never compared.
     alpha:           the dense leg's share in a fusion, unless the request sets it.
     languages:       that it knows well, of `lexical.LANGUAGES`; None for all.
+    confident_score: that the best hit of a question with an answer seldom misses, at this alpha;
+                     None if that is not measured.
     tokens_max:      of a text; the embedder ignores or refuses the rest.
     batch_texts_max: passages a call; larger batches take longer and fail together.
 
@@ -42,6 +44,8 @@ class Embedder(Protocol):
     def alpha(self) -> float: ...
     @property
     def languages(self) -> frozenset[str] | None: ...
+    @property
+    def confident_score(self) -> float | None: ...
     @property
     def tokens_max(self) -> int: ...
     @property
@@ -64,11 +68,14 @@ class EmbeddedQuery:
     dense: its vector; None while the embedder is away, or if this process has none for the space.
     alpha: the dense score's share in a fusion, 0 without a vector; in thousandths, so that nothing
         in PostgreSQL underflows.
+    confident_score: that the best hit of an answered question seldom misses; None if the embedder
+        has none, or if it does not hold for this query.
     """
 
     space: str
     dense: HalfVector | None
     alpha: float
+    confident_score: float | None = None
 
     @property
     def width(self) -> int | None:
@@ -97,16 +104,19 @@ class QueryEmbedder:
         dense = None if embedder is None else await self._vector(scope, embedder, text)
         if embedder is None or dense is None:
             return EmbeddedQuery(space, None, 0.0)
-        return EmbeddedQuery(space, dense, _alpha(embedder, query, frozenset()))
+        return _weighed(EmbeddedQuery(space, dense, 0.0), embedder, query, frozenset())
 
     def weigh(
         self, embedded_query: EmbeddedQuery, query: Query, languages: frozenset[str]
     ) -> EmbeddedQuery:
-        """The embedded query with the alpha for a scope of these languages."""
+        """The embedded query with the alpha and the confident score for a scope of these languages.
+
+        Functions of the query and of the languages alone, which an answer's dependencies hold.
+        """
         embedder = self._embedders.get(embedded_query.space)
         if embedder is None or embedded_query.dense is None:
             return embedded_query
-        return replace(embedded_query, alpha=_alpha(embedder, query, languages))
+        return _weighed(embedded_query, embedder, query, languages)
 
     async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
         """Cached per scope: no caller of another scope can tell that a query was asked before."""
@@ -123,20 +133,31 @@ class QueryEmbedder:
         return vector
 
 
-def _alpha(embedder: Embedder, query: Query, languages: frozenset[str]) -> float:
-    """The query's own alpha, or the embedder's: less if no document has the query's language.
+def _weighed(
+    embedded_query: EmbeddedQuery, embedder: Embedder, query: Query, languages: frozenset[str]
+) -> EmbeddedQuery:
+    """With the query's own alpha, or the embedder's: less if no document has the query's language.
 
-    A function of the query and of the languages alone, which an answer's dependencies hold.
+    The confident score is measured at the embedder's alpha, within one language, and for queries
+    that count as a whole.
     """
     if query.alpha is not None:
-        return round(query.alpha, 3)
-    alpha = embedder.alpha
-    if embedder.languages is not None and languages:
-        language = query.language or language_detection.detect(query.text)
-        known = embedder.languages | languages
-        if language is not None and lexical.base_language(language) not in known:
-            alpha = min(alpha, FOREIGN_ALPHA_MAX)
-    return round(alpha, 3)
+        return replace(embedded_query, alpha=round(query.alpha, 3), confident_score=None)
+    if _is_foreign(embedder, query, languages):
+        alpha, confident_score = min(embedder.alpha, FOREIGN_ALPHA_MAX), None
+    else:
+        is_long = bool(long_queries.asking_sentences(query.text))
+        alpha, confident_score = embedder.alpha, None if is_long else embedder.confident_score
+    return replace(embedded_query, alpha=round(alpha, 3), confident_score=confident_score)
+
+
+def _is_foreign(embedder: Embedder, query: Query, languages: frozenset[str]) -> bool:
+    """Whether neither the embedder knows the query's language nor a document has it."""
+    if embedder.languages is None or not languages:
+        return False
+    language = query.language or language_detection.detect(query.text)
+    known = embedder.languages | languages
+    return language is not None and lexical.base_language(language) not in known
 
 
 def _vector_key(scope: Scope, space: str, text: str) -> str:

@@ -56,7 +56,8 @@ class Searcher:
 
     embedders: those of this process; the first one embeds for an index that has no space yet.
     query_vector_caches: by space, for embedders that are slower than a cache.
-    score_min: the score a confident answer needs, for tenants that set none.
+    score_min: the score a confident answer needs, for tenants that set none; None for the
+        embedder's, if one is measured.
     shards: partitions in memory; None to search in PostgreSQL alone.
     standby: searched instead of `database` at revisions that are known and replayed there; then the
         shards are of its rows.
@@ -167,6 +168,7 @@ class Searcher:
             results.confidence,
             tenant=result.dependencies.scope.tenant,
             default=self._score_min,
+            measured=results.embedded_query.confident_score,
         ):
             return result
         return replace(result, low_confidence=True)

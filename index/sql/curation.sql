@@ -1,7 +1,8 @@
 -- Questions whose answers had low confidence.
 
 -- name: add
--- $1 tenants, $2 digests, $3 identifiers of new rows, $4 questions, $5 hits as JSON, $6 counts.
+-- $1 tenants, $2 digests, $3 identifiers of new rows, $4 questions, $5 hits as JSON, $6 counts, $7 also of
+-- tenants that have set no score.
 -- A resolved question that has low confidence again is open again; a dismissed one stays dismissed. Rows
 -- are locked in one order, so that concurrent calls can't deadlock.
 INSERT INTO curation AS stored (tenant, digest, item_id, question, hits, count)
@@ -9,7 +10,7 @@ SELECT tenant, digest, item_id, question, hits::jsonb, count
 FROM unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bigint[])
     AS added (tenant, digest, item_id, question, hits, count)
 JOIN tenants USING (tenant)
-WHERE NOT is_being_deleted
+WHERE NOT is_being_deleted AND ($7::boolean OR confidence ?| '{score_min,sources}')
 ORDER BY tenant, digest
 ON CONFLICT (tenant, digest) DO UPDATE SET
     hits = excluded.hits,

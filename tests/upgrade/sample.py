@@ -15,6 +15,7 @@ class ExactEmbedder:
 
     alpha = 0.5
     languages = None
+    confident_score = None
     tokens_max = 4_096
     batch_texts_max = 1_000
     dimensions = 32

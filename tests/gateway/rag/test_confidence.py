@@ -122,6 +122,22 @@ async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
     assert "ana" not in {str(value) for value in leave.values()}
 
 
+async def test_where_nothing_is_set_the_measured_score_of_the_embedder_flags_answers(
+    ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", LEAVE)
+    long = "How heavy is the moon, and how far away? " * 10
+
+    assert await is_low(ana, "How heavy is the moon?")
+    assert not await is_low(ana, "How many days of leave does everybody get?")
+    assert not await is_low(ana, "zorvexal", alpha=0.0)  # nothing to judge
+    assert not await is_low(ana, "How heavy is the moon?", alpha=0.3)
+    assert not await is_low(ana, "How heavy is the moon?", language="pt")
+    assert not await is_low(ana, long)
+    await set_to(admin, score_min=0.0)
+    assert not await is_low(ana, "How heavy is the moon?")
+
+
 @pytest.mark.slow
 async def test_without_a_threshold_nothing_is_kept(ana: Caller, admin: Caller) -> None:
     await ana.put("leave", LEAVE)

@@ -15,8 +15,11 @@ class StoredQuestions:
     def __init__(self) -> None:
         self.doubts: list[LowConfidenceItem] = []
 
-    async def add(self, doubts: Sequence[LowConfidenceItem], *, items_max: int) -> None:
+    async def add(
+        self, doubts: Sequence[LowConfidenceItem], *, items_max: int, of_all: bool
+    ) -> None:
         assert items_max == 10
+        assert of_all
         self.doubts += doubts
 
 

@@ -41,6 +41,10 @@ class MoodyEmbedder:
         return self.real.languages
 
     @property
+    def confident_score(self) -> float | None:
+        return self.real.confident_score
+
+    @property
     def tokens_max(self) -> int:
         return self.real.tokens_max
 

@@ -52,3 +52,25 @@ def test_an_answer_is_low_if_no_hit_scores_what_its_source_has_to(
     hits: list[Hit], confidence: dict[str, Any] | None, default: float | None, *, expected: bool
 ) -> None:
     assert is_low(hits, confidence, tenant="acme", default=default) is expected
+
+
+@pytest.mark.parametrize(
+    ("hits", "confidence", "default", "expected"),
+    [
+        ([hit(0.1)], None, None, True),
+        ([hit(0.1), hit(0.3)], None, None, False),
+        ([], None, None, False),
+        ([hit(0.1)], None, 0.0, False),
+        ([hit(0.1)], {"score_min": 0.0}, None, False),
+        ([hit(0.1)], {"score_min": 0.1}, 0.2, False),
+        ([hit(0.1, "wiki")], {"sources": {"wiki": 0.05}}, None, False),
+        ([hit(0.1)], {"sources": {"wiki": 0.05}}, None, True),
+        ([], {"score_min": 0.0}, 0.2, False),
+    ],
+)
+def test_the_measured_score_judges_hits_where_nobody_has_set_one(
+    hits: list[Hit], confidence: dict[str, Any] | None, default: float | None, *, expected: bool
+) -> None:
+    low = is_low(hits, confidence, tenant="acme", default=default, measured=0.25)
+
+    assert low is expected

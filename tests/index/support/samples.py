@@ -56,6 +56,7 @@ class RecordingEmbedder:
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
         self.languages = embedder.languages
+        self.confident_score = embedder.confident_score
         self.tokens_max = embedder.tokens_max
         self.batch_texts_max = embedder.batch_texts_max
         self.texts: list[str] = []
@@ -79,6 +80,7 @@ class AbsentEmbedder:
     dimensions = 256
     alpha = 0.25
     languages = None
+    confident_score = None
     tokens_max = 4096
     batch_texts_max = 1_000
 
@@ -96,6 +98,7 @@ class IndifferentEmbedder:
     dimensions = 4
     alpha = 0.5
     languages = None
+    confident_score = None
     tokens_max = 4096
     batch_texts_max = 1_000
 
