@@ -1,12 +1,14 @@
 """How good and how fast the index is, beside other systems.
 
-quality    nDCG and other measures on public sets
-typos      the same questions with a typing error each
-long       the same questions at the end of a conversation
-recall     recall against brute force, by the share of chunks that the caller may read
-statement  the statements of one search beside a bare scan
-latency    searches without a cache, beside Chroma and LanceDB
-ingestion  writing, beside a bare COPY of the same rows
+quality     nDCG and other measures on public sets
+typos       the same questions with a typing error each
+long        the same questions at the end of a conversation
+languages   passages whose language is declared, undeclared or wrong
+confidence  questions that the passages answer, and others, with low confidence
+recall      recall against brute force, by the share of chunks that the caller may read
+statement   the statements of one search beside a bare scan
+latency     searches without a cache, beside Chroma and LanceDB
+ingestion   writing, beside a bare COPY of the same rows
 """
 
 import os
@@ -14,7 +16,9 @@ import os
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
 from loadtests.bench_index import (
+    confident_answers,
     ingestion,
+    languages,
     latency,
     long_questions,
     quality,
@@ -42,6 +46,8 @@ BENCHMARK = Benchmark(
         "quality": quality.measure,
         "typos": typos.measure,
         "long": long_questions.measure,
+        "languages": languages.measure,
+        "confidence": confident_answers.measure,
         "recall": recall.measure,
         "statement": statement.measure,
         "latency": latency.measure,

@@ -65,6 +65,10 @@ class TenantClient:
         """The hits of a search."""
         return self._hits(self._answer(query, options))
 
+    def has_low_confidence(self, query: str) -> bool:
+        """Whether the answer says that no hit is good enough."""
+        return bool(self._answer(query, {}).json().get("low_confidence"))
+
     def search_uncached(self, query: str, **options: Any) -> list[dict[str, Any]]:
         """The hits of a search that no cache answers."""
         answer = self._answer(query, options)

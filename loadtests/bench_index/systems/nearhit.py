@@ -1,9 +1,9 @@
 """Nearhit, used over HTTP with a key."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from loadtests.bench_index.measures import DEPTH
-from loadtests.bench_index.sets import RetrievalSet
+from loadtests.bench_index.sets import RetrievalSet, SetPassage
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import new_tenant
 
@@ -18,24 +18,34 @@ def rankings(
     retrieval_set: RetrievalSet,
     gateway: Service,
     advance: Callable[[int], object],
+    *,
+    variant: str = "",
+    readers: Sequence[str] = ("tenant",),
     **options: object,
 ) -> list[list[str]]:
-    """The passages found for each question, best first. options: more fields of each search."""
-    documents = [
-        {
-            "document_id": passage.passage_id,
-            "title": passage.title,
-            "text": passage.text,
-            "language": retrieval_set.language,
-            "readers": ["tenant"],  # slips are corrected by words that the whole tenant may read
-        }
-        for passage in retrieval_set.passages
-    ]
-    name = "-".join((retrieval_set.name, *options)).replace("_", "-")
+    """The passages found for each question, best first.
+
+    variant: distinguishes tenants of one set. readers: of the passages. options: more fields of
+    each search.
+    """
+    name = "-".join((retrieval_set.name, *options, *filter(None, [variant]))).replace("_", "-")
     with new_tenant(gateway, name) as tenant:
-        tenant.put(documents, advance)
+        tenant.put(documents(retrieval_set, readers), advance)
         hit_lists = [
             tenant.search(question.text, top_k=DEPTH, document_hits_max=1, **options)
             for question in retrieval_set.questions
         ]
     return [[hit["document_id"] for hit in hits] for hits in hit_lists]
+
+
+def documents(
+    retrieval_set: RetrievalSet, readers: Sequence[str] = ("tenant",)
+) -> list[dict[str, object]]:
+    """The passages as documents; in the set's language, or undeclared if that is empty."""
+
+    def document(passage: SetPassage) -> dict[str, object]:
+        fields = {"document_id": passage.passage_id, "title": passage.title, "text": passage.text}
+        language = {"language": retrieval_set.language} if retrieval_set.language else {}
+        return {**fields, **language, "readers": list(readers)}
+
+    return [document(passage) for passage in retrieval_set.passages]
