@@ -14,6 +14,7 @@ from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
 from gateway.search.boost_schemas import BoostAnswer, BoostBody
 from gateway.search.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
 from gateway.search.filter_schemas import Filters
+from index.model import validity
 from index.model.chunk_kind import Kind
 from index.model.document import (
     Language,
@@ -50,6 +51,11 @@ class FilterBody(Body):
         description="day on which the document is valid, from `valid_from` to `valid_to` of its "
         "metadata; a missing one is no bound",
     )
+    as_of: Instant | None = Field(
+        None,
+        description="instant at which the document is valid, to the second; a bound with a time of "
+        "UTC counts to the second, any other one as a whole day",
+    )
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
         ("text",), description="whether hits are chunks of the text, summaries, or both"
     )
@@ -66,6 +72,7 @@ class FilterBody(Body):
             metadata=dict(self.metadata) if self.metadata else None,
             attributes=None if self.attributes is None else self.attributes.condition(),
             valid_on=None if self.valid_on is None else (self.valid_on.isoformat(),),
+            as_of=None if self.as_of is None else (validity.instant_text(self.as_of),),
             kinds=tuple(sorted(set(self.kinds))),
         )
 

@@ -29,7 +29,7 @@ class Filter:
     The collections are sorted and without duplicates. `updated_after` is inclusive,
     `updated_before` exclusive. A document meets `metadata` if it contains all of it (PostgreSQL's
     `@>`); `attributes` are conditions on the document's metadata. A document meets `valid_on` if it
-    is valid on all of these days.
+    is valid on all of these days, and `as_of` if it is valid at all of these instants.
     """
 
     sources: tuple[str, ...] | None = None
@@ -43,6 +43,7 @@ class Filter:
     kinds: tuple[Kind, ...] = ("text",)
     attributes: Condition | None = None
     valid_on: tuple[str, ...] | None = None
+    as_of: tuple[str, ...] | None = None
 
     def admits(
         self,
@@ -72,6 +73,7 @@ class Filter:
             and (self.metadata is None or _contains(metadata, self.metadata))
             and (self.attributes is None or attributes.meets(metadata, self.attributes))
             and (self.valid_on is None or validity.is_valid_on(metadata, self.valid_on))
+            and (self.as_of is None or validity.is_valid_at(metadata, self.as_of))
         )
 
     def narrowed(self, limits: "Filter") -> "Filter":
@@ -93,6 +95,7 @@ class Filter:
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),
             valid_on=_union(self.valid_on, limits.valid_on),
+            as_of=_union(self.as_of, limits.as_of),
         )
 
     @property

@@ -40,6 +40,7 @@ filters = st.builds(
     metadata=st.none() | metadata,
     attributes=st.none() | st.sampled_from(worlds.CONDITIONS),
     valid_on=st.none() | st.sampled_from([worlds.DAYS[:1], worlds.DAYS]),
+    as_of=st.none() | st.just(worlds.INSTANTS),
 )
 queries = st.builds(
     Query,

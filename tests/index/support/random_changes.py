@@ -216,6 +216,7 @@ class Story:
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
             "attributes": lambda: self.random.choice(worlds.CONDITIONS),
             "valid_on": lambda: some(worlds.DAYS),
+            "as_of": lambda: some(worlds.INSTANTS),
             "kinds": lambda: self.random.choice(KINDS),
         }
         names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}
