@@ -1,7 +1,8 @@
 """The request and response bodies of searches."""
 
+from collections.abc import Collection
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     Field,
@@ -21,13 +22,19 @@ from index.model.document import (
     Metadata,
 )
 from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
+from index.model.relations import RelationName
 from index.model.scope import SCOPE_NAMES, ScopeName
+from index.search.related import RELATED_MAX
 from index.text.lexical import base_language
 
 _CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
 _MESSAGES_MAX = 6
 _MESSAGE_CHARACTERS_MAX = 8_000
 _CONTEXT_TOKENS_MAX = 200_000
+
+
+ExpandName: TypeAlias = Literal["neighbours", "relations"]
+ExpandNames = Annotated[tuple[ExpandName, ...], Field(min_length=1, max_length=2)]
 
 
 class FilterBody(Body):
@@ -134,7 +141,11 @@ class SearchBody(Body):
     document_hits_max: Count | None = Field(
         None, description="maximum hits of one document; absent: no limit"
     )
-    expand: bool = Field(False, description="add the previous and the next chunk to a hit's text")
+    expand: bool | ExpandName | ExpandNames = Field(
+        False,
+        description="`neighbours` or true: add the previous and the next chunk to a hit's text; "
+        "`relations`: add the documents that are related to the hit's; a list: both",
+    )
     summaries: bool = Field(
         False,
         description="add the summaries of the document and of the long section to each hit, if any "
@@ -196,7 +207,8 @@ class SearchBody(Body):
             candidates=max(_CANDIDATES_MIN, hits_max),
             language=None if self.language is None else base_language(self.language),
             document_hits_max=self.document_hits_max,
-            expand=self.expand,
+            expand=self.expand is True or "neighbours" in self._expand_names,
+            relations="relations" in self._expand_names,
             summaries=self.summaries,
             metadata=self.metadata,
             postprocessing=self._postprocessing(postprocessors)
@@ -208,6 +220,12 @@ class SearchBody(Body):
             facets=tuple(sorted(set(self.facets))),
             facet_values_max=self.facet_values_max if self.facets else FACET_VALUES_MAX,
         )
+
+    @property
+    def _expand_names(self) -> Collection[ExpandName]:
+        if isinstance(self.expand, bool):
+            return ()
+        return self.expand if isinstance(self.expand, tuple) else (self.expand,)
 
     def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:
         context = self.context
@@ -247,6 +265,19 @@ class HighlightAnswer(Body):
     end: int
 
 
+class RelatedDocumentAnswer(Body):
+    relation: RelationName
+    direction: Literal["outgoing", "incoming"] = Field(
+        description="`outgoing`: the hit's document names this one; `incoming`: this one names it"
+    )
+    document_id: str
+    title: str
+    source: str
+    uri: str
+    language: str
+    tenant: str | None = Field(None, description="as of the hit")
+
+
 class HitAnswer(Body):
     chunk_id: int
     document_id: str
@@ -274,6 +305,11 @@ class HitAnswer(Body):
     )
     highlights: tuple[HighlightAnswer, ...] | None = Field(
         None, description="the first 100 words of the text that match the query; only if requested"
+    )
+    relations: tuple[RelatedDocumentAnswer, ...] | None = Field(
+        None,
+        description=f"the first {RELATED_MAX} related documents that the caller may see and the "
+        "filter admits; only if requested",
     )
     metadata: dict[str, Any] | None = Field(None, description="only if requested")
     explain: ExplainAnswer | None = Field(None, description="only if requested")

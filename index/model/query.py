@@ -141,6 +141,7 @@ class Query:
     boost: what is added to the scores to rank by; None for nothing.
     diversity: how much likeness to better hits counts against a hit, 0 to 1 in thousandths.
     facet_values_max: of each of these fields.
+    relations: whether a hit names the visible documents that are related to its document.
     """
 
     text: str
@@ -162,6 +163,7 @@ class Query:
     facet_values_max: int = FACET_VALUES_MAX
     boost: Boost | None = None
     diversity: float = 0.0
+    relations: bool = False
 
     @property
     def by_legs(self) -> bool:
@@ -176,7 +178,8 @@ class Query:
     @property
     def reads_all_documents(self) -> bool:
         """Whether the answer depends on visible documents that are not among the candidates."""
-        return bool(self.facets or (self.boost is not None and self.boost.replaced))
+        replaces = self.boost is not None and self.boost.replaced
+        return bool(self.facets or self.relations or replaces)
 
     @property
     def reorders(self) -> bool:

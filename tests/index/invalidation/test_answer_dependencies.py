@@ -55,6 +55,7 @@ queries = st.builds(
     language=st.none() | texts,
     document_hits_max=st.none() | st.integers(1, 9),
     expand=st.booleans(),
+    relations=st.booleans(),
     facets=names,
     boost=st.none()
     | st.builds(

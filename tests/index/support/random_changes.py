@@ -163,6 +163,7 @@ class Story:
             diversity=random.choice([0.0, 0.0, 0.0, 0.3, 1.0]),
             facets=self._facets() if self.chance(0.15) else (),
             facet_values_max=random.choice([1, 10]),
+            relations=self.chance(0.15),
         )
 
     def _boost(self) -> Boost:

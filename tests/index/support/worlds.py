@@ -55,6 +55,11 @@ METADATA: Sequence[dict[str, Any]] = [
     {"valid_from": "2025-06-01T12:00:00Z", "valid_to": "2025-06-30T12:00:00.5+00:00"},
     {"replaces": ["d1", "d2", "d3"]},
     {"replaces": "d4"},
+    {
+        "follows": [*(f"d{number}" for number in range(0, 50, 3)), 7],
+        "part_of": "d2",
+        "causes": None,
+    },
 ]
 
 INSTANTS = ("2024-01-01T09:00:00", "2025-06-01T11:59:59", "2025-06-01T12:00:00",
