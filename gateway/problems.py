@@ -5,8 +5,8 @@ also needs a description in `gateway/api/openapi.py`.
 
 Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
-                        QueueFull, QuotaExceeded, Saturated, SourceReserved, TenantFull,
-                        TenantMissing
+                        QueueFull, QuotaExceeded, Saturated, SourceReserved, SubjectSuspended,
+                        TenantFull, TenantMissing
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the deadline of the request has passed
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -35,6 +35,7 @@ from index.errors import (
     QuotaExceeded,
     Saturated,
     SourceReserved,
+    SubjectSuspended,
     TenantFull,
     TenantMissing,
 )
@@ -258,7 +259,14 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return error
         case DatabaseUnavailable() | EmbeddingUnavailable() | DocumentContended() | QueueFull():
             return _unavailable(error, request_id)
-        case PayloadTooLarge() | Saturated() | GroupHeld() | SourceReserved() | TenantFull():
+        case (
+            GroupHeld()
+            | PayloadTooLarge()
+            | Saturated()
+            | SourceReserved()
+            | SubjectSuspended()
+            | TenantFull()
+        ):
             return _refused(error)
         case QuotaExceeded():
             return quota_exceeded(error.excess, str(error))
@@ -280,9 +288,11 @@ def from_exception(error: Exception, request_id: str) -> Problem:
 
 
 def _refused(
-    error: PayloadTooLarge | Saturated | GroupHeld | SourceReserved | TenantFull,
+    error: GroupHeld | PayloadTooLarge | Saturated | SourceReserved | SubjectSuspended | TenantFull,
 ) -> Problem:
     match error:
+        case GroupHeld() | SubjectSuspended():
+            return conflict("subject", str(error))
         case PayloadTooLarge():
             return too_large(error.bytes_max)
         case Saturated():
@@ -291,8 +301,6 @@ def _refused(
                 if error.by_itself
                 else overloaded()
             )
-        case GroupHeld():
-            return conflict("subject", str(error))
         case SourceReserved():
             return conflict("source", str(error))
         case TenantFull():

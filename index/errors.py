@@ -13,11 +13,13 @@ IndexStoreError
 ├── PayloadTooLarge        the payload of a job exceeds the limit
 ├── PgvectorRefused        the server's pgvector is missing or too old
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
+├── ProvisioningRefused    a user or group can't be as the identity provider asks
 ├── QueueFull              too many jobs of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
 ├── Saturated              a shared resource is in use, and the wait has ended
 ├── SourceReserved         a source reading or a vector store writes the source's documents
+├── SubjectSuspended       the identity provider has deactivated or deleted the subject's user
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
@@ -26,6 +28,7 @@ IndexStoreError
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Literal
 
 from index.model.quota import Excess
 
@@ -125,6 +128,19 @@ class PoolerRefused(IndexStoreError):
     """The pooler before PostgreSQL is misconfigured; the message says what to do."""
 
 
+class ProvisioningRefused(IndexStoreError):
+    """Nothing was changed: a user or group can't be as the identity provider asks.
+
+    scim_type: the reason as RFC 7644, section 3.12 names it.
+    """
+
+    def __init__(
+        self, scim_type: Literal["uniqueness", "invalidValue", "tooMany"], detail: str
+    ) -> None:
+        super().__init__(detail)
+        self.scim_type = scim_type
+
+
 class QueueFull(IndexStoreError):
     """Nothing was queued; a later retry may succeed."""
 
@@ -169,6 +185,16 @@ class SourceReserved(IndexStoreError):
             "vector store. Choose another source."
         )
         self.source = source
+
+
+class SubjectSuspended(IndexStoreError):
+    """No key or token was created: the identity provider has ended the subject's user."""
+
+    def __init__(self, subject: str) -> None:
+        super().__init__(
+            f"The identity provider has deactivated, deleted or renamed the user of {subject}. "
+            "Activate the user there first."
+        )
 
 
 class TenantFull(IndexStoreError):

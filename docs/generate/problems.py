@@ -19,6 +19,7 @@ from index.errors import (
     PayloadTooLarge,
     QueueFull,
     QuotaExceeded,
+    SubjectSuspended,
     TenantFull,
     TenantMissing,
 )
@@ -38,6 +39,7 @@ _EXCEPTIONS = (
     QueueFull("…", 1),
     QuotaExceeded(Excess("documents", 1, 1, 1)),
     RuntimeError(),
+    SubjectSuspended("…"),
     TenantFull("…", 1, "…"),
     TenantMissing("…"),
     TimeoutError(),
@@ -70,7 +72,8 @@ def page() -> str:
         '\n "status": 422, "detail": "Correct top_k.",\n "errors": [{"field": "top_k", '
         '"detail": "Input should be greater than or equal to 1"}]}\n```',
         "The calls of OpenAI's API (`/v1/vector_stores`, `/v1/files`) answer with OpenAI's error "
-        "object instead; its `code` is the last part of the type.",
+        "object instead; its `code` is the last part of the type.\n"
+        "The calls of SCIM (`/scim/v2`) answer with the error of RFC 7644, section 3.12.",
         NOTE.format(source="`gateway/problems.py`"),
         table(("type", "status", "title"), rows),
     )

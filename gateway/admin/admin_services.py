@@ -12,11 +12,13 @@ from gateway.stores import Stores
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.jobs.job_queue import JobQueue
+from index.tenants.group_provisioning import GroupProvisioning
 from index.tenants.principals import PrincipalStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.search_statistics import SearchStatisticsStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
+from index.tenants.user_provisioning import UserProvisioning
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class AdminServices:
     store: RedisStore
     tenants: TenantStore
     principals: PrincipalStore
+    users: UserProvisioning
+    provisioned_groups: GroupProvisioning
     jobs: JobQueue
     usage: UsageStore
     usage_meter: UsageMeter
@@ -53,6 +57,8 @@ def build(
         store=store,
         tenants=stores.tenants,
         principals=stores.principals,
+        users=UserProvisioning(stores.database),
+        provisioned_groups=GroupProvisioning(stores.database),
         jobs=stores.jobs,
         usage=stores.usage,
         usage_meter=usage_meter,

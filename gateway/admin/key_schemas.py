@@ -13,7 +13,7 @@ from index.model.scope import SCOPE_NAMES, ScopeName
 _DAY_S = 86_400
 
 Groups = Annotated[tuple[Owner, ...], Field(max_length=256)]
-Roles = Annotated[tuple[Role, ...], Field(min_length=1, max_length=4)]
+Roles = Annotated[tuple[Role, ...], Field(min_length=1, max_length=5)]
 Scopes = Annotated[tuple[ScopeName, ...], Field(min_length=1, max_length=4)]
 
 
@@ -26,7 +26,8 @@ class KeyBody(Body):
     groups: Groups = ()
     roles: tuple[Role, ...] = Field(
         ("reader", "writer"),
-        description="`publisher`, beside writer or admin, may write documents that are public",
+        description="`publisher`, beside writer or admin, may write documents that are public; "
+        "`provisioner` may manage users and groups by SCIM, and nothing else",
     )
     scopes: Scopes = Field(SCOPE_NAMES, description="the scopes that its requests may see")
     expires_at: Instant | None = None

@@ -185,7 +185,7 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     if route.is_generated:
         statuses |= {402, 501, 502}
     if route.render is not problems.render:
-        statuses = statuses - {422} | {400}  # OpenAI's API answers 400
+        statuses = statuses - {422} | {400}  # OpenAI's API and SCIM answer 400
     return sorted(statuses)
 
 
@@ -193,7 +193,7 @@ def _error(route: ApiRoute[Any], status: int) -> dict[str, Any]:
     """An error response: a problem document, the route's own error body, or either."""
     media_types = _content(None, "application/problem+json", ref="Problem")["content"]
     if route.error is not None:
-        own_media_types = _content(route.error, "application/json")["content"]
+        own_media_types = _content(route.error, route.error_type)["content"]
         media_types = own_media_types | (media_types if route.render is problems.render else {})
     response: dict[str, Any] = {"description": _ERROR_DESCRIPTIONS[status], "content": media_types}
     if status in _HEADERS:

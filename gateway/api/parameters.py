@@ -29,6 +29,7 @@ IN_PATH: Mapping[str, Schema] = {
     "key_id": _NAME,
     "name": schemas.GATE.json_schema(),
     "question_id": _ANY,
+    "resource_id": _ANY,
     "source": _SOURCE,
     "subject": _NAME,
     "subscription_id": SUBSCRIPTION_ID.json_schema(),

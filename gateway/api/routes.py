@@ -15,6 +15,7 @@ from gateway.api import (
     openapi,
     parameters,
     rag_routes,
+    scim_routes,
     subscription_routes,
     vector_store_routes,
 )
@@ -345,6 +346,7 @@ ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.mcp, _MCP),
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin_routes.ROUTES),
+    *_in_room(lambda services: services.admin, scim_routes.ROUTES),
     *_in_room(lambda services: services.vector_stores, vector_store_routes.ROUTES),
     *_in_room(lambda services: services.answer, rag_routes.ANSWER),
     *_in_room(lambda services: services.subscriptions, subscription_routes.ROUTES),

@@ -27,12 +27,14 @@ from index.model.scope import PUBLIC
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
 
-Role: TypeAlias = Literal["reader", "writer", "admin", "publisher"]
+Role: TypeAlias = Literal["reader", "writer", "admin", "publisher", "provisioner"]
 ROLES: tuple[Role, ...] = get_args(Role)
-# A role includes those before it, `publisher` none. The operator administers and reads nothing.
+# A role includes those before it, `publisher` none; `admin` includes `provisioner`. The operator
+# administers and reads nothing.
 SUFFICIENT: Mapping[str, frozenset[str]] = {
     **{role: frozenset(ROLES[number:3]) for number, role in enumerate(ROLES[:3])},
     "publisher": frozenset({"publisher"}),
+    "provisioner": frozenset({"provisioner", "admin"}),
 }
 _PRINCIPALS_MAX = 10_000  # principals; about 10 MB
 _HISTORY_AGE_S_MAX = 1.0  # since the history was read, for `may_confirm_at`; a starting value

@@ -34,7 +34,9 @@ def create_key(
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(help="Role: reader, writer, admin or publisher; repeat for more."),
+        typer.Option(
+            help="Role: reader, writer, admin, publisher or provisioner; repeat for more."
+        ),
     ] = None,
     scope: Annotated[
         list[str] | None,

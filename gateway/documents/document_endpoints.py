@@ -42,6 +42,7 @@ from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
 from index.model.document import Document
 from index.model.query import Filter
+from index.model.relations import relations_of
 from index.model.write_order import ACCESS
 from index.tenants.principals import Principal
 from ingest.write.revision import Revise, Written
@@ -235,6 +236,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "language": document.language,
         "tags": document.tags,
         "metadata": dict(document.metadata),
+        "relates_to": relations_of(document.metadata) or None,
         "owner": document.owner,
         "readers": document.readers,
         "chunker": document.chunker,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from gateway.schemas import Body
 from index.model.document import (
@@ -20,6 +20,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from index.model.relations import NO_RELATIONS, RelatesTo, RelationName, with_relations
 from ingest.write.write_warning import WarningCode
 
 
@@ -36,6 +37,9 @@ class DocumentBody(Body):
     language: Language | None = None
     tags: Tags = ()
     metadata: Metadata = Field(default_factory=dict)
+    relates_to: RelatesTo | None = Field(
+        None, description="documents of the tenant that it names; kept in its metadata"
+    )
     owner: Owner | None = None
     readers: Readers | None = None
     chunker: ChunkerName | None = Field(
@@ -56,6 +60,21 @@ class DocumentBody(Body):
             raise ValueError("must not be blank")
         return text
 
+    @field_validator("relates_to")
+    @classmethod
+    def _agrees_with_metadata(
+        cls, relates_to: RelatesTo | None, info: ValidationInfo
+    ) -> RelatesTo | None:
+        if relates_to is not None and "metadata" in info.data:
+            with_relations(info.data["metadata"], relates_to)
+        return relates_to
+
+    @property
+    def stored_metadata(self) -> dict[str, Any]:
+        """The metadata with the relations."""
+        relates_to = self.relates_to or NO_RELATIONS
+        return with_relations(self.metadata, relates_to)
+
 
 class DocumentSummary(Body):
     document_id: str
@@ -65,6 +84,11 @@ class DocumentSummary(Body):
     language: str
     tags: tuple[str, ...]
     metadata: dict[str, Any]
+    relates_to: dict[RelationName, list[str]] | None = Field(
+        None,
+        description="what its metadata says of other documents; absent: nothing",
+        exclude_if=lambda relates_to: relates_to is None,
+    )
     owner: str | None
     readers: tuple[str, ...]
     chunker: str

@@ -48,7 +48,7 @@ def build_update(
             or language_detection.detect_surely(body.text)
             or default_language,
             tags=body.tags,
-            metadata=body.metadata,
+            metadata=body.stored_metadata,
             owner=stored.owner if stored else caller.principal.subject,
             readers=stored.readers if stored else (),
             chunker=body.chunker or (stored.chunker if stored else chunking_config.DEFAULT),

@@ -45,6 +45,7 @@ class ApiRoute(Generic[RoomServices]):
     empty_status:   the status of a response without a body, where the route may give none.
     parameters:     query parameters by name.
     render:         turns an exception into a response. error: its model, if not a problem document.
+    error_type:     the media type of that model.
     is_generated:   a language model writes the response, under a deadline of its own.
     body_bytes_max: the limit on the request body under the given settings.
     checks_origin:  web pages may call the route from allowed origins only.
@@ -72,6 +73,7 @@ class ApiRoute(Generic[RoomServices]):
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     render: Callable[[Request, Exception], Awaitable[Response]] = problems.render
     error: type[BaseModel] | None = None
+    error_type: str = "application/json"
     empty_status: int | None = None
     is_generated: bool = False
     body_bytes_max: Callable[[Settings], int] = search_body_limit

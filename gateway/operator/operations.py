@@ -31,7 +31,7 @@ from index.documents.partitions import Partitions
 from index.documents.source_origins import SourceOrigins
 from index.embedders import index_version
 from index.embedders.embedding_migration import EmbeddingMigration
-from index.errors import TenantMissing
+from index.errors import SubjectSuspended, TenantMissing
 from index.jobs.job_queue import JobQueue
 from index.model import scope
 from index.model.audit_actor import OPERATOR, SYSTEM, ActingPrincipal, acting_as
@@ -154,7 +154,11 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
     )
     assert body.tenant is not None
     async with open_database(settings) as database:
-        if not await PrincipalStore(database).create(body.tenant, record):
+        try:
+            is_created = await PrincipalStore(database).create(body.tenant, record)
+        except SubjectSuspended as suspended:
+            raise CommandError(str(suspended)) from None
+        if not is_created:
             raise CommandError(
                 f"there is no tenant {body.tenant}: run `nearhit tenant create {body.tenant}`"
             )

@@ -12,6 +12,7 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from index.model.query import Query
 from index.model.scope import Scope
 from index.search.hits import Hit
+from index.search.related import RelatedDocument
 from index.search.searcher import Searcher, SearchResult
 from ingest.billing_context import bill_to
 
@@ -138,6 +139,19 @@ def _postprocessed(
     return body
 
 
+def _related(document: RelatedDocument, tenant: str) -> dict[str, Any]:
+    fields = {
+        "relation": document.relation,
+        "direction": document.direction,
+        "document_id": document.document_id,
+        "title": document.title,
+        "source": document.source,
+        "uri": document.uri,
+        "language": document.language,
+    }
+    return fields if document.tenant == tenant else {**fields, "tenant": document.tenant}
+
+
 def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
     """tenant: of the scope; a hit names its own only if that is another one."""
     fields: dict[str, Any] = {
@@ -161,6 +175,8 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
         fields["summaries"] = hit.summaries
     if query.highlights:
         fields["highlights"] = hit.highlights
+    if query.relations:
+        fields["relations"] = [_related(document, tenant) for document in hit.related]
     if query.metadata:
         fields["metadata"] = hit.metadata
     if query.explain:

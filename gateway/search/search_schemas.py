@@ -1,7 +1,8 @@
 """The request and response bodies of searches."""
 
+from collections.abc import Collection
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     Field,
@@ -14,20 +15,27 @@ from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
 from gateway.search.boost_schemas import BoostAnswer, BoostBody
 from gateway.search.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
 from gateway.search.filter_schemas import Filters
+from index.model import validity
 from index.model.chunk_kind import Kind
 from index.model.document import (
     Language,
     Metadata,
 )
 from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
+from index.model.relations import RelationName
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text import long_queries
+from index.search.related import RELATED_MAX
 from index.text.lexical import base_language
 
 _CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
 _MESSAGES_MAX = 6
 _MESSAGE_CHARACTERS_MAX = 8_000
 _CONTEXT_TOKENS_MAX = 200_000
+
+
+ExpandName: TypeAlias = Literal["neighbours", "relations"]
+ExpandNames = Annotated[tuple[ExpandName, ...], Field(min_length=1, max_length=2)]
 
 
 class FilterBody(Body):
@@ -51,6 +59,11 @@ class FilterBody(Body):
         description="day on which the document is valid, from `valid_from` to `valid_to` of its "
         "metadata; a missing one is no bound",
     )
+    as_of: Instant | None = Field(
+        None,
+        description="instant at which the document is valid, to the second; a bound with a time of "
+        "UTC counts to the second, any other one as a whole day",
+    )
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
         ("text",), description="whether hits are chunks of the text, summaries, or both"
     )
@@ -67,6 +80,7 @@ class FilterBody(Body):
             metadata=dict(self.metadata) if self.metadata else None,
             attributes=None if self.attributes is None else self.attributes.condition(),
             valid_on=None if self.valid_on is None else (self.valid_on.isoformat(),),
+            as_of=None if self.as_of is None else (validity.instant_text(self.as_of),),
             kinds=tuple(sorted(set(self.kinds))),
         )
 
@@ -130,7 +144,11 @@ class SearchBody(Body):
     document_hits_max: Count | None = Field(
         None, description="maximum hits of one document; absent: no limit"
     )
-    expand: bool = Field(False, description="add the previous and the next chunk to a hit's text")
+    expand: bool | ExpandName | ExpandNames = Field(
+        False,
+        description="`neighbours` or true: add the previous and the next chunk to a hit's text; "
+        "`relations`: add the documents that are related to the hit's; a list: both",
+    )
     summaries: bool = Field(
         False,
         description="add the summaries of the document and of the long section to each hit, if any "
@@ -192,7 +210,8 @@ class SearchBody(Body):
             candidates=max(_CANDIDATES_MIN, hits_max),
             language=None if self.language is None else base_language(self.language),
             document_hits_max=self.document_hits_max,
-            expand=self.expand,
+            expand=self.expand is True or "neighbours" in self._expand_names,
+            relations="relations" in self._expand_names,
             summaries=self.summaries,
             metadata=self.metadata,
             postprocessing=self._postprocessing(postprocessors)
@@ -204,6 +223,12 @@ class SearchBody(Body):
             facets=tuple(sorted(set(self.facets))),
             facet_values_max=self.facet_values_max if self.facets else FACET_VALUES_MAX,
         )
+
+    @property
+    def _expand_names(self) -> Collection[ExpandName]:
+        if isinstance(self.expand, bool):
+            return ()
+        return self.expand if isinstance(self.expand, tuple) else (self.expand,)
 
     def _postprocessing(self, postprocessors: PostprocessorNames) -> Postprocessing:
         context = self.context
@@ -243,6 +268,19 @@ class HighlightAnswer(Body):
     end: int
 
 
+class RelatedDocumentAnswer(Body):
+    relation: RelationName
+    direction: Literal["outgoing", "incoming"] = Field(
+        description="`outgoing`: the hit's document names this one; `incoming`: this one names it"
+    )
+    document_id: str
+    title: str
+    source: str
+    uri: str
+    language: str
+    tenant: str | None = Field(None, description="as of the hit")
+
+
 class HitAnswer(Body):
     chunk_id: int
     document_id: str
@@ -270,6 +308,11 @@ class HitAnswer(Body):
     )
     highlights: tuple[HighlightAnswer, ...] | None = Field(
         None, description="the first 100 words of the text that match the query; only if requested"
+    )
+    relations: tuple[RelatedDocumentAnswer, ...] | None = Field(
+        None,
+        description=f"the first {RELATED_MAX} related documents that the caller may see and the "
+        "filter admits; only if requested",
     )
     metadata: dict[str, Any] | None = Field(None, description="only if requested")
     explain: ExplainAnswer | None = Field(None, description="only if requested")

@@ -1,4 +1,4 @@
-"""Web tokens (JWT) of an identity provider."""
+"""Web tokens (JWT) of an identity provider, and users that it provisions."""
 
 from typing import Literal
 
@@ -61,4 +61,9 @@ class WebTokenSettings(BaseSettings):
         False,
         description="whether the claims of groups and roles may be a space-separated string, as "
         "OAuth's `scope` is; otherwise they must be a list of strings",
+    )
+    scim_subject: Literal["userName", "externalId"] = Field(
+        "userName",
+        description="attribute of a user provisioned by SCIM that names its subject; it must be "
+        "what the subject's claim of web tokens holds",
     )

@@ -128,8 +128,9 @@ class ReverseIndex:
         ):
             is_invalid[postings.rows(numbers, turns)] = True
         counts = table["reads_all_documents"] & is_concerned
-        if changes.outdated:
-            # Nothing tells what a document was before it changed or was removed.
+        if changes.outdated or changes.repositioned:
+            # Nothing tells what a document was before it changed or was removed. The `uri` of a
+            # related document changes as a chunk is repositioned.
             is_invalid |= counts
         visible_chunks = VisibleChunks(self._audiences.all(), changes.partition)
         for chunk, is_reached in self._reached(changes.changed_chunks, table, turns):

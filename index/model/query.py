@@ -29,7 +29,7 @@ class Filter:
     The collections are sorted and without duplicates. `updated_after` is inclusive,
     `updated_before` exclusive. A document meets `metadata` if it contains all of it (PostgreSQL's
     `@>`); `attributes` are conditions on the document's metadata. A document meets `valid_on` if it
-    is valid on all of these days.
+    is valid on all of these days, and `as_of` if it is valid at all of these instants.
     """
 
     sources: tuple[str, ...] | None = None
@@ -43,6 +43,7 @@ class Filter:
     kinds: tuple[Kind, ...] = ("text",)
     attributes: Condition | None = None
     valid_on: tuple[str, ...] | None = None
+    as_of: tuple[str, ...] | None = None
 
     def admits(
         self,
@@ -72,6 +73,7 @@ class Filter:
             and (self.metadata is None or _contains(metadata, self.metadata))
             and (self.attributes is None or attributes.meets(metadata, self.attributes))
             and (self.valid_on is None or validity.is_valid_on(metadata, self.valid_on))
+            and (self.as_of is None or validity.is_valid_at(metadata, self.as_of))
         )
 
     def narrowed(self, limits: "Filter") -> "Filter":
@@ -93,6 +95,7 @@ class Filter:
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),
             valid_on=_union(self.valid_on, limits.valid_on),
+            as_of=_union(self.as_of, limits.as_of),
         )
 
     @property
@@ -138,6 +141,7 @@ class Query:
     boost: what is added to the scores to rank by; None for nothing.
     diversity: how much likeness to better hits counts against a hit, 0 to 1 in thousandths.
     facet_values_max: of each of these fields.
+    relations: whether a hit names the visible documents that are related to its document.
     """
 
     text: str
@@ -159,6 +163,7 @@ class Query:
     facet_values_max: int = FACET_VALUES_MAX
     boost: Boost | None = None
     diversity: float = 0.0
+    relations: bool = False
 
     @property
     def by_legs(self) -> bool:
@@ -173,7 +178,8 @@ class Query:
     @property
     def reads_all_documents(self) -> bool:
         """Whether the answer depends on visible documents that are not among the candidates."""
-        return bool(self.facets or (self.boost is not None and self.boost.replaced))
+        replaces = self.boost is not None and self.boost.replaced
+        return bool(self.facets or self.relations or replaces)
 
     @property
     def reorders(self) -> bool:

@@ -208,6 +208,13 @@ SIGNATURES: Mapping[str, Signature] = {
             with time zone, timestamp with time zone, text[], jsonb, boolean,
             boolean, bigint[] -> document_key bigint
         """,
+        "search_relations.related": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, bigint[], text[], integer -> document_key bigint, relation
+            text, direction text, tenant text, document_id text, title text, source
+            text, uri text, language text
+        """,
         "search_documents.get_of": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp
             with time zone, timestamp with time zone, text[], jsonb, text, boolean,

@@ -16,6 +16,7 @@ from index.model.scope import ScopeName
 from index.postgres.session import Row
 from index.search.boosting import Boosts
 from index.search.fusion import FusedChunk
+from index.search.related import RelatedDocument
 from index.text.highlights import Highlight
 
 
@@ -37,6 +38,7 @@ class Hit:
                unless the request asks for them.
     scope_name: see `Scope.name_of`.
     highlights: of the query's words in `text`; empty unless the request asks for them.
+    related: documents that are related to the hit's; empty unless the request asks for them.
     boosts: what was added to the score to rank by; None unless the request asks for an explanation.
     """
 
@@ -58,6 +60,7 @@ class Hit:
     summaries: tuple[HitSummary, ...]
     metadata: Mapping[str, Any] = field(hash=False)
     highlights: tuple[Highlight, ...] = ()
+    related: tuple[RelatedDocument, ...] = ()
     boosts: Boosts | None = None
 
     @property

@@ -221,13 +221,15 @@ def _to_result(
 
 
 def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
-    """The hit with what its chunk alone tells, if the query asks for it."""
+    """The hit with what its chunk or its document alone tells, if the query asks for it."""
+    row = results.rows[hit.chunk_id]
     if query.highlights:
         found = highlights.find(hit.text, hit.language, results.query_terms)
         hit = replace(hit, highlights=found)
     if query.explain and query.boost is not None:
-        row, replaced = results.rows[hit.chunk_id], results.extras.replaced
-        hit = replace(hit, boosts=boosting.boosts(query.boost, row, replaced))
+        hit = replace(hit, boosts=boosting.boosts(query.boost, row, results.extras.replaced))
+    if query.relations:
+        hit = replace(hit, related=results.extras.related.get(row["document_key"], ()))
     return hit
 
 

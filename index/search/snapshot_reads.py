@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from index.search import facets
+from index.search import facets, related
 from index.search.facets import Facets, SearchStatements
+from index.search.related import RelatedDocument
 from index.search.search_pass import PassResult, PreparedSearch
 from index.search.visibility_args import filter_args
 
@@ -20,11 +21,14 @@ class SnapshotReads:
     those of another embedding space.
     replaced: keys of the documents of the results that a visible document replaces, if the query
     ranks these lower.
+    related: by the key of a document of the results, what is related to it, if the query asks for
+    that.
     """
 
     facets: Facets | None = None
     vectors: Mapping[int, NDArray[np.float16]] = field(default_factory=dict)
     replaced: frozenset[int] = frozenset()
+    related: Mapping[int, tuple[RelatedDocument, ...]] = field(default_factory=dict)
 
 
 NOTHING = SnapshotReads()
@@ -41,7 +45,14 @@ async def read(
         replaced=await _replaced(statements, prepared, results)
         if query.boost is not None and query.boost.replaced
         else frozenset(),
+        related=await related.read(statements, scope, query, _document_keys(results))
+        if query.relations
+        else {},
     )
+
+
+def _document_keys(results: Sequence[PassResult]) -> set[int]:
+    return {row["document_key"] for result in results for row in result.hit_rows}
 
 
 async def _replaced(
@@ -52,7 +63,7 @@ async def _replaced(
         *filter_args(prepared.scope, prepared.query.filter),
         True,
         prepared.scope.public,
-        sorted({row["document_key"] for result in results for row in result.hit_rows}),
+        sorted(_document_keys(results)),
     )
     return frozenset(row["document_key"] for row in rows)
 

@@ -1,12 +1,16 @@
 -- name: lock
--- $1 tenant, $2 keys and tokens: those that are not revoked; no one can revoke them before the
--- transaction ends.
-SELECT key_id FROM keys WHERE tenant = $1 AND key_id = ANY ($2::text[]) AND revoked_at IS NULL
+-- $1 tenant, $2 keys and tokens: those that are not revoked; no one can revoke them, or take a group from
+-- them, before the transaction ends.
+SELECT key_id, groups FROM keys WHERE tenant = $1 AND key_id = ANY ($2::text[]) AND revoked_at IS NULL
 ORDER BY key_id FOR SHARE;
 
 -- name: parent
--- $1 tenant, $2 key or token: what its tokens inherit, which never changes.
-SELECT ancestor_key_ids, groups, allowed_groups FROM keys WHERE tenant = $1 AND key_id = $2;
+-- $1 tenant, $2 key or token: what its tokens inherit and never changes.
+SELECT ancestor_key_ids, allowed_groups FROM keys WHERE tenant = $1 AND key_id = $2;
+
+-- name: is_suspended
+-- $1 tenant, $2 subject.
+SELECT true FROM suspended_subjects WHERE tenant = $1 AND subject = $2;
 
 -- name: create
 -- $1 tenant, then the key.
@@ -91,7 +95,7 @@ WHERE is_token AND least(expires_at, revoked_at) < $1;
 
 -- fragment: holder
 -- A token works only while every key and token among its ancestors exists and is not revoked. expires_at
--- is the earliest of them all.
+-- is the earliest of them all. No credential of a suspended subject works.
 SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
@@ -118,8 +122,11 @@ JOIN LATERAL (
     WHERE ancestors.key_id = ANY (keys.ancestor_key_ids) AND ancestors.tenant = keys.tenant
 ) AS chain ON chain.is_live
 JOIN tenants ON tenants.tenant = keys.tenant AND NOT tenants.is_being_deleted
+    AND NOT EXISTS (
+        SELECT FROM suspended_subjects
+        WHERE suspended_subjects.tenant = keys.tenant AND suspended_subjects.subject = keys.subject
+    )
 JOIN tenants AS everyone ON everyone.tenant = 'public'
-
 -- name: holder
 -- $1 digest of the key: its holder, groups and revisions.
 :holder WHERE keys.digest = $1 AND keys.revoked_at IS NULL;
@@ -154,7 +161,8 @@ ORDER BY is_token, key_id LIMIT $4;
 SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY group_id;
 
 -- name: bearer
--- $1 tenant, $2 subject, $3 groups of a web token: all groups of the subject, and the revisions.
+-- $1 tenant, $2 subject, $3 groups of a web token: all groups of the subject, and the revisions; no row if
+-- the subject is suspended.
 SELECT
     tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
     tenants.max_staleness_ms, tenants.questions_kept_days > 0 AS records_questions,
@@ -167,4 +175,5 @@ SELECT
         ORDER BY 1
     ) AS groups
 FROM tenants JOIN tenants AS everyone ON everyone.tenant = 'public'
-WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.is_being_deleted;
+WHERE tenants.tenant = $1 AND $1 <> 'public' AND NOT tenants.is_being_deleted
+  AND NOT EXISTS (SELECT FROM suspended_subjects WHERE tenant = $1 AND subject = $2);

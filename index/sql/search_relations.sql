@@ -28,3 +28,73 @@ CROSS JOIN LATERAL (
 JOIN replacing ON replacing.tenant = documents.tenant
     AND replacing.document_key <> documents.document_key
     AND replacing.replaces ? documents.document_id;
+
+-- fragment: naming_fields
+SELECT document_key, tenant, document_id, title, source, uri, language, metadata
+
+-- name: related
+-- $1 to $14 as in search.sql, $15 documents, $16 relations, in their order, $17 the most related documents of
+-- each: the visible documents that these name in their metadata, and those that name them. A document
+-- without chunks is related to none, as above. Only a document of the same tenant can be named.
+WITH admitted AS MATERIALIZED (:admitted),
+chosen AS MATERIALIZED (
+    SELECT documents.*
+    FROM unnest($15::bigint[]) AS chosen (chosen_key)
+    CROSS JOIN LATERAL (
+        SELECT document_key, tenant, document_id FROM documents
+        WHERE documents.document_key = chosen_key
+          AND ((tenant = $1 AND :is_admitted)
+               OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
+        OFFSET 0
+    ) AS documents
+),
+naming AS MATERIALIZED (
+    :naming_fields FROM documents
+    WHERE :is_own AND chunks > 0 AND metadata ?| $16::text[] AND :passes_filter
+    UNION ALL
+    :naming_fields FROM documents
+    WHERE :includes_others AND tenant <> $1 AND 'public' = ANY (readers) AND chunks > 0
+      AND metadata ?| $16 AND :passes_filter AND NOT :is_of_deleted_tenant
+),
+named AS MATERIALIZED (
+    SELECT naming.*, relation, position, item #>> '{}' AS named_id
+    FROM naming
+    CROSS JOIN LATERAL unnest($16) WITH ORDINALITY AS relations (relation, position)
+    CROSS JOIN LATERAL jsonb_array_elements(
+        CASE jsonb_typeof(metadata -> relation)
+            WHEN 'array' THEN metadata -> relation
+            ELSE jsonb_build_array(metadata -> relation)
+        END
+    ) AS items (item)
+    WHERE jsonb_typeof(item) = 'string'
+),
+outgoing AS (
+    SELECT
+        named.document_key, relation, position, 'outgoing' AS direction, others.tenant, others.document_id,
+        others.title, others.source, others.uri, others.language
+    FROM named JOIN chosen USING (document_key)
+    CROSS JOIN LATERAL (
+        SELECT document_key, tenant, document_id, title, source, uri, language FROM documents
+        WHERE documents.tenant = named.tenant AND documents.document_id = named.named_id AND chunks > 0
+          AND ((tenant = $1 AND $13 AND :is_admitted)
+               OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
+          AND :passes_filter
+        OFFSET 0
+    ) AS others
+    WHERE others.document_key <> named.document_key
+),
+incoming AS (
+    SELECT
+        chosen.document_key, relation, position, 'incoming' AS direction, named.tenant, named.document_id,
+        title, source, uri, language
+    FROM named JOIN chosen ON chosen.tenant = named.tenant AND chosen.document_id = named.named_id
+    WHERE chosen.document_key <> named.document_key
+),
+ranked AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY document_key ORDER BY position, direction DESC, document_id COLLATE "C"
+    ) AS rank
+    FROM (SELECT * FROM outgoing UNION SELECT * FROM incoming) AS found
+)
+SELECT document_key, relation, direction, tenant, document_id, title, source, uri, language
+FROM ranked WHERE rank <= $17::integer ORDER BY document_key, rank;

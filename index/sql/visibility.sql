@@ -3,8 +3,9 @@
 -- Parameters: $1 tenant, $2 grants, $3 grants that count only for documents of other owners, $4 the
 -- caller's owner token, $5 sources, $6 tags of which a document has one, $7 tags of which it has all,
 -- $8 languages, $9 updated at or after, $10 updated before, $11 documents to leave out, $12 metadata:
--- `held`, which the metadata contains, `path`, which matches it with the given `variables`, and
--- `valid_on`, the first and the last day on which the document is valid.
+-- `held`, which the metadata contains, `path`, which matches it with the given `variables`, `valid_on`, the
+-- first and the last day on which the document is valid, and `as_of`, the same of instants, with the pattern
+-- of a bound that is an instant: see index/model/validity.py.
 
 -- fragment: is_admitted
 -- The caller may read this document of its tenant.
@@ -43,6 +44,33 @@ AND (
                     substring(
                         metadata ->> 'valid_to' FROM '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
                     ) COLLATE "C" >= ($12::jsonb -> 'valid_on' ->> 1),
+                    true
+                )
+            )
+        )
+        AND (
+            NOT $12::jsonb ? 'as_of'
+            OR (
+                coalesce(
+                    CASE
+                        WHEN metadata ->> 'valid_from' ~ ($12::jsonb -> 'as_of' ->> 2)
+                            THEN left(metadata ->> 'valid_from', 19) COLLATE "C"
+                                <= ($12::jsonb -> 'as_of' ->> 0)
+                        ELSE substring(
+                            metadata ->> 'valid_from' FROM '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+                        ) COLLATE "C" <= left($12::jsonb -> 'as_of' ->> 0, 10)
+                    END,
+                    true
+                )
+                AND coalesce(
+                    CASE
+                        WHEN metadata ->> 'valid_to' ~ ($12::jsonb -> 'as_of' ->> 2)
+                            THEN left(metadata ->> 'valid_to', 19) COLLATE "C"
+                                >= ($12::jsonb -> 'as_of' ->> 1)
+                        ELSE substring(
+                            metadata ->> 'valid_to' FROM '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+                        ) COLLATE "C" >= left($12::jsonb -> 'as_of' ->> 1, 10)
+                    END,
                     true
                 )
             )

@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from index.audit import audit_log
+from index.errors import SubjectSuspended
 from index.model.query import Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
 from index.postgres.database import Database
@@ -132,8 +133,13 @@ class PrincipalStore:
         self._shares_public = shares_public
 
     async def create(self, tenant: str, key: NewKey) -> bool:
-        """False if there is no such tenant, or the token's parent is no longer live."""
+        """False if there is no such tenant, or the token's parent is no longer live.
+
+        Raises `SubjectSuspended`.
+        """
         async with self._database.transaction() as session:
+            if await session.row("principals.is_suspended", tenant, key.subject) is not None:
+                raise SubjectSuspended(key.subject)
             groups, groups_only = key.groups, key.groups_only
             lineage: list[str] = []
             if key.made_with is not None:
@@ -141,9 +147,10 @@ class PrincipalStore:
                 if parent is None:
                     return False
                 lineage = [*parent["ancestor_key_ids"], key.made_with]
-                if len(await session.rows("principals.lock", tenant, lineage)) < len(lineage):
+                locked = await session.rows("principals.lock", tenant, lineage)
+                if len(locked) < len(lineage):
                     return False
-                groups = parent["groups"]
+                groups = next(row["groups"] for row in locked if row["key_id"] == key.made_with)
                 groups_only = parent["allowed_groups"] if groups_only is None else groups_only
             row = await session.row(
                 "principals.create",

@@ -8,7 +8,7 @@ from ingest.sources.source import RefusedItem
 
 DEPTH_MAX = 8  # of objects within a record; a starting value
 # Objects whose values are metadata: the second and third are LangChain's and LlamaIndex's names.
-_METADATA_NAMES = frozenset({"metadata", "cmetadata", "metadata_"})
+_METADATA_NAMES = frozenset({"metadata", "cmetadata", "metadata_", "relates_to"})
 
 Values: TypeAlias = Mapping[str, object]  # by name, as JSON has them
 

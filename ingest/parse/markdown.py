@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pydantic import ValidationError
 
+from index.model.relations import RelatesTo, with_relations
 from ingest.parse import safe_yaml
 
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
@@ -62,7 +64,8 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Split a text into the fields of its front matter and the Markdown after it.
 
     A text that begins with a line of `---` has front matter: YAML up to the next such line.
-    Keys that are no field of a document go into its metadata, and dates become ISO 8601 text.
+    Keys that are no field of a document go into its metadata, and so do the relations of
+    `relates_to`; dates become ISO 8601 text.
     The values are otherwise not validated.
 
     Raises `FrontMatterError` if the front matter is not closed, too long, not YAML or no mapping.
@@ -77,10 +80,27 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     mapping = _parse_mapping(text[opening.end() : closing.start()])
     refuse_lookalikes(mapping)
     fields = {key: mapping.pop(key) for key in FIELDS & mapping.keys()}
+    relates_to = mapping.pop("relates_to", None)
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict):
         raise FrontMatterError("metadata: must be a mapping")
-    return fields | {"metadata": mapping | metadata}, text[closing.end() :]
+    metadata = _with_relations(mapping | metadata, relates_to)
+    return fields | {"metadata": metadata}, text[closing.end() :]
+
+
+def _with_relations(metadata: dict[Any, Any], relates_to: object) -> dict[Any, Any]:
+    if relates_to is None:
+        return metadata
+    try:
+        return with_relations(metadata, RelatesTo.model_validate(relates_to))
+    except ValidationError as error:
+        names = {".".join(map(str, each["loc"][:1])) for each in error.errors()}
+        raise FrontMatterError(
+            f"relates_to: {', '.join(sorted(names)) or 'it'} must be follows, replaces, causes or "
+            "part_of, with the identifier of a document or a list of them"
+        ) from None
+    except ValueError as error:
+        raise FrontMatterError(f"relates_to: {error}") from None
 
 
 def refuse_lookalikes(keys: Collection[Any]) -> None:

@@ -21,7 +21,8 @@ import {
   table,
 } from "./ui.js";
 
-const ROLES = ["reader", "writer", "admin", "publisher"]; // a publisher may make documents public
+// A publisher may make documents public, a provisioner manages users and groups by SCIM.
+const ROLES = ["reader", "writer", "admin", "publisher", "provisioner"];
 const SCOPES = ["private", "shared", "tenant", "public"];
 
 export function render(content, { signal }) {

@@ -142,6 +142,9 @@ async def test_a_call_is_refused_to_whoever_lacks_what_it_needs(
         assert answer.status_code in refusals
         if call.render is problems.render:
             problem(answer, answer.status_code)
+        elif call.error_type != "application/json":
+            assert answer.headers["content-type"] == call.error_type
+            assert answer.json()["detail"]
         else:
             assert answer.json()["error"]["message"]
 

@@ -129,6 +129,28 @@ async def test_a_membership_here_counts_beside_the_groups_of_the_token_and_bites
 
 
 @pytest.mark.slow
+async def test_a_web_token_of_a_user_that_its_provider_has_ended_is_refused_at_once(
+    gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller, issuer: Issuer
+) -> None:
+    await ana.put("people", LEAVE, readers=["group:people"])
+    token = issuer.token(sub="zoe", groups=["people"])
+    callers = [bearer(worker, token) for worker in (gateway, other_worker)]
+    user = (await admin.call("POST", "/scim/v2/Users", json={"userName": "zoe"})).json()
+    path = f"/scim/v2/Users/{user['id']}"
+
+    for active, method in ((True, "PUT"), (False, "PUT"), (True, "DELETE")):
+        for zoe in callers:
+            if active:
+                assert await zoe.found("annual leave") == ["people"]
+            else:
+                problem(await zoe.call("POST", "/v1/search", json=SEARCH), 401)
+        body = {"userName": "zoe", "active": not active} if method == "PUT" else None
+        assert (await admin.call(method, path, json=body)).is_success
+    for zoe in callers:
+        problem(await zoe.call("POST", "/v1/search", json=SEARCH), 401)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claims", "why"),
     [

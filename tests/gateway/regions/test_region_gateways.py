@@ -55,11 +55,19 @@ async def test_what_is_written_far_away_is_found_at_home(
         assert f"note-{number}" in await ana.found(f"note of number {number}")
 
 
-async def test_a_revoked_key_is_refused_everywhere_at_once(
-    gateway: Gateway, far: Gateway, admin: Caller, ana: Caller
+async def test_a_revoked_key_and_one_of_a_deactivated_user_are_refused_everywhere_at_once(
+    gateway: Gateway, far: Gateway, admin: Caller, ana: Caller, ben: Caller
 ) -> None:
     await holds_lease(far, far.as_(ana))
+    await far.as_(ben).found("leave")
     key_id = (await key_of(admin, "ana"))["id"]
+
+    inactive = {"userName": "ben", "active": False}
+    ended = await admin.call("POST", "/scim/v2/Users", json=inactive)
+    assert ended.status_code == 201, ended.text
+    refused = await far.as_(ben).call("POST", "/v1/search", json={"query": "leave"})
+
+    assert refused.status_code == 401
 
     revoked = await admin.call("DELETE", f"/v1/keys/{key_id}")
     assert revoked.status_code in (200, 204), revoked.text

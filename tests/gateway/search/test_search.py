@@ -98,6 +98,25 @@ async def test_a_document_is_valid_from_its_first_day_to_its_last(ana: Caller) -
     assert await valid("2026-01-01") == {"old", "always"}
 
 
+async def test_a_document_with_times_is_valid_to_the_second(ana: Caller) -> None:
+    bounds = {
+        "first": {"valid_to": "2025-06-01T12:00:00Z"},
+        "second": {"valid_from": "2025-06-01T12:00:01+00:00", "valid_to": "2025-06-02"},
+        "zoned": {"valid_from": "2025-06-01T23:00:00+09:00"},
+    }
+    for document_id, metadata in bounds.items():
+        await ana.put(document_id, f"annual leave {document_id}", metadata=metadata)
+
+    async def valid(instant: str) -> set[str]:
+        return set(await ana.found("annual leave", filter={"as_of": instant}))
+
+    assert await valid("2025-06-01T12:00:00.9Z") == {"first", "zoned"}
+    assert await valid("2025-06-01T14:00:01+02:00") == {"second", "zoned"}
+    assert await valid("2025-06-02T23:59:59Z") == {"second", "zoned"}
+    assert await valid("2025-06-03T00:00:00Z") == {"zoned"}
+    assert await valid("2025-05-31T23:59:59Z") == {"first"}
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -40,6 +40,7 @@ filters = st.builds(
     metadata=st.none() | metadata,
     attributes=st.none() | st.sampled_from(worlds.CONDITIONS),
     valid_on=st.none() | st.sampled_from([worlds.DAYS[:1], worlds.DAYS]),
+    as_of=st.none() | st.just(worlds.INSTANTS),
 )
 queries = st.builds(
     Query,
@@ -54,6 +55,7 @@ queries = st.builds(
     language=st.none() | texts,
     document_hits_max=st.none() | st.integers(1, 9),
     expand=st.booleans(),
+    relations=st.booleans(),
     facets=names,
     boost=st.none()
     | st.builds(

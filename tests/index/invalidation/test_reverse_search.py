@@ -139,7 +139,8 @@ class ReverseRules:
     def _is_counted_otherwise(self) -> bool:
         """A removed or changed chunk may have been of any counted document."""
         return self.entry.reads_all_documents and (
-            bool(self.news.outdated) or any(map(self._may_be_seen, self.news.changed_chunks))
+            bool(self.news.outdated or self.news.repositioned)
+            or any(map(self._may_be_seen, self.news.changed_chunks))
         )
 
     @property
@@ -336,6 +337,7 @@ COME = {"tenant": "beta", "readers": ("public",)}
         ),
         ({"reads_all_documents": True}, {}, False),
         ({"reads_all_documents": True}, {"outdated": frozenset({9})}, True),
+        ({"reads_all_documents": True}, {"repositioned": frozenset({9})}, True),
         ({"reads_all_documents": True}, {"documents": frozenset({9})}, False),
         ({"reads_all_documents": True}, {"changed_chunks": [{}]}, True),
         ({"reads_all_documents": True}, {"changed_chunks": [{"readers": ()}]}, False),

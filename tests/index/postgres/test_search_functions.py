@@ -103,7 +103,9 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
-    more = replace(QUERY, facets=("source",), diversity=0.5, boost=Boost(replaced=0.1))
+    more = replace(
+        QUERY, facets=("source",), diversity=0.5, boost=Boost(replaced=0.1), relations=True
+    )
     await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")

@@ -59,6 +59,7 @@ OF_SEVERAL_TENANTS = {
     "search_documents.files": "jobs by identifier",
     "sources.attention": "a count for a gauge, of all tenants",
     "search_facets.counts": "public documents of other tenants",
+    "search_relations.related": "public documents of other tenants",
     "search_relations.replaced": "public documents of other tenants",
     "sources.due": "the worker's, of all tenants",
     "subscriptions.delete_unused": "the worker's, of all tenants",

@@ -126,6 +126,7 @@ filters = st.builds(
     metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
     attributes=seldom(st.sampled_from(worlds.CONDITIONS)),
     valid_on=seldom(st.sampled_from([worlds.DAYS[:1], worlds.DAYS[1:2], worlds.DAYS[1:]])),
+    as_of=seldom(some(worlds.INSTANTS)),
 )
 words = st.sampled_from([word for words in worlds.WORDS.values() for word in words])
 queries = st.builds(

@@ -164,6 +164,7 @@ class Story:
             diversity=random.choice([0.0, 0.0, 0.0, 0.3, 1.0]),
             facets=self._facets() if self.chance(0.15) else (),
             facet_values_max=random.choice([1, 10]),
+            relations=self.chance(0.15),
         )
 
     def _text(self) -> str:
@@ -223,6 +224,7 @@ class Story:
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
             "attributes": lambda: self.random.choice(worlds.CONDITIONS),
             "valid_on": lambda: some(worlds.DAYS),
+            "as_of": lambda: some(worlds.INSTANTS),
             "kinds": lambda: self.random.choice(KINDS),
         }
         names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}

@@ -52,10 +52,18 @@ METADATA: Sequence[dict[str, Any]] = [
     {"labels": ["b"], "team": None},
     {"valid_from": "2025-06-01", "team": "sales"},
     {"valid_from": "2024-01-01T10:00:00", "valid_to": "2025-06-30"},
+    {"valid_from": "2025-06-01T12:00:00Z", "valid_to": "2025-06-30T12:00:00.5+00:00"},
     {"replaces": ["d1", "d2", "d3"]},
     {"replaces": "d4"},
+    {
+        "follows": [*(f"d{number}" for number in range(0, 50, 3)), 7],
+        "part_of": "d2",
+        "causes": None,
+    },
 ]
 
+INSTANTS = ("2024-01-01T09:00:00", "2025-06-01T11:59:59", "2025-06-01T12:00:00",
+            "2025-06-30T12:00:00", "2025-06-30T12:00:01")  # fmt: skip
 DAYS = ("2024-01-01", "2025-06-01", "2025-06-30", "2025-07-01")
 
 CONDITIONS = (
@@ -231,6 +239,7 @@ def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
         and (wanted.metadata is None or holds(document.metadata, wanted.metadata))
         and (wanted.attributes is None or compares(document.metadata, wanted.attributes))
         and all(is_valid(document.metadata, day) for day in wanted.valid_on or ())
+        and all(is_valid_at(document.metadata, instant) for instant in wanted.as_of or ())
     )
 
 
@@ -238,6 +247,18 @@ def is_valid(metadata: Mapping[str, Any], day: str) -> bool:
     """Written down once more, for the metadata in METADATA."""
     first, last = (str(metadata.get(name, day))[:10] for name in ("valid_from", "valid_to"))
     return first <= day <= last
+
+
+def is_valid_at(metadata: Mapping[str, Any], instant: str) -> bool:
+    """The same, by whole days where the metadata gives no time of UTC."""
+    asked = datetime.fromisoformat(instant).replace(tzinfo=UTC)
+    bounds = []
+    for name, fill in (("valid_from", "T00:00:00+00:00"), ("valid_to", "T23:59:59+00:00")):
+        text = str(metadata.get(name, instant))
+        is_exact = text.endswith(("Z", "+00:00"))
+        bound = datetime.fromisoformat(text if is_exact else text[:10] + fill)
+        bounds.append(bound.replace(microsecond=0))
+    return bounds[0] <= asked <= bounds[1]
 
 
 def compares(metadata: Mapping[str, Any], wanted: Condition) -> bool:

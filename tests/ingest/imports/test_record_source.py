@@ -105,6 +105,15 @@ def test_a_value_with_the_name_of_another_keeps_both() -> None:
     assert only(opened(Record(1, values))).metadata == {"page": 1, "metadata.page": 2}
 
 
+def test_relations_of_a_record_become_metadata_under_their_names() -> None:
+    values = {"text": "A.", "relates_to": {"follows": ["one", "two"], "replaces": "old"}}
+
+    assert only(opened(Record(1, values))).metadata == {
+        "follows": ["one", "two"],
+        "replaces": "old",
+    }
+
+
 @given(st.dictionaries(names, trees, max_size=4))
 def test_flattening_loses_no_value(values: dict[str, object]) -> None:
     try:

@@ -43,6 +43,14 @@ def test_keys_of_others_go_into_metadata_where_metadata_itself_wins() -> None:
     assert fields == {"metadata": {"layout": "narrow", "draft": False}}
 
 
+def test_relations_go_into_metadata() -> None:
+    fields, _ = front_matter(
+        "---\nteam: hr\nrelates_to: {replaces: old, follows: [one, two]}\nreplaces: [old]\n---\n"
+    )
+
+    assert fields == {"metadata": {"team": "hr", "replaces": ["old"], "follows": ["one", "two"]}}
+
+
 def test_dates_become_iso_text() -> None:
     fields, _ = front_matter("---\nday: 2024-01-31\ntimes: [2024-01-31 10:00:00]\n---\n")
 
@@ -56,6 +64,10 @@ def test_dates_become_iso_text() -> None:
         ("---\n- hr\n---\n", "mapping"),
         ("---\nHello\n---\n", "mapping"),
         ("---\nmetadata: 1\n---\n", "metadata: must be a mapping"),
+        ("---\nrelates_to: old\n---\n", "relates_to: it must be follows"),
+        ("---\nrelates_to: {likes: old}\n---\n", "relates_to: likes must be follows"),
+        ("---\nrelates_to: {follows: [1]}\n---\n", "relates_to: follows must be"),
+        ("---\nfollows: a\nrelates_to: {follows: b}\n---\n", "differs from follows"),
         ("---\na: 1\ntitle: a: b\n---\n", "line 3"),
         ("---\nday: 2024-13-45\n---\n", "month"),
         ("---\nnumber: !!int ''\n---\n", "not YAML"),

@@ -1,0 +1,137 @@
+"""The bodies of SCIM. Names have any case, and attributes that Nearhit does not use are ignored."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from gateway.schemas import Storable
+from index.model.document import Line
+from index.tenants.group_provisioning import MEMBERS_MAX
+
+USER = "urn:ietf:params:scim:schemas:core:2.0:User"
+GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
+LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+OPERATIONS_MAX = 1_000
+PATH_CHARACTERS_MAX = 2_000
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _boolean(value: object) -> object:
+    """Entra ID sends booleans as text, such as "False"."""
+    return _BOOLEANS.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def _filled(value: object) -> object:
+    return None if value == "" else value
+
+
+Active = Annotated[bool, Field(strict=True), BeforeValidator(_boolean)]
+OptionalLine = Annotated[Line | None, BeforeValidator(_filled)]
+
+
+class ScimBody(BaseModel):
+    """A body that an identity provider sends."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="ignore", frozen=True, validate_by_name=False
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_our_names(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        names = {str(field.alias).lower(): str(field.alias) for field in cls.model_fields.values()}
+        return {names.get(str(name).lower(), name): item for name, item in value.items()}
+
+
+class UserBody(ScimBody):
+    """active: absent in a `PUT`, it stays as it is."""
+
+    user_name: Line
+    external_id: OptionalLine = None
+    display_name: OptionalLine = None
+    active: Active | None = None
+
+
+class MemberBody(ScimBody):
+    value: Line = Field(description="the `id` of a user")
+
+
+class GroupBody(ScimBody):
+    display_name: Line
+    external_id: OptionalLine = None
+    members: Annotated[tuple[MemberBody, ...], Field(max_length=MEMBERS_MAX)] | None = Field(
+        None, description="absent in a `PUT`: the members stay"
+    )
+
+
+class PatchOperation(ScimBody):
+    op: Annotated[
+        Literal["add", "remove", "replace"],
+        BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
+    ]
+    path: Annotated[str, Field(max_length=PATH_CHARACTERS_MAX), Storable] | None = None
+    value: Any = None
+
+
+class PatchBody(ScimBody):
+    operations: tuple[PatchOperation, ...] = Field(
+        alias="Operations", min_length=1, max_length=OPERATIONS_MAX
+    )
+
+
+class ScimAnswer(BaseModel):
+    """An attribute that has no value, or that the caller did not ask for, is absent."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
+
+
+class Meta(ScimAnswer):
+    resource_type: Literal["User", "Group"]
+    created: datetime
+    last_modified: datetime | None = None
+    location: str
+
+
+class UserResource(ScimAnswer):
+    schemas: tuple[str, ...] = (USER,)
+    id: str
+    external_id: str | None = None
+    user_name: str | None = None
+    display_name: str | None = None
+    active: bool | None = None
+    meta: Meta | None = None
+
+
+class GroupMember(ScimAnswer):
+    value: str
+    display: str
+    type: Literal["User"] = "User"
+
+
+class GroupResource(ScimAnswer):
+    schemas: tuple[str, ...] = (GROUP,)
+    id: str
+    external_id: str | None = None
+    display_name: str | None = None
+    members: tuple[GroupMember, ...] | None = None
+    meta: Meta | None = None
+
+
+class ResourceList(ScimAnswer):
+    schemas: tuple[str, ...] = (LIST,)
+    total_results: int
+    start_index: int
+    items_per_page: int
+    resources: tuple[dict[str, Any], ...] = Field(alias="Resources")
+
+
+class Discovered(BaseModel):
+    """What clients learn of the service: RFC 7643, sections 5 to 7."""
+
+    model_config = ConfigDict(extra="allow")
+
+    schemas: list[str]

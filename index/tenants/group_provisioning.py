@@ -1,0 +1,239 @@
+"""Groups as an identity provider provisions them: their names, and the users in them.
+
+Members that are no provisioned users, such as agents that an admin has added, stay as they are
+while their group exists.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import asyncpg
+
+from index.audit import audit_log
+from index.errors import ProvisioningRefused
+from index.postgres.database import Database
+from index.postgres.session import Session
+
+MEMBERS_MAX = 10_000  # users of one group; a starting value
+
+
+@dataclass(frozen=True, slots=True)
+class GroupName:
+    """group_id: what readers of documents name. external_id: of the identity provider."""
+
+    group_id: str
+    display_name: str
+    external_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupUser:
+    user_id: str
+    user_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionedGroup:
+    """users: empty if they were not asked for."""
+
+    scim_id: str
+    name: GroupName
+    created_at: datetime
+    users: Sequence[GroupUser] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMatch:
+    """Which groups to list; None matches any. display_name: without regard to case."""
+
+    scim_id: str | None = None
+    display_name: str | None = None
+    external_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChange:
+    """The group after a change. replaced: whether all users but the added ones leave.
+
+    added, removed: users, by identifier; no user is in both.
+    """
+
+    name: GroupName
+    replaced: bool = False
+    added: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+
+
+class GroupProvisioning:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, tenant: str, change: GroupChange) -> str:
+        """The identifier of the new group. Raises `ProvisioningRefused`, as `update` does."""
+        name = change.name
+        async with self._database.transaction() as session:
+            scim_id: str | None = await session.value(
+                "provisioning.create_group",
+                tenant,
+                name.group_id,
+                name.display_name,
+                name.external_id,
+            )
+            if scim_id is None:
+                raise _taken()
+            added, _ = await _apply_members(session, tenant, change)
+            await session.rows("provisioning.raise_access_revision", tenant)
+            await audit_log.append(session, tenant, "group.create", name.group_id)
+            await _log_members(session, tenant, "member.add", name.group_id, added)
+            return scim_id
+
+    async def get(
+        self, tenant: str, scim_id: str, *, with_users: bool = True
+    ) -> ProvisionedGroup | None:
+        match = GroupMatch(scim_id=scim_id)
+        _, groups = await self.page(tenant, match, start=0, limit=1, with_users=with_users)
+        return groups[0] if groups else None
+
+    async def page(
+        self, tenant: str, match: GroupMatch, *, start: int, limit: int, with_users: bool
+    ) -> tuple[int, list[ProvisionedGroup]]:
+        """The number of matching groups, and those from `start` on.
+
+        A page with users ends before it would have more than `MEMBERS_MAX`, but has one group.
+        """
+        arguments = (tenant, match.scim_id, match.display_name, match.external_id)
+        async with self._database.snapshot() as session:
+            total = await session.value("provisioning.count_groups", *arguments)
+            rows = await session.rows(
+                "provisioning.provisioned_groups_page", *arguments, start, limit
+            )
+            groups: dict[str, ProvisionedGroup] = {}
+            users_left = MEMBERS_MAX
+            for row in rows:
+                users_left -= row["members"] if with_users else 0
+                if users_left < 0 and groups:
+                    break
+                groups[row["group_id"]] = ProvisionedGroup(
+                    row["scim_id"],
+                    GroupName(row["group_id"], row["display_name"], row["external_id"]),
+                    row["created_at"],
+                )
+            users: dict[str, list[GroupUser]] = {group_id: [] for group_id in groups}
+            if with_users and groups:
+                for row in await session.rows("provisioning.members_of", tenant, list(groups)):
+                    users[row["group_id"]].append(GroupUser(row["user_id"], row["user_name"]))
+        return total, [replace(group, users=users[name]) for name, group in groups.items()]
+
+    async def update(
+        self, tenant: str, scim_id: str, change: Callable[[GroupName], GroupChange]
+    ) -> bool:
+        """Change the group as `change` says; False if there is no such group.
+
+        Raises `ProvisioningRefused` if another group has the name, an added user does not exist, or
+        the group would have too many users. A group that gets another name keeps its users, but no
+        key keeps the old name. The change has arrived everywhere when this returns.
+        """
+        async with self._database.transaction() as session:
+            session.raised.add(tenant)  # another call may just have made the same change
+            row = await session.row("provisioning.lock_group", tenant, scim_id)
+            if row is None:
+                return False
+            before = GroupName(row["group_id"], row["display_name"], row["external_id"])
+            after = change(before)
+            if after.name != before:
+                await _rename(session, tenant, scim_id, before, after.name)
+            added, removed = await _apply_members(session, tenant, after)
+            if after.name == before and not added and not removed:
+                return True
+            await session.rows("provisioning.raise_access_revision", tenant)
+            group_id = after.name.group_id
+            if after.name != before:
+                was = before.group_id
+                await audit_log.append(session, tenant, "group.update", group_id, was=was)
+            await _log_members(session, tenant, "member.add", group_id, added)
+            await _log_members(session, tenant, "member.remove", group_id, removed)
+            return True
+
+    async def delete(self, tenant: str, scim_id: str) -> bool:
+        """Delete the group with all its members; keys that name it lose it.
+
+        False if there is no such group.
+        """
+        async with self._database.transaction() as session:
+            session.raised.add(tenant)
+            row = await session.row("provisioning.lock_group", tenant, scim_id)
+            if row is None:
+                return False
+            await _strip_keys(session, tenant, row["group_id"], None)
+            await session.rows("provisioning.delete_group", tenant, scim_id)
+            await session.rows("provisioning.raise_access_revision", tenant)
+            await audit_log.append(session, tenant, "group.delete", row["group_id"])
+            return True
+
+
+async def _rename(
+    session: Session, tenant: str, scim_id: str, before: GroupName, after: GroupName
+) -> None:
+    if after.group_id != before.group_id:
+        await _strip_keys(session, tenant, before.group_id, None)
+    values = (after.group_id, after.display_name, after.external_id)
+    try:
+        updated = await session.rows("provisioning.update_group", tenant, scim_id, *values)
+    except asyncpg.UniqueViolationError:
+        updated = ()
+    if not updated:
+        raise _taken()
+
+
+async def _apply_members(
+    session: Session, tenant: str, change: GroupChange
+) -> tuple[list[str], list[str]]:
+    """The subjects that were added to the group, and those that were removed."""
+    group_id = change.name.group_id
+    users = await session.rows(
+        "provisioning.subjects_of", tenant, list(change.added | change.removed)
+    )
+    subjects = {row["user_id"]: row["subject"] for row in users}
+    if unknown := change.added - set(subjects):
+        raise ProvisioningRefused("invalidValue", f"There is no user {min(unknown)}.")
+    members = {
+        row["subject"]
+        for row in await session.rows("provisioning.provisioned_members", tenant, group_id)
+    }
+    added = {subjects[user_id] for user_id in change.added}
+    removed = {subjects[user_id] for user_id in change.removed if user_id in subjects}
+    if change.replaced:
+        removed |= members - added
+    if len((members | added) - removed) > MEMBERS_MAX:
+        detail = f"A group may have at most {MEMBERS_MAX:,} users. Nothing was changed."
+        raise ProvisioningRefused("tooMany", detail)
+    if removed:
+        await _strip_keys(session, tenant, group_id, removed)
+        await session.rows("provisioning.remove_members", tenant, group_id, sorted(removed))
+    if added - members:
+        await session.rows("provisioning.add_members", tenant, group_id, sorted(added - members))
+    return sorted(added - members), sorted(removed & members)
+
+
+async def _strip_keys(
+    session: Session, tenant: str, group_id: str, subjects: Collection[str] | None
+) -> None:
+    """Take the group from keys and tokens that name it: of these subjects, or of all.
+
+    They are locked first, so that the second statement sees each token made with them.
+    """
+    arguments = (tenant, group_id, None if subjects is None else sorted(subjects))
+    if await session.rows("provisioning.lock_keys_of_group", *arguments):
+        await session.rows("provisioning.strip_group", *arguments)
+
+
+async def _log_members(
+    session: Session, tenant: str, action: str, group_id: str, subjects: Sequence[str]
+) -> None:
+    for part in audit_log.parts(subjects):
+        await audit_log.append(session, tenant, action, group_id, members=list(part))
+
+
+def _taken() -> ProvisioningRefused:
+    return ProvisioningRefused("uniqueness", "Another group has this name.")
