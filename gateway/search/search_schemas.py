@@ -24,8 +24,8 @@ from index.model.document import (
 from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
 from index.model.relations import RelationName
 from index.model.scope import SCOPE_NAMES, ScopeName
-from index.text import long_queries
 from index.search.related import RELATED_MAX
+from index.text import long_queries
 from index.text.lexical import base_language
 
 _CANDIDATES_MIN = 50  # candidates of each leg; more if more hits are requested
