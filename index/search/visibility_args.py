@@ -27,12 +27,14 @@ def filter_args(scope: Scope, document_filter: Filter) -> tuple[Any, ...]:
 
 def _metadata_argument(document_filter: Filter) -> dict[str, Any] | None:
     # A filter that adds a key here must also be tested in this condition.
-    wanted = document_filter.metadata, document_filter.attributes, document_filter.valid_on
-    if wanted == (None, None, None):
+    wanted = document_filter
+    if (wanted.metadata, wanted.attributes, wanted.valid_on, wanted.documents) == (None,) * 4:
         return None
     argument: dict[str, Any] = {"held": document_filter.metadata or {}}
     if document_filter.attributes is not None:
         argument["path"], argument["variables"] = attributes.path(document_filter.attributes)
     if document_filter.valid_on is not None:
         argument["valid_on"] = [min(document_filter.valid_on), max(document_filter.valid_on)]
+    if document_filter.documents is not None:
+        argument["documents"] = document_filter.documents
     return argument
