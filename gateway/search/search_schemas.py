@@ -47,6 +47,7 @@ class FilterBody(Body):
     languages: Values | None = None
     updated_after: Instant | None = Field(None, description="inclusive")
     updated_before: Instant | None = Field(None, description="exclusive")
+    documents: Values | None = Field(None, description="the only documents to search")
     exclude_documents: Values | None = None
     metadata: Metadata | None = Field(
         None, description="keys and values that the document's metadata must contain"
@@ -76,6 +77,7 @@ class FilterBody(Body):
             languages=_sorted(self.languages),
             updated_after=self.updated_after,
             updated_before=self.updated_before,
+            documents=_sorted(self.documents),
             exclude_documents=_sorted(self.exclude_documents),
             metadata=dict(self.metadata) if self.metadata else None,
             attributes=None if self.attributes is None else self.attributes.condition(),

@@ -44,6 +44,7 @@ class Filter:
     attributes: Condition | None = None
     valid_on: tuple[str, ...] | None = None
     as_of: tuple[str, ...] | None = None
+    documents: tuple[str, ...] | None = None
 
     def admits(
         self,
@@ -69,6 +70,7 @@ class Filter:
             and (self.languages is None or language in self.languages)
             and (self.updated_after is None or updated_at >= self.updated_after)
             and (self.updated_before is None or updated_at < self.updated_before)
+            and (self.documents is None or document_id in self.documents)
             and (self.exclude_documents is None or document_id not in self.exclude_documents)
             and (self.metadata is None or _contains(metadata, self.metadata))
             and (self.attributes is None or attributes.meets(metadata, self.attributes))
@@ -91,6 +93,7 @@ class Filter:
             languages=_intersection(self.languages, limits.languages),
             updated_after=_outermost(max, self.updated_after, limits.updated_after),
             updated_before=_outermost(min, self.updated_before, limits.updated_before),
+            documents=_intersection(self.documents, limits.documents),
             exclude_documents=_union(self.exclude_documents, limits.exclude_documents),
             metadata=None if metadata is _NOTHING else metadata,
             attributes=attributes.both(self.attributes, limits.attributes),

@@ -47,6 +47,7 @@ def unindexed_conditions(document_filter: Filter) -> Filter | None:
         tags_any=None,
         tags_all=None,
         languages=None,
+        documents=None,
         exclude_documents=None,
         kinds=_ANYTHING.kinds,
     )

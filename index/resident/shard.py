@@ -229,6 +229,9 @@ class Shard:
         if (tags_all := wanted.tags_all) is not None:
             having_all = labels.tags.where(lambda tags: set(tags_all) <= set(tags))
             yield lambda segment: having_all[segment.labels[_TAGS]]
+        if (documents := wanted.documents) is not None:
+            included = labels.documents.codes(documents)
+            yield lambda segment: np.isin(segment.labels[_DOCUMENT], included)
         if (excluded := wanted.exclude_documents) is not None:
             codes = labels.documents.codes(excluded)
             yield lambda segment: np.isin(segment.labels[_DOCUMENT], codes, invert=True)

@@ -32,6 +32,7 @@ def _metadata_argument(document_filter: Filter) -> dict[str, Any] | None:
         document_filter.attributes,
         document_filter.valid_on,
         document_filter.as_of,
+        document_filter.documents,
     )
     if all(value is None for value in wanted):
         return None
@@ -43,4 +44,6 @@ def _metadata_argument(document_filter: Filter) -> dict[str, Any] | None:
     if document_filter.as_of is not None:
         first, last = min(document_filter.as_of), max(document_filter.as_of)
         argument["as_of"] = [first, last, validity.TIME_PATTERN]
+    if document_filter.documents is not None:
+        argument["documents"] = document_filter.documents
     return argument

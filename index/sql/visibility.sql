@@ -4,8 +4,8 @@
 -- caller's owner token, $5 sources, $6 tags of which a document has one, $7 tags of which it has all,
 -- $8 languages, $9 updated at or after, $10 updated before, $11 documents to leave out, $12 metadata:
 -- `held`, which the metadata contains, `path`, which matches it with the given `variables`, `valid_on`, the
--- first and the last day on which the document is valid, and `as_of`, the same of instants, with the pattern
--- of a bound that is an instant: see index/model/validity.py.
+-- first and the last day on which the document is valid, `as_of`, the same of instants, with the pattern of a
+-- bound that is an instant: see index/model/validity.py, and `documents`, of which it is one.
 
 -- fragment: is_admitted
 -- The caller may read this document of its tenant.
@@ -74,6 +74,11 @@ AND (
                     true
                 )
             )
+        )
+        AND (
+            NOT $12::jsonb ? 'documents'
+            -- The subselect is hashed once: the list is not walked for each document.
+            OR document_id IN (SELECT jsonb_array_elements_text($12::jsonb -> 'documents'))
         )
     )
 )

@@ -155,7 +155,9 @@ async def test_each_filter_narrows(ana: Caller) -> None:
     assert await found(tags_any=["x", "y"]) == {"a", "b"}
     assert await found(tags_all=["x", "y"]) == {"a"}
     assert await found(languages=["pt"]) == {"b"}
+    assert await found(documents=["a", "none"]) == {"a"}
     assert await found(exclude_documents=["a"]) == {"b"}
+    assert await found(documents=["a"], exclude_documents=["a"]) == set()
     assert await found(valid_on="2025-06-01") == {"a", "b"}
     assert await found(metadata={"team": "sales"}) == {"a"}
     assert await found(metadata={"team": "sales", "n": 2}) == set()

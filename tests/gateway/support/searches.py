@@ -48,6 +48,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"tags_all": ["blue", "red"]},
     {"languages": ["en"]},
     *({"kinds": kinds} for kinds in (["summary"], ["summary", "text"], ["text", "summary"])),
+    *({"documents": [one]} for one in DOCUMENT_IDS),
     *({"exclude_documents": [one]} for one in DOCUMENT_IDS),
     {"updated_after": "2000-01-01T00:00:00Z"},
     {"updated_before": "2999-01-01T00:00:00Z"},
@@ -182,6 +183,7 @@ def _is_wanted(wanted: Mapping[str, Any], document: WorldDocument) -> bool:
         and (not wanted.get("tags_any") or not tags.isdisjoint(wanted["tags_any"]))
         and tags.issuperset(wanted.get("tags_all", ()))
         and document.language in wanted.get("languages", ("en", "pt"))
+        and document.document_id in wanted.get("documents", (document.document_id,))
         and document.document_id not in wanted.get("exclude_documents", ())
     )
 

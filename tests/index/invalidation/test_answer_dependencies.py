@@ -36,6 +36,7 @@ filters = st.builds(
     languages=st.none() | names,
     updated_after=st.none() | moments,
     updated_before=st.none() | moments,
+    documents=st.none() | names,
     exclude_documents=st.none() | names,
     metadata=st.none() | metadata,
     attributes=st.none() | st.sampled_from(worlds.CONDITIONS),

@@ -45,6 +45,7 @@ filters = st.just(Filter()) | st.builds(
     languages=st.none() | st.just(("en",)),
     updated_after=st.none() | moments,
     updated_before=st.none() | moments,
+    documents=st.none() | st.just(("d0", "d1")),
     exclude_documents=st.none() | st.just(("d1",)),
     metadata=st.none() | st.just({"team": "sales"}),
     valid_on=st.none() | st.just(("2025-06-01",)),

@@ -101,6 +101,7 @@ def test_a_shard_comes_back_with_each_column_label_and_word(
     for question in (
         a_question(ANA),
         a_question(ANA, document_filter=Filter(tags_any=("even",))),
+        a_question(ANA, document_filter=Filter(documents=("3", "none"))),
         a_question(ANA, document_filter=Filter(exclude_documents=("3", "4"))),
         a_question(resolve("acme", "ben", [], ["private"])),
     ):

@@ -122,6 +122,7 @@ filters = st.builds(
     languages=seldom(some([*worlds.LANGUAGES, "pt"])),
     updated_after=seldom(moments),
     updated_before=seldom(moments),
+    documents=seldom(some([f"d{number}" for number in range(5)])),
     exclude_documents=seldom(some([f"d{number}" for number in range(5)])),
     metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
     attributes=seldom(st.sampled_from(worlds.CONDITIONS)),

@@ -220,6 +220,7 @@ class Story:
             "languages": lambda: some(LANGUAGES[:3]),
             "updated_after": lambda: self.random.choice(self._dates),
             "updated_before": lambda: self.random.choice(self._dates),
+            "documents": lambda: some(["d0", "d1", "d2"]),
             "exclude_documents": lambda: some(["d0", "d1", "d2"]),
             "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
             "attributes": lambda: self.random.choice(worlds.CONDITIONS),

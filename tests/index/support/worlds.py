@@ -233,6 +233,7 @@ def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
         and (wanted.languages is None or document.language in wanted.languages)
         and (wanted.updated_after is None or updated_at >= wanted.updated_after)
         and (wanted.updated_before is None or updated_at < wanted.updated_before)
+        and (wanted.documents is None or document.document_id in wanted.documents)
         and (
             wanted.exclude_documents is None or document.document_id not in wanted.exclude_documents
         )
