@@ -45,10 +45,20 @@ quick: setup
 thorough: setup .venv/tools/ready
 	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile thorough --override-ini faulthandler_timeout=0
 
+# The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
+GENERATED := examples/clients/generated
+.venv/generators/ready: tests/openapi-client.txt $(GENERATED)/package-lock.json .venv/ready
+	$(PYTHON) -m venv $(@D)/python
+	$(@D)/python/bin/python -m pip install --quiet --requirement tests/openapi-client.txt
+	mkdir -p $(@D)/typescript
+	cp $(GENERATED)/package.json $(GENERATED)/package-lock.json $(@D)/typescript
+	npm ci --silent --prefix $(@D)/typescript
+	touch $@
+
 # Other people's clients, as examples/clients has them, with the frameworks that they are for.
-examples: setup
+examples: setup .venv/generators/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
-	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py
+	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py tests/gateway/http/test_generated_clients.py
 
 # `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
 imports: setup

@@ -45,6 +45,8 @@ from ingest.errors import DocumentContended, DocumentTooLong
 _ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
 _RETRY = {"Retry-After": "1"}
 
+BRANCH_START = "<branch of a union> "  # of the names that pydantic adds to the path of an error
+
 log = structlog.get_logger()
 
 
@@ -232,10 +234,15 @@ def from_validation(error: ValidationError) -> Problem:
         return malformed(field_errors[0]["msg"])
     return invalid(
         [
-            FieldError(".".join(map(_masked, field_error["loc"])) or "body", field_error["msg"])
+            FieldError(_path(field_error["loc"]) or "body", field_error["msg"])
             for field_error in field_errors[:_ERRORS_MAX]
         ]
     )
+
+
+def _path(location: Sequence[int | str]) -> str:
+    parts = [part for part in location if not str(part).startswith(BRANCH_START)]
+    return ".".join(map(_masked, parts))
 
 
 def _masked(part: int | str) -> str:

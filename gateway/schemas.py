@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    Tag,
     TypeAdapter,
     ValidationError,
 )
@@ -75,6 +76,11 @@ LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 GATE: TypeAdapter[str] = TypeAdapter(GateName)
 Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
+
+
+def branch(name: str) -> Tag:
+    """Marks a type of a union that a function discriminates; the paths of errors leave it out."""
+    return Tag(f"{problems.BRANCH_START}{name}")
 
 
 class Body(BaseModel):

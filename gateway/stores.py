@@ -21,6 +21,7 @@ from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.search_statistics import SearchStatisticsStore
+from index.tenants.strategy_store import StrategyStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 
@@ -46,6 +47,7 @@ class Stores:
     low_confidence: LowConfidenceStore
     asked_questions: AskedQuestionStore
     query_gates: QueryGateStore
+    strategies: StrategyStore
     subscriptions: SubscriptionStore
     webhooks: WebhookStore
 
@@ -74,6 +76,7 @@ class Stores:
             low_confidence=LowConfidenceStore(database),
             asked_questions=AskedQuestionStore(database),
             query_gates=QueryGateStore(database),
+            strategies=StrategyStore(database),
             subscriptions=SubscriptionStore(database),
             webhooks=WebhookStore(database),
         )

@@ -119,6 +119,7 @@ def document(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
 def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.handle.__name__,
+        "tags": [_group(route)],
         "summary": route.summary,
         "security": [] if route.needs == "anyone" else [{"key": []}],
         "parameters": [
@@ -214,6 +215,14 @@ def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> d
 
 def _path(route: ApiRoute[Any]) -> str:
     return re.sub(r"\{(\w+):\w+\}", r"{\1}", route.path)
+
+
+def _group(route: ApiRoute[Any]) -> str:
+    """What generated clients sort the calls by: the first word of the path below `/v1`."""
+    words = route.path.strip("/").split("/")
+    if words[0] == "v1":
+        return words[1]
+    return "mcp" if route.is_resource else "operation"
 
 
 def _path_parameters(route: ApiRoute[Any]) -> list[str]:

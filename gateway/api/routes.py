@@ -14,6 +14,7 @@ from gateway.api import (
     health,
     openapi,
     parameters,
+    plan_routes,
     rag_routes,
     scim_routes,
     subscription_routes,
@@ -41,7 +42,7 @@ from gateway.receipts.receipt_endpoint import get_receipt_keys
 from gateway.receipts.receipt_schemas import ReceiptKeySet
 from gateway.schemas import QueuedAnswer
 from gateway.search import search_schemas
-from gateway.search.batch_endpoint import search_batch
+from gateway.search.plans.batch_endpoint import search_batch
 from gateway.search.search_as_endpoint import search_as
 from gateway.search.search_as_schemas import SearchAsBody
 from gateway.search.search_endpoint import search
@@ -271,8 +272,8 @@ _MCP: tuple[ApiRoute[McpServices], ...] = (
         "/mcp",
         mcp,
         needs="reader",
-        summary="Model Context Protocol: the tools `search`, `fetch` and `list_sources`, and "
-        "answers to searches as resources that tell when they change",
+        summary="Model Context Protocol: tools that search and read, and answers to searches as "
+        "resources that tell when they change",
         body=mcp_schemas.McpRequest,
         answer=mcp_schemas.McpAnswer,
         error=mcp_schemas.McpError,
@@ -338,6 +339,7 @@ def _in_room(
 # Each route, and which services its handler gets.
 ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
+    *_in_room(lambda services: services.search, plan_routes.ROUTES),
     *_in_room(lambda services: services.search, _RECEIPTS),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
     *_in_room(lambda services: services.documents, faq_routes.ROUTES),

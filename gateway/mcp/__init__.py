@@ -1,1 +1,1 @@
-"""The Model Context Protocol: its tools search, fetch and list_sources over HTTP and stdio."""
+"""The Model Context Protocol over HTTP and stdio: tools, and answers as resources."""

@@ -15,10 +15,11 @@ from starlette.responses import Response
 from gateway import content, problems
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse
-from gateway.mcp import resources
+from gateway.mcp import plan_tools, resources, tools
 from gateway.mcp.mcp_services import McpServices
-from gateway.mcp.tools import TOOLS, Headers, refusal
+from gateway.mcp.tools import Headers, refusal
 
+TOOLS = {**tools.TOOLS, **plan_tools.TOOLS}
 _PROTOCOL = f"{__package__}.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
 _INVALID_PARAMS = -32602

@@ -1,6 +1,6 @@
 """The request and response bodies of searches."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -198,18 +198,39 @@ class SearchBody(Body):
         """Whether the query needs a rewrite or passes through a query gate."""
         return self.gate is not None or "history" in self.model_fields_set
 
+    def first_used(self, names: Iterable[str]) -> str | None:
+        """The first of these fields that the search uses; generated clients send defaults too.
+
+        An empty history counts: it asks for a rewrite of the query.
+        """
+        for name in names:
+            if name == "history" and name in self.model_fields_set:
+                return name
+            if getattr(self, name) != type(self).model_fields[name].default:
+                return name
+        return None
+
+    @property
+    def leg_candidates(self) -> int:
+        """The number of candidates of each leg."""
+        return max(_CANDIDATES_MIN, self._hits_max)
+
+    @property
+    def _hits_max(self) -> int:
+        """The number of hits before they are reranked."""
+        return max(self.top_k, self.candidates) if self.rerank else self.top_k
+
     def canonical(self, postprocessors: PostprocessorNames = DEFAULT_POSTPROCESSORS) -> Query:
         """The canonical query: equal for all requests that must get the same answer."""
-        hits_max = max(self.top_k, self.candidates) if self.rerank else self.top_k
         return Query(
             text=long_queries.normalized(self.query),
             alpha=None if self.alpha is None else round(self.alpha, 3),
-            top_k=hits_max,
+            top_k=self._hits_max,
             fusion=self.fusion,
             filter=self.filter.canonical(),
             min_score=self.min_score,
             explain=self.explain,
-            candidates=max(_CANDIDATES_MIN, hits_max),
+            candidates=self.leg_candidates,
             language=None if self.language is None else base_language(self.language),
             document_hits_max=self.document_hits_max,
             expand=self.expand is True or "neighbours" in self._expand_names,

@@ -37,6 +37,7 @@ from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
+from index.tenants.strategy_store import StrategyStore
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
@@ -66,6 +67,7 @@ class SearchServices:
     shard_auditor: ShardAuditor
     rag_tools: LazyRagTools
     query_gates: QueryGateStore
+    strategies: StrategyStore
     principals: PrincipalStore
     audit_log: AuditLog
     read_log: ReadLog
@@ -162,6 +164,7 @@ def build(
         ),
         rag_tools=rag_tools,
         query_gates=stores.query_gates,
+        strategies=stores.strategies,
         principals=stores.principals,
         audit_log=stores.audit_log,
         read_log=read_log,

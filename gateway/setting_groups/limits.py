@@ -16,6 +16,8 @@ from pydantic_settings import BaseSettings
 
 from gateway.setting_groups.lists import listed
 
+PLAN_STEPS_MAX = 32  # under all settings: the schema of a plan names it
+
 
 class LimitSettings(BaseSettings):
     """Limits."""
@@ -24,6 +26,14 @@ class LimitSettings(BaseSettings):
     query_characters_max: PositiveInt = Field(2_000, description="maximum length of a query")
     top_k_max: PositiveInt = Field(100, description="maximum hits of an answer")
     batch_searches_max: PositiveInt = Field(32, description="maximum searches in a batch")
+    plan_steps_max: PositiveInt = Field(
+        16, le=PLAN_STEPS_MAX, description="maximum steps of a search plan"
+    )
+    plan_candidates_max: PositiveInt = Field(
+        1_600,
+        description="maximum candidates of each leg in all searches of a plan together; a search "
+        "has 50, or more if it asks for more hits",
+    )
     mcp_tokens_max: PositiveInt = Field(
         8_000,
         ge=500,
@@ -182,6 +192,7 @@ class LimitSettings(BaseSettings):
             self.document_bytes_max,
             self.file_bytes_max,
             self.batch_searches_max * self.search_bytes_max,
+            self.plan_steps_max * self.search_bytes_max,
         )
         if not longest <= self.tenant_body_memory_bytes <= self.body_memory_bytes:
             raise ValueError(

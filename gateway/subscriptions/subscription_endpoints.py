@@ -12,7 +12,7 @@ from gateway import problems, schemas
 from gateway.auth.credentials import new_id
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, read_response
-from gateway.search.search_request import require_within_limits
+from gateway.search.search_request import require_received, require_within_limits
 from gateway.search.search_schemas import SearchBody
 from gateway.subscriptions import webhook_message
 from gateway.subscriptions.subscription_schemas import (
@@ -40,6 +40,8 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
     body = context.parse_body(SubscriptionBody)
     require_watchable(body.search)
     require_within_limits(body.search, services.settings, "search.")
+    request = services.watchers.search.request_of(principal, body.search)
+    require_received(request, services.settings, "search.")
     webhook = _new_webhook(services, principal, body)
     subscription = await services.store.create(
         NewSubscription(
@@ -66,9 +68,8 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
 
 def require_watchable(search: SearchBody) -> None:
     """A 422 `Problem` if the search has a field that concerns one request alone."""
-    for name in REFUSED_FIELDS:
-        if name in search.model_fields_set:
-            raise problems.invalid_field(f"search.{name}", "must be absent in a subscription")
+    if (name := search.first_used(REFUSED_FIELDS)) is not None:
+        raise problems.invalid_field(f"search.{name}", "must be absent in a subscription")
 
 
 def _new_webhook(

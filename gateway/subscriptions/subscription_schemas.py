@@ -69,8 +69,9 @@ class WebhookAnswer(Body):
     next_attempt_at: datetime | None
     last_error: str | None
     end_reason: str | None = Field(
-        description="why nothing more is sent: `revoked`, `expired`, `gone` after an answer with "
-        "410, or `invalid` if this version no longer reads the search; null: it is active"
+        description="why nothing more is sent: `revoked`, `expired`, `public_not_received` if the "
+        "search names `public` and the tenant stopped receiving, `gone` after an answer with 410, "
+        "or `invalid` if this version no longer reads the search; null: it is active"
     )
     dead_letters: tuple[DeadLetter, ...] = Field(description="newest first")
 
@@ -123,4 +124,7 @@ class EndedEventData(Body):
     """The data of the event `ended`, the last one."""
 
     subscription: str
-    reason: EndReason
+    reason: EndReason = Field(
+        description="`public_not_received`: the search names `public`, and the tenant has stopped "
+        "receiving public documents"
+    )

@@ -31,7 +31,7 @@ from index.model.scope import PUBLIC
 from index.subscriptions.subscription_store import StoredEvent, Subscription, SubscriptionStore
 from index.tenants.principals import Principal
 
-EndReason: TypeAlias = Literal["deleted", "expired", "revoked"]
+EndReason: TypeAlias = Literal["deleted", "expired", "revoked", "public_not_received"]
 
 _RETRY_S = 1.0  # while PostgreSQL or a model is unavailable; a starting value, not measured
 
@@ -146,12 +146,18 @@ class SubscriptionWatcher:
         self._seen = self._seen_before
 
     async def _authenticate(self) -> tuple[SearchRequest, Revisions]:
-        """The search with the rights of now, and revisions that were read with them."""
+        """The search with the rights of now, and revisions that were read with them.
+
+        Raises `SubscriptionEnded` if it names public documents that the tenant does not receive:
+        the answer of the tenant's own alone would look complete.
+        """
         admitted = await self._services.authenticator.confirm(self.principal)
         self.principal = admitted.principal
         if not self._services.follower.has_rights_of_now(self):
             self.wake(time.monotonic())
         search = self._services.search.request_of(self.principal, self._body)
+        if search.asks_in_vain:
+            raise SubscriptionEnded("public_not_received")
         return search, admitted.revisions.of(search.scope.partitions)
 
     async def _report(

@@ -3,13 +3,14 @@
     hits   exact hits only, 500 per second
     mix    70 % repeats with writers: the capacity, and the latencies at half of it
     subscriptions  how soon an edit reaches those that it concerns, of 10,000
+    plans  a search plan against the same searches one by one, by the client's distance
 
 DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_load import hits, mix, subscriptions
+from loadtests.bench_load import hits, mix, plans, subscriptions
 from loadtests.bench_load.options import LoadOptions
 
 _HEAD = """# Load
@@ -31,6 +32,7 @@ BENCHMARK = Benchmark(
         "hits": hits.measure,
         "mix": mix.measure,
         "subscriptions": subscriptions.measure,
+        "plans": plans.measure,
     },
 )
 

@@ -41,6 +41,7 @@ _SERVERS = "its servers are the operator's; tests/gateway/cli/test_config_comman
 _STORES = "it needs another store; tests/gateway/cli/test_import_from_stores.py runs such lines"
 _PENDING = "no removal waits; tests/gateway/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
+_GENERATORS = "it needs an index of packages; `make examples` generates and runs these clients"
 _RECEIPTS = "it needs a gateway with a key; tests/gateway/receipts does these steps"
 # By the line's beginning.
 NOT_RUN = {
@@ -78,6 +79,10 @@ NOT_RUN = {
     "export DOCUMENTS": _DOCKER,
     'curl -s "$NEARHIT_URL/v1/receipts/keys"': _RECEIPTS,
     "nearhit verify": _RECEIPTS,
+    "pip install openapi-python-client": _GENERATORS,
+    "openapi-python-client generate": _GENERATORS,
+    "npm install": _GENERATORS,
+    "npx openapi-typescript": _GENERATORS,
     "kubectl": _CLUSTER,
     "helm": _CLUSTER,
 }

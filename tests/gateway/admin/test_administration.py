@@ -97,6 +97,8 @@ BODIES = {
     "search": {"query": "annual leave"},
     "search_as": {"subject": "ana", "search": {"query": "annual leave"}},
     "search_batch": {"searches": [{"query": "annual leave"}]},
+    "search_plan": {"steps": [{"name": "leave", "query": "annual leave"}]},
+    "put_strategy": {"plan": {"steps": [{"name": "leave", "query": "annual leave"}]}},
     "search_vector_store": {"query": "annual leave"},
     "mcp": {"jsonrpc": "2.0", "id": 1, "method": "ping"},
     "put_document": {"text": LEAVE},

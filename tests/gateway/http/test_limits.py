@@ -50,6 +50,10 @@ def search(**fields: Any) -> tuple[str, str, dict[str, Any]]:
     return "POST", "/v1/search", {"query": "x", **fields}
 
 
+def strategy(parameters: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    return "PUT", "/v1/strategies/s", {"parameters": parameters, "plan": {}}
+
+
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
@@ -71,6 +75,11 @@ def search(**fields: Any) -> tuple[str, str, dict[str, Any]]:
         (("POST", "/v1/keys/k/rotate", {"overlap_s": 90 * DAY_S + 1}), "overlap_s"),
         (("PUT", "/v1/gates/shop", {"open": names(1_001)}), "open"),
         (("PUT", "/v1/gates/shop", {"closed": ["x" * 101]}), "closed.0"),
+        (strategy({name: {"type": "boolean"} for name in names(33)}), "parameters"),
+        (
+            strategy({"a": {"type": "string", "characters_max": 2_001}}),
+            "parameters.a.characters_max",
+        ),
         (("PUT", "/v1/confidence", {"sources": dict.fromkeys(names(1_001), 0.5)}), "sources"),
         (("PUT", "/v1/confidence", {"fallback": "x" * 20_001}), "fallback"),
         (("PUT", "/v1/search/questions/recording", {"kept_days": 93}), "kept_days"),

@@ -29,6 +29,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("/v1/search", {**SEARCH, "semantic": "bounded"}),
     ("/v1/search", {**SEARCH, "rerank": True, "explain": True}),
     ("/v1/search/batch", {"searches": [SEARCH, {"query": "leave"}]}),
+    ("/v1/search/plan", {"steps": [{"name": "leave", **SEARCH}]}),
     ("/v1/vector_stores/wiki/search", SEARCH),
     ("/mcp", TOOL),
 ]

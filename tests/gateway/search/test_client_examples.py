@@ -37,7 +37,7 @@ async def said(caller: Caller, *command: str, arguments: Sequence[str] = ()) -> 
 def test_all_examples_are_run() -> None:
     names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh")}
 
-    ours = {"curl.sh", "mcp_client.py", "openai_client.py", "subscriber.py"}
+    ours = {"curl.sh", "mcp_client.py", "openai_client.py", "search_plan.py", "subscriber.py"}
     assert names == {*ours, *NEEDED}
 
 
@@ -48,6 +48,14 @@ async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
 
     assert one.startswith('{"hits":[{"chunk_id"')
     assert many.startswith('{"answers":[{"hits":[{"chunk_id"')
+
+
+async def test_a_plan_searches_within_what_it_has_found(ana: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    text = await said(ana, sys.executable, str(CLIENTS / "search_plan.py"), arguments=["25 days"])
+
+    assert text == f"leave {LEAVE}\n"
 
 
 async def test_the_subscriber_hears_of_the_answer(ana: Caller) -> None:
@@ -74,7 +82,7 @@ async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
 
     text = await said(ana, sys.executable, str(CLIENTS / "mcp_client.py"))
 
-    assert "tools: search, fetch, list_sources" in text
+    assert "tools: search, fetch, list_sources, search_plan, list_strategies" in text
     assert "leave urn:nearhit:document:leave" in text
     assert text.rstrip().endswith("25 days of annual leave a year.")
 

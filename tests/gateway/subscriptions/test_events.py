@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.support.event_listener import listening, subscribe
-from tests.gateway.support.gateways import Caller, Gateway
+from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
 
@@ -252,6 +252,32 @@ async def test_a_public_document_of_another_tenant_is_news(gateway: Gateway) -> 
         await heard.until(lambda listener: "news" in listener.documents)
         await ben.share("news", "tenant")
         await heard.until(lambda listener: "news" not in listener.documents)
+
+
+async def test_a_search_that_names_public_is_watched_only_as_long_as_the_tenant_receives(
+    gateway: Gateway,
+) -> None:
+    ana = await gateway.caller("ana")
+    body = {"search": {"query": "parental leave right", "scopes": ["tenant", "public"]}}
+    refused = problem(await ana.call("POST", "/v1/subscriptions", json=body), 422)
+    await gateway.receive_public()
+    subscription = await subscribe(ana, "parental leave right", scopes=["tenant", "public"])
+
+    async with listening(ana, subscription) as heard:
+        await heard.until_answers(1)
+        await gateway.receive_public(receives=False)
+        await heard.until(lambda listener: listener.is_over)
+    async with listening(ana, subscription) as again:
+        await again.until(lambda listener: listener.is_over)
+    await gateway.receive_public()
+    async with listening(ana, subscription) as resumed:
+        await resumed.until_answers(1)
+
+    assert refused["errors"][0]["field"] == "search.scopes"
+    for ended in (heard.events[-1], *again.events):
+        name, data = ended
+        assert (name, data["reason"]) == ("ended", "public_not_received")
+    assert len(again.events) == 1
 
 
 async def evaluations(gateway: Gateway, outcome: str) -> float:

@@ -1,0 +1,271 @@
+"""The tools `search_plan` and `list_strategies`: several searches in one call.
+
+Models fill in flat arguments; they become the body of `POST /v1/search/plan`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import orjson
+from pydantic import Field
+
+from gateway import problems, schemas
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import STRONG_HEADER
+from gateway.mcp import results
+from gateway.mcp.mcp_services import McpServices
+from gateway.mcp.tools import Headers, Tool, ToolHit, encode
+from gateway.problems import FieldError
+from gateway.schemas import Body, Count, GateName, Values
+from gateway.search.plans.answers_response import answers_headers
+from gateway.search.plans.plan_endpoint import run_plan
+from gateway.search.plans.plan_run import AnsweredSteps
+from gateway.search.plans.plan_schemas import (
+    PARAMETERS_MAX,
+    PlanBody,
+    SearchPlanBody,
+    StepName,
+)
+from gateway.search.plans.strategy_endpoints import summaries
+from gateway.search.plans.strategy_schemas import ParameterAnswer
+from gateway.setting_groups.limits import PLAN_STEPS_MAX
+from index.model.document import MetadataValue
+
+_OPERATIONS = ("union", "intersection", "difference")
+_REFERENCES = {
+    "in_documents_of": "documents",
+    "not_in_documents_of": "exclude_documents",
+    "with_tags_of": "tags_any",
+}
+_StepNames = Annotated[tuple[StepName, ...], Field(min_length=2, max_length=PLAN_STEPS_MAX)]
+_EXAMPLE = [
+    {"name": "policies", "query": "parental leave policy", "top_k": 20},
+    {"name": "steps", "query": "how to apply", "in_documents_of": "policies"},
+    {"name": "older", "query": "leave rules that no longer apply", "top_k": 20},
+    {"name": "valid", "difference": ["steps", "older"]},
+]
+
+
+class PlanStepArguments(Body):
+    """One search (query), or one combination of earlier steps."""
+
+    name: StepName = Field(
+        description="A short name of your choice, such as policies; later steps refer to it."
+    )
+    query: str | None = Field(
+        None,
+        description="What to search for, self-contained. Leave it out to combine earlier steps.",
+    )
+    top_k: Count | None = Field(
+        None,
+        description="Maximum number of passages. Default: 5. Take 20 to 50 if a later step looks "
+        "only within the documents found here.",
+    )
+    sources: Values | None = Field(None, description="Search only these sources.")
+    tags: Values | None = Field(None, description="Search only documents with one of these tags.")
+    in_documents_of: StepName | None = Field(
+        None, description="Name of an earlier step: search only the documents that it found."
+    )
+    not_in_documents_of: StepName | None = Field(
+        None, description="Name of an earlier step: leave out the documents that it found."
+    )
+    with_tags_of: StepName | None = Field(
+        None,
+        description="Name of an earlier step: search only documents that share a tag with those "
+        "that it found.",
+    )
+    min_score: float | None = Field(
+        None, ge=0, description="Leave out passages with a lower score, from 0 to 1."
+    )
+    union: _StepNames | None = Field(
+        None, description="Names of earlier steps: all their passages, best first. No query then."
+    )
+    intersection: _StepNames | None = Field(
+        None,
+        description="Names of earlier steps: passages of the first, of documents that all the "
+        "others found too. No query then.",
+    )
+    difference: _StepNames | None = Field(
+        None,
+        description="Names of earlier steps: passages of the first, of documents that no other "
+        "found. No query then.",
+    )
+
+    def body(self, path: str) -> dict[str, Any]:
+        """The step of the HTTP call; a 422 `Problem` if it is no search and no combination."""
+        set_names = [name for name in _OPERATIONS if getattr(self, name) is not None]
+        if len(set_names) + (self.query is not None) != 1:
+            detail = "must have one of query, union, intersection and difference"
+            raise problems.invalid_field(path, detail)
+        step: dict[str, Any] = {"name": self.name}
+        if self.top_k is not None:
+            step["top_k"] = self.top_k
+        if set_names:
+            (operation,) = set_names
+            return step | {"operation": operation, "of": getattr(self, operation)} | self._filter()
+        if self.min_score is not None:
+            step["min_score"] = self.min_score
+        return step | {"query": self.query} | self._filter()
+
+    def _filter(self) -> dict[str, Any]:
+        conditions: dict[str, Any] = {}
+        if self.sources is not None:
+            conditions["sources"] = self.sources
+        if self.tags is not None:
+            conditions["tags_any"] = self.tags
+        for name, field in _REFERENCES.items():
+            if (step := getattr(self, name)) is not None:
+                property_name = "tags" if field == "tags_any" else "document_ids"
+                conditions[field] = {"from": f"{step}.{property_name}"}
+        return {"filter": conditions} if conditions else {}
+
+
+class SearchPlanArguments(Body):
+    steps: (
+        Annotated[tuple[PlanStepArguments, ...], Field(min_length=1, max_length=PLAN_STEPS_MAX)]
+        | None
+    ) = Field(
+        None,
+        description="The steps in order; each can use steps before it by their names.",
+        examples=[_EXAMPLE],
+    )
+    show: Annotated[tuple[StepName, ...], Field(min_length=1, max_length=PLAN_STEPS_MAX)] | None = (
+        Field(
+            None,
+            description="Names of the steps whose passages you need. Default: all. Leave out steps "
+            "that only help others: the result has limited room.",
+        )
+    )
+    strategy: GateName | None = Field(
+        None,
+        description="Instead of steps: the name of a plan that was prepared for you; "
+        "list_strategies returns them.",
+    )
+    parameters: Annotated[dict[str, MetadataValue], Field(max_length=PARAMETERS_MAX)] | None = (
+        Field(None, description="Values of the strategy's parameters, by name.")
+    )
+
+    def body(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        if self.steps is not None:
+            fields["steps"] = [
+                step.body(f"steps.{number}") for number, step in enumerate(self.steps)
+            ]
+        if self.show is not None:
+            fields["output"] = self.show
+        if self.strategy is not None:
+            fields["strategy"] = self.strategy
+        if self.parameters is not None:
+            fields["parameters"] = self.parameters
+        return fields
+
+
+class StepResult(Body):
+    name: str
+    results: tuple[ToolHit, ...]
+    left_out: int = Field(0, description="number of passages that did not fit")
+    low_confidence: bool | None = Field(
+        None, description="true if no result is good enough to rely on: tell the user; else absent"
+    )
+
+
+class PlanResult(Body):
+    steps: tuple[StepResult, ...]
+    unfinished: tuple[str, ...] = Field(
+        (), description="names of the steps for which the strategy's time did not suffice"
+    )
+
+
+class ListStrategiesArguments(Body):
+    pass
+
+
+class StrategyListed(Body):
+    name: str
+    description: str
+    parameters: dict[str, ParameterAnswer]
+
+
+class StrategiesListed(Body):
+    strategies: tuple[StrategyListed, ...]
+
+
+async def search_plan(
+    context: RequestContext[McpServices], arguments: bytes
+) -> tuple[bytes, Headers]:
+    services = context.services
+    parsed = schemas.parse(SearchPlanArguments, arguments)
+    try:
+        body = schemas.parse(SearchPlanBody, orjson.dumps(parsed.body()))
+        answered = await run_plan(context, services.search, body)
+    except problems.Problem as problem:
+        if problem.status != 422:
+            raise
+        raise problems.invalid([_of_arguments(error, parsed) for error in problem.errors]) from None
+    tenant = answered.admitted.principal.tenant
+    result = _encode_steps(answered.plan, answered.steps, tenant, services.settings.mcp_tokens_max)
+    headers = answers_headers(context, answered.searches, answered.admitted, answered.revisions)
+    return encode(result), [header for header in headers if header[0] != b"cache-control"]
+
+
+async def list_strategies(
+    context: RequestContext[McpServices], arguments: bytes
+) -> tuple[bytes, Headers]:
+    tenant = (await context.authenticate()).principal.tenant
+    schemas.parse(ListStrategiesArguments, arguments)
+    stored = await summaries(context.services.search, tenant)
+    strategies = [
+        {
+            "name": one.name,
+            "description": one.description,
+            "parameters": {
+                name: parameter.model_dump(exclude_unset=True)
+                for name, parameter in one.parameters.items()
+            },
+        }
+        for one in stored.strategies
+    ]
+    return encode(orjson.dumps({"strategies": strategies})), [STRONG_HEADER]
+
+
+def _encode_steps(plan: PlanBody, answered: AnsweredSteps, tenant: str, tokens_max: int) -> bytes:
+    """The results of the steps; the room is shared evenly, and what one leaves is for the next."""
+    all_names = [step.name for step in plan.steps]
+    names = [name for name in plan.output or all_names if name in answered]
+    unfinished = [name for name in all_names if name not in answered]
+    fields: dict[str, Any] = {"unfinished": unfinished} if unfinished else {}
+    remaining = tokens_max - len(orjson.dumps(fields)) // results.BYTES_PER_TOKEN
+    steps = []
+    for number, name in enumerate(names):
+        answer = orjson.loads(answered[name].body)
+        share = remaining // (len(names) - number)
+        encoded = results.search(answer, tenant=tenant, tokens_max=share)
+        remaining -= min(share, len(encoded) // results.BYTES_PER_TOKEN + 1)
+        steps.append({"name": name, **orjson.loads(encoded)})
+    return orjson.dumps({"steps": steps, **fields})
+
+
+def _of_arguments(error: FieldError, arguments: SearchPlanArguments) -> FieldError:
+    """The error at the argument that the field of the HTTP call was made from."""
+    field = error.field.replace("output", "show", 1) if error.field.startswith("output") else ""
+    step = re.match(r"steps\.([0-9]+)\.(.*)", error.field)
+    if step is not None and arguments.steps is not None:
+        rest = _argument(step[2], arguments.steps[int(step[1])])
+        field = f"steps.{step[1]}.{rest}"
+    return FieldError(field or error.field, error.detail)
+
+
+def _argument(field: str, step: PlanStepArguments) -> str:
+    for argument, filter_field in _REFERENCES.items():
+        if getattr(step, argument) is not None and field.startswith(f"filter.{filter_field}"):
+            return argument
+    for operation in _OPERATIONS:
+        if getattr(step, operation) is not None and re.match(r"of\b", field):
+            return re.sub(r"^of\b", operation, field)
+    return re.sub(
+        r"^filter\.(tags_any|sources)", lambda match: match[1].removesuffix("_any"), field
+    )
+
+
+TOOLS: Mapping[str, Tool] = {"search_plan": search_plan, "list_strategies": list_strategies}

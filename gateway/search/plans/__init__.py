@@ -1,0 +1,1 @@
+"""Several searches in one call, all at one revision: batches, search plans and named strategies."""

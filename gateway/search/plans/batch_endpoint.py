@@ -1,0 +1,62 @@
+"""`POST /v1/search/batch`: many searches in one call, all answered at one revision."""
+
+from starlette.responses import Response
+
+from gateway import problems
+from gateway.auth.freshness import strictest
+from gateway.http.request_context import RequestContext
+from gateway.search.answer_service import record_served
+from gateway.search.plans.answers_response import answers_response
+from gateway.search.plans.one_revision import common_revisions, search_consistently
+from gateway.search.response_headers import cache_status
+from gateway.search.search_request import (
+    freshness_of,
+    require_received,
+    require_within_limits,
+)
+from gateway.search.search_schemas import SearchBatchBody
+from gateway.search.search_services import SearchServices
+
+_NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"
+
+
+async def search_batch(context: RequestContext[SearchServices]) -> Response:
+    services, trace = context.services, context.trace
+    settings = services.settings
+    body = context.parse_body(SearchBatchBody)
+    if len(body.searches) > settings.batch_searches_max:
+        raise problems.invalid_field("searches", f"must be at most {settings.batch_searches_max:,}")
+    requested = []
+    for number, search in enumerate(body.searches):
+        require_within_limits(search, settings, f"searches.{number}.")
+        if search.is_conversational:
+            raise problems.invalid_field(f"searches.{number}", _NO_CONVERSATIONS)
+        requested.append(freshness_of(search, context.min_revision, f"searches.{number}."))
+    trace.mark("parse")
+    admitted = await context.authenticate(freshness=strictest(requested))
+    await context.spend(len(body.searches) - 1)
+    requests = [services.request_of(admitted.principal, search) for search in body.searches]
+    for number, request in enumerate(requests):
+        require_received(request, settings, f"searches.{number}.")
+    trace.mark("revision")
+    revisions = admitted.oldest  # only answers from memory may be as old as the caller allows
+    if not all(
+        services.answers.has_local(request.key, revisions.of(request.scope.partitions))
+        for request in requests
+    ):
+        revisions = admitted.revisions
+    answers = await search_consistently(services, requests, revisions)
+    for request, answer in zip(requests, answers, strict=True):
+        record_served(services, request, answer)
+    trace.mark("search")
+    encoded = b'{"answers":[%b]}' % b",".join(answer.body for answer in answers)
+    return answers_response(
+        context,
+        encoded,
+        answers,
+        admitted,
+        common_revisions(answers),
+        # A member of Cache-Status stands for a cache on the response's way, not for an answer.
+        (b"nearhit-batch-cache-status", b", ".join(map(cache_status, answers))),
+        (b"server-timing", trace.server_timing().encode()),
+    )

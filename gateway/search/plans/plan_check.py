@@ -1,0 +1,110 @@
+"""What makes a search plan valid, beyond the form of its fields. Does no I/O.
+
+Each function raises a 422 `Problem` that names the field of the step.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from gateway import problems
+from gateway.search.plans.plan_schemas import (
+    PROPERTIES,
+    PlanBody,
+    SearchStepBody,
+    SetStepBody,
+    StepBody,
+)
+from gateway.search.plans.references import VALUES_MAX
+from gateway.search.search_request import require_within_limits
+from gateway.settings import Settings
+
+_REFUSED = ("history", "gate", "context")
+
+
+def require_valid_plan(plan: PlanBody, settings: Settings) -> None:
+    if len(plan.steps) > settings.plan_steps_max:
+        raise problems.invalid_field("steps", f"must be at most {settings.plan_steps_max:,}")
+    names = [step.name for step in plan.steps]
+    hits_max: dict[str, int] = {}
+    for number, step in enumerate(plan.steps):
+        path = f"steps.{number}."
+        if step.name in hits_max:
+            raise problems.invalid_field(f"{path}name", f"two steps have the name {step.name}")
+        if isinstance(step, SearchStepBody):
+            _require_valid_search(step, path, settings)
+            _require_valid_references(step, path, names, hits_max)
+        else:
+            _require_valid_operands(step, path, names, hits_max)
+        hits_max[step.name] = _hits_max(step, hits_max)
+    _require_valid_output(plan.output or (), names)
+    candidates = sum(search.leg_candidates for search in plan.searches.values())
+    if candidates > settings.plan_candidates_max:
+        most = settings.plan_candidates_max
+        raise problems.invalid_field(
+            "steps",
+            f"must compare at most {most:,} candidates together; they compare {candidates:,}, at "
+            "least 50 a search: ask for fewer searches, or lower their top_k",
+        )
+
+
+def _hits_max(step: StepBody, earlier: Mapping[str, int]) -> int:
+    if isinstance(step, SearchStepBody):
+        return step.top_k
+    operands = [earlier[name] for name in step.of]
+    most = sum(operands) if step.operation == "union" else operands[0]
+    return most if step.top_k is None else min(most, step.top_k)
+
+
+def _require_valid_search(step: SearchStepBody, path: str, settings: Settings) -> None:
+    require_within_limits(step, settings, path)
+    if (name := step.first_used(_REFUSED)) is not None:
+        raise problems.invalid_field(f"{path}{name}", "needs a search with a call of its own")
+
+
+def _require_valid_references(
+    step: SearchStepBody, path: str, names: Sequence[str], earlier: Mapping[str, int]
+) -> None:
+    for field, reference in step.filter.references.items():
+        place = f"{path}filter.{field}.from"
+        _require_earlier(reference.step, step.name, place, names, earlier)
+        if reference.property_name != PROPERTIES[field]:
+            expected = f"{reference.step}.{PROPERTIES[field]}"
+            raise problems.invalid_field(place, f"must be {expected}: {field} takes no others")
+        found = earlier[reference.step]
+        if found > VALUES_MAX and reference.property_name != "tags":
+            raise problems.invalid_field(
+                place,
+                f"step {reference.step} can find {found:,} hits, and a filter takes {VALUES_MAX} "
+                "values: lower its top_k",
+            )
+
+
+def _require_valid_operands(
+    step: SetStepBody, path: str, names: Sequence[str], earlier: Collection[str]
+) -> None:
+    for number, name in enumerate(step.of):
+        place = f"{path}of.{number}"
+        _require_earlier(name, step.name, place, names, earlier)
+        if name in step.of[:number]:
+            raise problems.invalid_field(place, f"names step {name} twice")
+
+
+def _require_earlier(
+    name: str, of_step: str, place: str, names: Sequence[str], earlier: Collection[str]
+) -> None:
+    if name in earlier:
+        return
+    if name == of_step:
+        reason = f"step {name} uses itself: a step uses steps before it alone"
+    elif name in names:
+        reason = f"step {name} comes after step {of_step}: a step uses steps before it alone"
+    else:
+        reason = f"no step has the name {name}"
+    raise problems.invalid_field(place, reason)
+
+
+def _require_valid_output(output: Sequence[str], names: Collection[str]) -> None:
+    for number, name in enumerate(output):
+        if name not in names:
+            raise problems.invalid_field(f"output.{number}", f"no step has the name {name}")
+        if name in output[:number]:
+            raise problems.invalid_field(f"output.{number}", f"names step {name} twice")

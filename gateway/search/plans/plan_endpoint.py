@@ -1,0 +1,105 @@
+"""`POST /v1/search/plan`: steps that use one another's hits, in one call, at one revision."""
+
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from cache.answers import ServedAnswer
+from cache.protocol import Revisions
+from gateway import problems
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.freshness import strictest
+from gateway.http.request_context import RequestContext
+from gateway.search.answer_service import record_served
+from gateway.search.plans.answers_response import answers_response
+from gateway.search.plans.one_revision import common_revisions
+from gateway.search.plans.plan_answer import encode_plan_answer
+from gateway.search.plans.plan_check import require_valid_plan
+from gateway.search.plans.plan_run import AnsweredSteps, PlanRun
+from gateway.search.plans.plan_schemas import PlanBody, SearchPlanBody
+from gateway.search.plans.strategy_endpoints import read_strategy
+from gateway.search.plans.strategy_plan import plan_of
+from gateway.search.search_request import freshness_of
+from gateway.search.search_services import SearchServices
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPlan:
+    """The finished steps, the answers to their searches, and the revisions of all of them."""
+
+    plan: PlanBody
+    steps: AnsweredSteps
+    searches: list[ServedAnswer]
+    admitted: AuthenticatedRequest
+    revisions: Revisions
+
+
+async def search_plan(context: RequestContext[SearchServices]) -> Response:
+    requested = context.parse_body(SearchPlanBody)
+    answered = await run_plan(context, context.services, requested)
+    return answers_response(
+        context,
+        encode_plan_answer(answered.plan, answered.steps),
+        answered.searches,
+        answered.admitted,
+        answered.revisions,
+        (b"server-timing", _server_timing(context, answered.steps)),
+    )
+
+
+async def run_plan(
+    context: RequestContext[object], services: SearchServices, requested: SearchPlanBody
+) -> AnsweredPlan:
+    """The answers to the plan, or to the strategy's; a 422 `Problem` if it is not valid."""
+    trace = context.trace
+    plan, admitted = await _admit(context, services, requested)
+    await context.spend(len(plan.searches) - 1)
+    trace.mark("revision")
+    time_ms = plan.budget.time_ms
+    ends_s = None if time_ms is None else trace.started_s + time_ms / 1000
+    steps = await PlanRun(services, admitted.principal, plan).run(admitted.revisions, ends_s)
+    searches = []
+    for step in steps.values():
+        if step.request is not None and step.served is not None:
+            record_served(services, step.request, step.served)
+            searches.append(step.served)
+    trace.mark("search")
+    unanswered = admitted.revisions.of([admitted.principal.tenant])
+    revisions = common_revisions(searches) if searches else unanswered
+    return AnsweredPlan(plan, steps, searches, admitted, revisions)
+
+
+async def _admit(
+    context: RequestContext[object], services: SearchServices, requested: SearchPlanBody
+) -> tuple[PlanBody, AuthenticatedRequest]:
+    """The valid plan that is requested, and the caller as of now."""
+    if requested.strategy is None:
+        if requested.steps is None:
+            raise problems.invalid_field("steps", "must be set, or a strategy")
+        if requested.parameters is not None:
+            raise problems.invalid_field("parameters", "are for a strategy")
+        plan = PlanBody(steps=requested.steps, output=requested.output, budget=requested.budget)
+        require_valid_plan(plan, services.settings)
+        context.trace.mark("parse")
+        freshness = strictest(
+            freshness_of(search, context.min_revision, f"steps.{number}.")
+            for number, search in plan.searches.items()
+        )
+        return plan, await context.authenticate(freshness=freshness)
+    for name in ("steps", "output"):
+        if getattr(requested, name) is not None:
+            raise problems.invalid_field(name, "must be absent: the strategy has its own")
+    context.trace.mark("parse")
+    admitted = await context.authenticate()
+    strategy = await read_strategy(services, admitted.principal.tenant, requested.strategy)
+    plan = plan_of(strategy, requested.parameters or {}, services.settings)
+    return plan.model_copy(update={"budget": plan.budget.narrowed(requested.budget)}), admitted
+
+
+def _server_timing(context: RequestContext[object], steps: AnsweredSteps) -> bytes:
+    """The phases of the request, and the time and the cache tier of each step."""
+    parts = [context.trace.server_timing()]
+    for name, step in steps.items():
+        tier = "" if step.served is None else f";desc={step.served.tier}"
+        parts.append(f"step.{name};dur={step.seconds * 1000:.2f}{tier}")
+    return ", ".join(parts).encode()

@@ -1,0 +1,94 @@
+"""The plan of a strategy: its template with values in place of the parameters. Does no I/O."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gateway import problems, schemas
+from gateway.problems import FieldError, Problem
+from gateway.search.plans import strategy_parameters
+from gateway.search.plans.plan_check import require_valid_plan
+from gateway.search.plans.plan_schemas import PlanBody
+from gateway.search.plans.strategy_schemas import StrategyBody
+from gateway.settings import Settings
+
+_MARK = "parameter"  # the only name in the object that stands for a parameter's value
+
+
+def require_valid_strategy(strategy: StrategyBody, settings: Settings) -> None:
+    """A 422 `Problem` unless the plan is valid with each default, bound and listed value."""
+    for name, parameter in strategy.parameters.items():
+        if parameter.default is None:
+            continue
+        reason = strategy_parameters.misfit(parameter, parameter.default)
+        if reason:
+            raise problems.invalid_field(f"parameters.{name}.default", reason)
+    used = dict(_places(strategy.plan))
+    for place, name in used.items():
+        if name not in strategy.parameters:
+            raise problems.invalid_field(f"plan.{place}", f"no parameter has the name {name}")
+    for name in strategy.parameters.keys() - set(used.values()):
+        raise problems.invalid_field(f"parameters.{name}", "stands nowhere in the plan")
+    for values in strategy_parameters.probes(strategy.parameters):
+        try:
+            _plan(strategy, values, settings)
+        except Problem as problem:
+            raise problems.invalid(
+                [FieldError(f"plan.{error.field}", error.detail) for error in problem.errors]
+            ) from None
+
+
+def plan_of(strategy: StrategyBody, given: Mapping[str, Any], settings: Settings) -> PlanBody:
+    """The plan with these values of the parameters; a 422 `Problem` that names the parameter."""
+    values = strategy_parameters.values_of(strategy.parameters, given)
+    try:
+        return _plan(strategy, values, settings)
+    except Problem as problem:
+        places = dict(_places(strategy.plan))
+        raise problems.invalid(
+            [_error_of_caller(error, places) for error in problem.errors]
+        ) from None
+
+
+def _plan(strategy: StrategyBody, values: Mapping[str, Any], settings: Settings) -> PlanBody:
+    rendered = json.dumps(_rendered(strategy.plan, values)).encode()
+    plan = schemas.parse(PlanBody, rendered)
+    require_valid_plan(plan, settings)
+    return plan
+
+
+def _rendered(template: Any, values: Mapping[str, Any]) -> Any:
+    if (name := _parameter_name(template)) is not None:
+        return values[name]
+    if isinstance(template, dict):
+        return {key: _rendered(part, values) for key, part in template.items()}
+    if isinstance(template, list):
+        return [_rendered(part, values) for part in template]
+    return template
+
+
+def _places(template: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The path of each parameter in the template, and its name."""
+    if (name := _parameter_name(template)) is not None:
+        yield path.removesuffix("."), name
+    elif isinstance(template, dict):
+        for key, part in template.items():
+            yield from _places(part, f"{path}{key}.")
+    elif isinstance(template, list):
+        for number, part in enumerate(template):
+            yield from _places(part, f"{path}{number}.")
+
+
+def _parameter_name(template: Any) -> str | None:
+    if not isinstance(template, dict) or template.keys() != {_MARK}:
+        return None
+    name = template[_MARK]
+    return name if isinstance(name, str) else None
+
+
+def _error_of_caller(error: FieldError, places: Mapping[str, str]) -> FieldError:
+    """The error at the parameter whose value it is about, or at the strategy."""
+    for place, name in places.items():
+        if error.field == place or error.field.startswith(f"{place}."):
+            return FieldError(f"parameters.{name}", error.detail)
+    return FieldError("strategy", f"{error.field}: {error.detail}")
