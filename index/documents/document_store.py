@@ -240,8 +240,8 @@ class DocumentStore:
             }
             await event_versions.supersede_event(session, tenant, parts, cause)
             changes = await document_writes.put(session, tenant, locked, accepted_writes, cause)
-            all_words = chain.from_iterable(write.words for write in accepted_writes)
-            words = self._seen_words.unseen(tenant, locked.vocabulary.era, all_words)
+            entries = chain.from_iterable(write.vocabulary_entries for write in accepted_writes)
+            words = self._seen_words.unseen(tenant, locked.vocabulary.era, entries)
             await vocabulary.learn(session, tenant, words)
             actions = {
                 write.document.document_id: outbox.audit_action(
@@ -312,7 +312,7 @@ class DocumentStore:
                 await event_versions.merge_event(session, tenant, cause)
             arguments = (document_id, owner, list(readers), sorted(parts))
             await session.rows("documents.put_access", tenant, *arguments)
-            await vocabulary.learn(session, tenant, words)
+            await vocabulary.learn(session, tenant, vocabulary.entries(readers, words))
             change = Change(
                 row["document_key"],
                 stored.document.language,

@@ -16,6 +16,7 @@ from index.model.quota import StoredAmounts
 from index.model.scope import PUBLIC
 from index.model.write_order import ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.session import Row, Session
+from index.text import vocabulary
 from index.text.vocabulary import Extent
 
 
@@ -43,6 +44,10 @@ class DocumentWrite:
     stored: Document | None = None
     parts: Parts = ALL_PARTS
     missing: MissingDocument = NEVER_SEEN
+
+    @property
+    def vocabulary_entries(self) -> list[str]:
+        return vocabulary.entries(self.document.readers, self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from index.search.query_embedder import Embedder
 from index.text import lexical
 
 SCHEMA = 1  # raise it when the meaning of stored chunks changes
-RANKING = 4  # raise it when the same chunks and query give another answer
+RANKING = 5  # raise it when the same chunks and query give another answer
 
 
 @dataclass(frozen=True, slots=True)

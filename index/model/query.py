@@ -78,6 +78,11 @@ class Filter:
             and (self.as_of is None or validity.is_valid_at(metadata, self.as_of))
         )
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it may leave out whole documents."""
+        return replace(self, kinds=_ANYTHING.kinds) != _ANYTHING
+
     def narrowed(self, limits: "Filter") -> "Filter":
         """The conjunction of both filters; limits: without `tags_any`, which can't be merged."""
         assert limits.tags_any is None, "a token has none"

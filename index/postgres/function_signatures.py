@@ -41,14 +41,14 @@ SIGNATURES: Mapping[str, Signature] = {
             bigint
         """,
         "resident.words": """
-            text -> digests bytea
+            text -> digests bytea, has_restricted boolean
         """,
         "resident.near_words": """
             text, integer, integer, integer, integer, integer -> hashes bytea
         """,
         "resident.learned_words": """
             text, bigint, integer, integer, integer, bigint -> digests bytea, hashes bytea,
-            snapshot_xmin bigint
+            has_restricted boolean, snapshot_xmin bigint
         """,
         "resident.tenant_documents": """
             text -> document_key bigint, tenant text, document_id text, source text, language
@@ -77,8 +77,8 @@ SIGNATURES: Mapping[str, Signature] = {
             lexical double precision[]
         """,
         "vocabulary.look_up": """
-            text, text[], real, bigint, bigint -> vocabulary_size bigint, history text, word
-            text, is_known boolean, near_words text[], similarities real[]
+            text, text[], real, bigint, bigint, text[] -> vocabulary_size bigint, history text,
+            word text, is_known boolean, near_words text[], similarities real[]
         """,
         "search.survey": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time

@@ -217,6 +217,7 @@ class SearchExecutor:
             query.text,
             languages,
             extent=stats.vocabulary,
+            is_filtered=query.filter.is_narrow,
             resident=next((each.words for each in shards or () if each.words), None),
         )
         return PreparedSearch(

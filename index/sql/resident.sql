@@ -26,9 +26,13 @@ string_agg(int4send(octet_length(sparsevec_send(lexical))), '' ORDER BY chunk_id
 -- the snapshot lacks.
 pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS snapshot_xmin
 
+-- fragment: entry
+-- Of a token's words, as `index.text.vocabulary.entries` names them.
+token || E'\x1f' || word
+
 -- fragment: digests
--- The first 8 bytes of the digest of each word; see `index.text.vocabulary.ResidentWords`.
-string_agg(substr(sha256(convert_to(word, 'UTF8')), 1, 8), '') AS digests
+-- The first 8 bytes of the digest of each entry; see `index.text.vocabulary.ResidentWords`.
+string_agg(substr(sha256(convert_to(entry, 'UTF8')), 1, 8), '') AS digests
 
 -- fragment: delete_hashes
 -- The hashes of what is left of each of `words` without some of its letters; see
@@ -64,11 +68,18 @@ SELECT
 FROM tenants WHERE tenant = $1;
 
 -- name: words
--- $1 tenant: the digests of its vocabulary.
-SELECT :digests FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text];
+-- $1 tenant: the digests of its vocabulary, also of the words that only some may read, and whether there
+-- are any of these.
+SELECT :digests, coalesce(bool_or(is_restricted), false) AS has_restricted
+FROM (
+    SELECT word AS entry, false AS is_restricted FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text]
+    UNION ALL
+    SELECT :entry, true FROM restricted_words WHERE tenant = $1
+) AS entries;
 
 -- name: near_words
--- $1 tenant, $2 page, $3 to $5 as above, $6 number of pages: the hashes of this part of its vocabulary.
+-- $1 tenant, $2 page, $3 to $5 as above, $6 number of pages: the hashes of this part of its vocabulary,
+-- without the words that only some may read: whether a word is looked up must not tell these.
 WITH words AS MATERIALIZED (
     SELECT word FROM vocabulary
     WHERE ARRAY[tenant] && ARRAY[$1::text] AND (hashtext(word) & 2147483647) % $6::integer = $2::integer
@@ -79,13 +90,20 @@ WITH words AS MATERIALIZED (
 -- $1 tenant, $2 the first transaction of a snapshot that had not ended, $3 to $5 as above, $6 limit of words:
 -- those that the snapshot may lack, with this snapshot's own. Numbers of transactions that are yet to come
 -- are of another server, from which the words were restored.
-WITH words AS MATERIALIZED (
-    SELECT word FROM vocabulary
+WITH learned AS MATERIALIZED (
+    SELECT word, word AS entry, false AS is_restricted FROM vocabulary
+    WHERE tenant = $1 AND learned_by >= $2::bigint::text::xid8
+      AND learned_by < pg_snapshot_xmax(pg_current_snapshot())
+    UNION ALL
+    SELECT word, :entry, true FROM restricted_words
     WHERE tenant = $1 AND learned_by >= $2::bigint::text::xid8
       AND learned_by < pg_snapshot_xmax(pg_current_snapshot())
     LIMIT $6
-)
-SELECT (SELECT :digests FROM words), (:delete_hashes), :snapshot_xmin;
+),
+words AS MATERIALIZED (SELECT word FROM learned WHERE NOT is_restricted)
+SELECT
+    (SELECT :digests FROM learned), (:delete_hashes),
+    (SELECT coalesce(bool_or(is_restricted), false) FROM learned) AS has_restricted, :snapshot_xmin;
 
 -- name: tenant_documents
 -- $1 tenant: its documents.

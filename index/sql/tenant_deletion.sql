@@ -71,8 +71,13 @@ WITH deleted AS (
         SELECT ctid FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text] LIMIT $2
     ))
     RETURNING true
+),
+deleted_restricted AS (
+    DELETE FROM restricted_words
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM restricted_words WHERE tenant = $1 LIMIT $2))
+    RETURNING true
 )
-SELECT count(*) FROM deleted;
+SELECT (SELECT count(*) FROM deleted) + (SELECT count(*) FROM deleted_restricted);
 
 -- name: delete_event_versions
 WITH deleted AS (

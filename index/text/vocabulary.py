@@ -1,4 +1,9 @@
-"""A tenant's vocabulary, and the corrections of a query's unknown words."""
+"""A tenant's vocabulary, and the corrections of a query's unknown words.
+
+A word that the whole tenant may read corrects every caller's typos. A word of a document that only
+groups may read is kept for each of the groups, and corrects their members. Words of documents for
+single persons are not kept: each person's words would be rows of their own.
+"""
 
 import hashlib
 from collections import defaultdict
@@ -12,7 +17,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from index.model.scope import Scope
+from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 from index.text import sorted_values, spelling
@@ -27,7 +32,11 @@ UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
 _ERA_BITS = 40  # the lower bits count the added words, the upper ones prunings: sql/vocabulary.sql
 
-DIGEST_BYTES = 8  # of a word in memory
+DIGEST_BYTES = 8  # of an entry in memory
+GROUPS_MAX = 8  # of a document, whose members its words correct; a starting value, not measured
+
+_SHARED_TOKENS = frozenset({"tenant", PUBLIC})  # of documents that the whole tenant may read
+_SEPARATOR = "\x1f"  # between a token and a word; no token contains it
 
 KNOWN_MAX = 100_000  # words, about 20 MB
 CORRECTED_MAX = 20_000  # unknown words, about 10 MB
@@ -36,13 +45,14 @@ _NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 Era: TypeAlias = tuple[str, int]
+_Visibility: TypeAlias = tuple[bytes, bool]  # the scope's fingerprint, and whether it is filtered
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
     """The state of a tenant's vocabulary: equal extents of a tenant mean equal vocabularies.
 
-    history: of the database. words: the number of words, and how often some were pruned.
+    history: of the database. words: the number of entries, and how often some were pruned.
     """
 
     history: str
@@ -79,28 +89,52 @@ class Spelling:
 CERTAIN = Spelling(_NONE, None)
 
 
-async def learn(session: Session, tenant: str, words: Collection[str]) -> None:
-    """Add the new words of `spelling.vocabulary_words` of the tenant's texts, in a transaction.
+def is_shared(readers: Collection[str]) -> bool:
+    """Whether the whole tenant may read a document with these readers."""
+    return not _SHARED_TOKENS.isdisjoint(readers)
 
-    Locks the tenant's row if a word is new, so call it last, before the revision is raised.
+
+def groups(readers: Collection[str]) -> list[str]:
+    """The tokens of the groups for which the words of a document with these readers are kept."""
+    if is_shared(readers):
+        return []
+    return sorted({token for token in readers if token.startswith("group:")})[:GROUPS_MAX]
+
+
+def entries(readers: Collection[str], words: Collection[str]) -> list[str]:
+    """What the vocabulary keeps of the words of a document: each word, or each after each group."""
+    if is_shared(readers):
+        return list(words)
+    return [f"{group}{_SEPARATOR}{word}" for group in groups(readers) for word in words]
+
+
+async def learn(session: Session, tenant: str, new_entries: Collection[str]) -> None:
+    """Add the new entries of `spelling.vocabulary_words` of the tenant's texts, in a transaction.
+
+    Locks the tenant's row if an entry is new, so call it last, before the revision is raised.
     """
+    pairs = [entry.split(_SEPARATOR) for entry in new_entries if _SEPARATOR in entry]
+    words = [entry for entry in new_entries if _SEPARATOR not in entry]
     if words:
-        await session.rows("vocabulary.learn", tenant, list(words))
+        await session.rows("vocabulary.learn", tenant, words)
+    if pairs:
+        tokens, restricted = map(list, zip(*pairs, strict=True))
+        await session.rows("vocabulary.learn_restricted", tenant, tokens, restricted)
 
 
 class SeenWords:
-    """The words that this process has seen committed; they stay in the vocabulary for their era."""
+    """The entries that this process has seen committed; they stay known for their era."""
 
     def __init__(self) -> None:
         self._words: defaultdict[tuple[str, Era], set[str]] = defaultdict(set)
         self._size = 0
 
     def unseen(self, tenant: str, era: Era, words: Iterable[str]) -> list[str]:
-        """The words that may be new, without duplicates."""
+        """The entries that may be new, without duplicates."""
         return list(frozenset(words) - self._words[tenant, era])
 
     def remember(self, tenant: str, era: Era, words: Collection[str]) -> None:
-        """Record committed words; call it after the commit, with the era of the transaction."""
+        """Record committed entries; call it after the commit, with the era of the transaction."""
         self._size += len(words)
         if self._size > KNOWN_MAX:  # start anew: forgotten words are added once more
             self._words.clear()
@@ -112,24 +146,35 @@ class SeenWords:
 class ResidentWords:
     """A tenant's words in memory, as of an extent of the vocabulary; they stay known in its era.
 
-    hashes: of the words, ascending; see `_word_hash`. Two words of a million have the same hash
-        with a chance of 1 in 10 million; then a typo is not corrected.
-    near: which unknown words may have a correction; None if that is not in memory.
+    hashes: of the entries, ascending; see `_word_hash`. Two of a million have the same hash with a
+        chance of 1 in 10 million; then a typo is not corrected. A word that only some may read is
+        an entry with a token, so that it is unknown here: the database tells whose grants know it.
+    near: which unknown words may have a correction that the whole tenant may read; None if that is
+        not in memory.
     snapshot_xmin: the transactions before it had ended in the snapshot, so that others added what
         the vocabulary has learned since.
+    has_restricted: whether there are words that only some may read. Unknown words are then looked
+        up for all: whether one is must not tell what is near it among the words of others.
     """
 
     extent: Extent
     hashes: NDArray[np.int64]
     near: NearWords | None
     snapshot_xmin: int
+    has_restricted: bool = False
 
     @classmethod
     def of(
-        cls, extent: Extent, digests: bytes, near: NearWords | None, snapshot_xmin: int
+        cls,
+        extent: Extent,
+        digests: bytes,
+        near: NearWords | None,
+        snapshot_xmin: int,
+        *,
+        has_restricted: bool = False,
     ) -> "ResidentWords":
-        """digests: the first 8 bytes of each word's digest, as `resident.words` returns them."""
-        return cls(extent, _to_hashes(digests), near, snapshot_xmin)
+        """digests: the first 8 bytes of each entry's digest, as `resident.words` returns them."""
+        return cls(extent, _to_hashes(digests), near, snapshot_xmin, has_restricted)
 
     @property
     def size_bytes(self) -> int:
@@ -144,7 +189,13 @@ class ResidentWords:
         return extent.words - self.extent.words if self.extent.era == extent.era else 0
 
     def with_learned(
-        self, extent: Extent, digests: bytes, near_hashes: bytes, snapshot_xmin: int
+        self,
+        extent: Extent,
+        digests: bytes,
+        near_hashes: bytes,
+        snapshot_xmin: int,
+        *,
+        has_restricted: bool = False,
     ) -> "ResidentWords":
         """The words of this later extent, from those learned since.
 
@@ -154,7 +205,9 @@ class ResidentWords:
         hashes = sorted_values.distinct(np.concatenate([self.hashes, _to_hashes(digests)]))
         if len(hashes) - len(self.hashes) != self.lacks(extent) or self.near is None:
             return replace(self, near=None)
-        return ResidentWords(extent, hashes, self.near.with_learned(near_hashes), snapshot_xmin)
+        near = self.near.with_learned(near_hashes)
+        has_restricted |= self.has_restricted
+        return ResidentWords(extent, hashes, near, snapshot_xmin, has_restricted)
 
     def is_consistent(self) -> bool:
         """Whether the hashes are ascending, as looking them up needs."""
@@ -182,6 +235,19 @@ def _word_hash(word: str) -> int:
     return int.from_bytes(digest[:DIGEST_BYTES], signed=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """By whom, and in which languages, words are looked up.
+
+    grants: by which words that only some may read are found. visibility: names the scope and these.
+    """
+
+    tenant: str
+    grants: tuple[str, ...]
+    visibility: _Visibility
+    languages: frozenset[str]
+
+
 class Vocabulary:
     """Caches known words by era, and corrections by extent, in this process.
 
@@ -190,8 +256,10 @@ class Vocabulary:
 
     def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._known_words: LRUCache[tuple[bytes, Era, str], bool] = LRUCache(KNOWN_MAX)
-        self._corrections: LRUCache[_Key, tuple[str, ...]] = LRUCache(CORRECTED_MAX)
+        self._known_words: LRUCache[tuple[_Visibility, Era, str], bool] = LRUCache(KNOWN_MAX)
+        self._corrections: LRUCache[tuple[_Asked, Extent, str], tuple[str, ...]] = LRUCache(
+            CORRECTED_MAX
+        )
 
     async def spelling(
         self,
@@ -201,71 +269,70 @@ class Vocabulary:
         *,
         extent: Extent,
         resident: ResidentWords | None = None,
+        is_filtered: bool = False,
     ) -> Spelling:
         """The corrections of the query's words, from the cache of this extent or from the database.
 
         extent: the latest known extent of the vocabulary. resident: its words, if they are in
-        memory.
+        memory. is_filtered: words that only some may read then correct nothing: the filter may be
+        that of a token, which narrows what its bearer may read.
 
         Raises `DatabaseUnavailable`.
         """
         unlisted = spelling.doubtful(text, languages) if languages else ()
         if not unlisted:
             return CERTAIN
-        era, fingerprint = extent.era, scope.fingerprint
-        doubtful = [word for word in unlisted if (fingerprint, era, word) not in self._known_words]
+        grants = () if is_filtered else (*scope.grants, *scope.shared)
+        asked = _Asked(scope.tenant, grants, (scope.fingerprint, is_filtered), languages)
+        era, known = extent.era, self._known_words
+        doubtful = [word for word in unlisted if (asked.visibility, era, word) not in known]
         if resident is not None and resident.extent.era == era:
             doubtful = resident.without_known(doubtful)
         if not doubtful:
             return Spelling(_NONE, None, era)
         if resident is not None and resident.has_learned(extent):
-            unknown = resident.without_uncorrected(doubtful[:UNKNOWN_MAX])
-            found = await self._corrections_of(scope, unknown, languages, resident.extent)
+            unknown = doubtful[:UNKNOWN_MAX]
+            if not (grants and resident.has_restricted):
+                unknown = resident.without_uncorrected(unknown)
+            found = await self._corrections_of(asked, unknown, resident.extent)
             # If a word was learned meanwhile, it may correct those that were not looked up.
             if found.extent == resident.extent or len(unknown) == len(doubtful):
                 return found
-        return await self._corrections_of(scope, doubtful, languages, extent)
+        return await self._corrections_of(asked, doubtful, extent)
 
     async def _corrections_of(
-        self, scope: Scope, doubtful: Sequence[str], languages: frozenset[str], extent: Extent
+        self, asked: _Asked, doubtful: Sequence[str], extent: Extent
     ) -> Spelling:
         """Those from the cache of this extent, or from the database with its extent."""
-        cached = self._from_cache(scope.fingerprint, doubtful, languages, extent)
-        return cached or await self._look_up(scope.tenant, scope.fingerprint, doubtful, languages)
+        return self._from_cache(asked, doubtful, extent) or await self._look_up(asked, doubtful)
 
-    def _from_cache(
-        self, fingerprint: bytes, unknown: Sequence[str], languages: frozenset[str], extent: Extent
-    ) -> Spelling | None:
+    def _from_cache(self, asked: _Asked, unknown: Sequence[str], extent: Extent) -> Spelling | None:
         by_word: dict[str, tuple[str, ...]] = {}
         for word in unknown[:UNKNOWN_MAX]:
-            corrections = self._corrections.get((fingerprint, extent, languages, word))
+            corrections = self._corrections.get((asked, extent, word))
             if corrections is None:
                 return None
             by_word[word] = corrections
         return _spelling(by_word, extent)
 
-    async def _look_up(
-        self, tenant: str, fingerprint: bytes, doubtful: Sequence[str], languages: frozenset[str]
-    ) -> Spelling:
+    async def _look_up(self, asked: _Asked, doubtful: Sequence[str]) -> Spelling:
         rows = await self._database.rows(
-            "vocabulary.look_up", tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX
+            "vocabulary.look_up",
+            *(asked.tenant, doubtful, SIMILARITY_MIN, NEAR_MAX, UNKNOWN_MAX, asked.grants),
         )
         extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
         era = extent.era
         self._known_words.update(
-            ((fingerprint, era, row["word"]), True) for row in rows if row["is_known"]
+            ((asked.visibility, era, row["word"]), True) for row in rows if row["is_known"]
         )
         unknown = [row for row in rows if not row["is_known"]]
         by_word = {
-            row["word"]: spelling.corrections(row["word"], _near(row), languages)
+            row["word"]: spelling.corrections(row["word"], _near(row), asked.languages)
             for row in unknown[:UNKNOWN_MAX]
         }
         for word, corrections in by_word.items():
-            self._corrections[fingerprint, extent, languages, word] = corrections
+            self._corrections[asked, extent, word] = corrections
         return _spelling(by_word, extent) if by_word else Spelling(_NONE, None, era)
-
-
-_Key = tuple[bytes, Extent, frozenset[str], str]  # scope, extent, languages, unknown word
 
 
 def _spelling(by_word: Mapping[str, tuple[str, ...]], extent: Extent) -> Spelling:

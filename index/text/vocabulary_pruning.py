@@ -1,4 +1,4 @@
-"""Prunes a tenant's vocabulary: removes words that no document has which all of the tenant read.
+"""Prunes a tenant's vocabulary: removes words that no document has any more for its readers.
 
 Words are not counted as documents change: a pruning reads all documents again, while writers
 continue. It reads what they wrote meanwhile last, while writers wait.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from index.jobs.job_queue import NewJob
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
-from index.text import spelling
+from index.text import spelling, vocabulary
 
 PRUNE = "vocabulary.prune"  # the kind of such jobs
 _PAGE_DOCUMENTS = 50
@@ -26,10 +26,10 @@ class VocabularyPruning:
         self._database = database
 
     async def run(self, tenant: str) -> int:
-        """Prune the vocabulary; return the number of removed words."""
+        """Prune the vocabulary; return the number of removed entries."""
         async with self._database.transaction() as session:
             await session.rows("partitions.lock_tenant", tenant)
-            unused = {row["word"] for row in await session.rows("vocabulary.words", tenant)}
+            unused = {row["entry"] for row in await session.rows("vocabulary.entries", tenant)}
             version = await session.value("vocabulary.prune_version", tenant)
         after = 0
         while unused:
@@ -38,24 +38,33 @@ class VocabularyPruning:
             )
             if not rows:
                 break
-            unused -= await _words(rows)
+            unused -= await _entries(rows)
             after = rows[-1]["document_key"]
         if not unused:
             return 0
         async with self._database.transaction() as session:
             await session.rows("partitions.lock_tenant", tenant)
-            unused -= await _words(await session.rows("vocabulary.prune_since", tenant, version))
+            unused -= await _entries(await session.rows("vocabulary.prune_since", tenant, version))
             return await _forget(session, tenant, sorted(unused))
 
 
-async def _forget(session: Session, tenant: str, words: Sequence[str]) -> int:
-    """Remove words, and invalidate all of the tenant's answers, as any may depend on them."""
-    removed: int = await session.value("vocabulary.prune_delete", tenant, words)
+async def _forget(session: Session, tenant: str, entries: Sequence[str]) -> int:
+    """Remove entries, and invalidate all of the tenant's answers, as any may depend on them."""
+    removed: int = await session.value("vocabulary.prune_delete", tenant, entries)
     if removed:
         await session.rows("vocabulary.prune_skip_revision", tenant)
     return removed
 
 
-async def _words(rows: Sequence[Row]) -> frozenset[str]:
-    texts = [text for row in rows for text in (row["title"], row["text"], *row["summaries"])]
-    return await asyncio.to_thread(spelling.vocabulary_words, texts)
+async def _entries(rows: Sequence[Row]) -> frozenset[str]:
+    """What the vocabulary keeps of these documents."""
+    return await asyncio.to_thread(
+        lambda: frozenset(
+            entry
+            for row in rows
+            for entry in vocabulary.entries(
+                row["readers"],
+                spelling.vocabulary_words((row["title"], row["text"], *row["summaries"])),
+            )
+        )
+    )

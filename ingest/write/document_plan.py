@@ -11,8 +11,7 @@ from index.documents.document_writes import DocumentWrite, text_bytes
 from index.embedders import vectors
 from index.model.document import NO_SUMMARIES, Document
 from index.model.quota import StoredAmounts
-from index.model.scope import PUBLIC
-from index.text import lexical, spelling
+from index.text import lexical, spelling, vocabulary
 from ingest.chunkers import registry
 from ingest.chunkers.chunk import Chunk
 from ingest.chunkers.registry import chunks, rebuild_chunks
@@ -21,7 +20,6 @@ from ingest.summaries.summary import summaries
 from ingest.threads import Threads
 from ingest.write.plan import ChunkPlan, StoredChunk, plan_chunks
 
-_COMMON = {"tenant", PUBLIC}
 INLINE_CHARACTERS_MAX = 1_000  # at most a few milliseconds; longer texts run in a thread
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
@@ -108,11 +106,7 @@ def plan_document(
     if len(new_chunks) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new_chunks):,} chunks; the limit is {CHUNKS_MAX:,}")
     chunk_plan = _plan(stored, new_chunks)
-    becomes_visible = (
-        stored is not None
-        and not is_tenant_visible(stored.document)
-        and is_tenant_visible(document)
-    )
+    has_new_readers = stored is not None and teaches_others(stored.document, document)
     has_new_weights = stored is not None and (
         stored.document.title != document.title or stored.document.language != document.language
     )
@@ -124,7 +118,7 @@ def plan_document(
         added=(),
         kept=_kept_chunks(document, new_chunks, chunk_plan.kept, has_new_weights=has_new_weights),
         removed=chunk_plan.removed,
-        words=_vocabulary_words(document, new_chunks if becomes_visible else (), added_pieces),
+        words=_vocabulary_words(document, new_chunks if has_new_readers else (), added_pieces),
         stored=stored.document if stored else None,
     )
     return DocumentPlan(write, added, added_words)
@@ -179,20 +173,18 @@ def has_same_chunking(stored: StoredDocument | None, document: Document) -> bool
     )
 
 
-def is_tenant_visible(document: Document) -> bool:
-    """Whether the whole tenant may read the document, and so may know its words."""
-    return not _COMMON.isdisjoint(document.readers)
+def teaches_others(stored: Document, document: Document) -> bool:
+    """Whether the vocabulary keeps words of the document for callers who could not read it."""
+    if vocabulary.is_shared(document.readers):
+        return not vocabulary.is_shared(stored.readers)
+    known = set() if vocabulary.is_shared(stored.readers) else {*vocabulary.groups(stored.readers)}
+    return not known.issuperset(vocabulary.groups(document.readers))
 
 
 def _vocabulary_words(
     document: Document, chunks: Sequence[Chunk], pieces: set[str]
 ) -> Collection[str]:
-    """The words for the vocabulary; none of a restricted document, as corrections reveal words.
-
-    They are those of the title, of the chunks, and of the pieces of other texts.
-    """
-    if not is_tenant_visible(document):
-        return ()
+    """The words for the vocabulary: of the title, the chunks, and the pieces of other texts."""
     texts = [document.title, *(chunk.embedded_text for chunk in chunks)]
     return spelling.words_of_pieces(pieces.union(*map(str.split, texts)))
 

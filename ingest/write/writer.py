@@ -30,8 +30,8 @@ from ingest.threads import Threads
 from ingest.write.document_plan import (
     DocumentPlan,
     PlannedBatch,
-    is_tenant_visible,
     plan_in_thread,
+    teaches_others,
 )
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.llm_preprocessing import LlmPreprocessor
@@ -163,7 +163,7 @@ class Writer:
                 confirmed = await self._confirm(tenant, {document_id: unchanged}, cause)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
-            if is_tenant_visible(document) and not is_tenant_visible(stored.document):
+            if teaches_others(stored.document, document):
                 summaries = (summary.text for summary in stored.summaries)
                 texts = [document.title, document.text, *summaries]
                 words = await self._threads.run(tenant, spelling.vocabulary_words, texts)

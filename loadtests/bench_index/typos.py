@@ -14,13 +14,12 @@ from loadtests.servers import service
 from loadtests.workload.typos import with_typo
 
 BAR = 0.9
-_GROUP_BAR = 0.9
+_GROUP_BAR = 0.98  # uncorrected 0.95
 _QUESTIONS = 300
 _HOW = (
     "nDCG@10 of questions as they are, and with one typo each in a word of at least four "
     "letters: two letters swapped, one left out, one doubled, or one of a neighbouring key. "
-    "Passages as under Quality; in the last columns only a group may read them. Typos are "
-    "corrected by words that the whole tenant may read, so there they are not."
+    "Passages as under Quality; in the last columns only a group and their owner may read them."
 )
 
 

@@ -86,12 +86,12 @@ class TenantClient:
 
 
 @contextmanager
-def new_tenant(service: Service, name: str) -> Iterator[TenantClient]:
-    """A new tenant of the gateway."""
+def new_tenant(service: Service, name: str, groups: Sequence[str] = ()) -> Iterator[TenantClient]:
+    """A new tenant of the gateway, with a key of these groups."""
     admin = {"Authorization": f"Bearer {service.admin_key}"}
     with httpx2.Client(base_url=service.url, timeout=600) as client:
         client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
-        body = {"tenant": name, "subject": "bench"}
+        body = {"tenant": name, "subject": "bench", "groups": list(groups)}
         created = client.post("/v1/keys", json=body, headers=admin)
         created.raise_for_status()
         yield connected(client, created.json()["key"])

@@ -25,26 +25,38 @@ class ReadWords:
 
     digests: one after the other. near_hashes: of `NearWords`, in parts; None if there are too many
              words. snapshot_xmin: every earlier transaction has ended in the snapshot.
+    has_restricted: whether there are words that only some may read.
     """
 
     extent: Extent
     digests: bytes
     near_hashes: Sequence[bytes] | None
     snapshot_xmin: int
+    has_restricted: bool
 
     def build(self) -> ResidentWords:
         """Takes a tenth of a second for 60,000 words."""
         near = None if self.near_hashes is None else NearWords.of(b"".join(self.near_hashes))
-        return ResidentWords.of(self.extent, self.digests, near, self.snapshot_xmin)
+        return ResidentWords.of(
+            self.extent,
+            self.digests,
+            near,
+            self.snapshot_xmin,
+            has_restricted=self.has_restricted,
+        )
 
 
 async def read(session: Session, partition: str, head: Row) -> ReadWords | None:
     """All words of the partition; None for `public`. head: of `resident.partition`."""
     if partition == PUBLIC:
         return None
-    digests = await session.value("resident.words", partition) or b""
+    row = await session.row("resident.words", partition)
+    assert row is not None, "an aggregate has a row"
+    digests = row["digests"] or b""
     near_hashes = await _read_near_hashes(session, partition, len(digests) // DIGEST_BYTES)
-    return ReadWords(_extent(head), digests, near_hashes, head["snapshot_xmin"])
+    return ReadWords(
+        _extent(head), digests, near_hashes, head["snapshot_xmin"], row["has_restricted"]
+    )
 
 
 async def read_learned(
@@ -63,7 +75,11 @@ async def read_learned(
     )
     assert row is not None, "a SELECT without FROM has a row"
     return words.with_learned(
-        extent, row["digests"] or b"", row["hashes"] or b"", row["snapshot_xmin"]
+        extent,
+        row["digests"] or b"",
+        row["hashes"] or b"",
+        row["snapshot_xmin"],
+        has_restricted=row["has_restricted"],
     )
 
 

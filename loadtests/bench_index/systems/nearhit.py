@@ -29,7 +29,8 @@ def rankings(
     each search.
     """
     name = "-".join((retrieval_set.name, *options, *filter(None, [variant]))).replace("_", "-")
-    with new_tenant(gateway, name) as tenant:
+    groups = [reader.removeprefix("group:") for reader in readers if reader.startswith("group:")]
+    with new_tenant(gateway, name, groups) as tenant:
         tenant.put(documents(retrieval_set, readers), advance)
         hit_lists = [
             tenant.search(question.text, top_k=DEPTH, document_hits_max=1, **options)

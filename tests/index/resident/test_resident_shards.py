@@ -203,7 +203,7 @@ async def test_words_of_the_tenant_are_looked_up_in_memory(
     look_up = Vocabulary._look_up  # noqa: SLF001  what is counted
 
     async def counted(self: Vocabulary, *arguments: Any) -> Spelling:
-        looked_up.append(arguments[2])
+        looked_up.append(arguments[1])
         return await look_up(self, *arguments)
 
     monkeypatch.setattr(Vocabulary, "_look_up", counted)

@@ -162,6 +162,31 @@ async def test_a_word_that_nothing_corrects_is_not_looked_up(
     assert observed.count("vocabulary.look_up") == 1
 
 
+async def test_with_words_that_only_groups_may_read_every_unknown_word_is_looked_up(
+    resident: Residence, writer: Writer, observed: list[str]
+) -> None:
+    """Else the look-up would tell that a word of a hidden document is near."""
+    await put(writer, a_document("tower", "The old harbour."))
+    secret = a_document("secret", "The lighthouse.", owner=None, readers=("group:staff",))
+    await put(writer, secret)
+    await resident.load(ANA)
+    await resident.searcher.search(ANA, Query("harbour", alpha=0))
+    observed.clear()
+
+    near = await resident.searcher.search(ANA, Query("lihgthouse harbour", alpha=0))
+    far = await resident.searcher.search(ANA, Query("zqxwvkab harbour", alpha=0))
+    statements = list(observed)
+    await put(writer, replace(secret, document_id="later", text="The telescope."))
+    ben = resolve("acme", "ben", ["staff"], ["private", "shared", "tenant"])
+    found = await resident.search(ben, Query("telescpoe lihgthouse", alpha=0))
+
+    assert (near.corrections, far.corrections) == ({}, {})
+    assert statements == 2 * statements[: len(statements) // 2]
+    assert statements.count("vocabulary.look_up") == 2
+    assert {hit.document_id for hit in found.hits} == {"secret", "later"}
+    assert resident.events["loaded"] == 1
+
+
 async def test_a_learned_word_corrects_at_once_and_needs_no_new_shard(
     resident: Residence, writer: Writer, observed: list[str]
 ) -> None:
@@ -209,7 +234,7 @@ async def test_words_of_every_edit_are_learned_and_no_others_are_read(
     shard = await follow(watched, shard)
 
     async with watched.session() as session:
-        stored = {row["word"] for row in await session.rows("vocabulary.words", "acme")}
+        stored = {row["entry"] for row in await session.rows("vocabulary.entries", "acme")}
     assert len(stored) == len(learned)
     assert near_hashes(shard) == hashes_of(stored)
     assert shard.words is not None
@@ -399,5 +424,5 @@ async def test_writers_that_learn_while_shards_follow_leave_no_word_out(
     shard = await follow(watched, shard)
 
     async with watched.session() as session:
-        stored = {row["word"] for row in await session.rows("vocabulary.words", "acme")}
+        stored = {row["entry"] for row in await session.rows("vocabulary.entries", "acme")}
     assert near_hashes(shard) == hashes_of(stored)

@@ -152,23 +152,46 @@ async def test_a_word_that_came_in_a_moment_ago_is_what_a_typo_is_taken_for(
     assert after.corrections == {"lihgthouse": ("lighthouse",)}
 
 
-async def test_words_that_only_some_may_read_correct_nobody_until_all_may(
+async def test_words_that_only_a_group_may_read_correct_its_members_until_all_may(
+    writer: Writer, searcher: Searcher
+) -> None:
+    secret = a_document("secret", "The lighthouse.", owner="ben", readers=("group:staff",))
+    await put(writer, secret)
+    await put(writer, a_document("open", "The telescope."))
+    typed = Query("lihgthouse telescpoe", alpha=0.5)
+    eve = everything("acme", "eve", ["staff"], receives_public=True)
+
+    before = [await searcher.search(scope, typed) for scope in (ANA, eve)]
+    await writer.put_access("acme", "secret", lambda _: replace(secret, readers=("tenant",)))
+    after = await searcher.search(ANA, typed)
+
+    both = {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
+    assert [found.corrections for found in before] == [{"telescpoe": ("telescope",)}, both]
+    assert [[hit.document_id for hit in found.hits] for found in before] == [
+        ["open"],
+        ["secret", "open"],
+    ]
+    assert after.corrections == both
+
+
+async def test_a_share_teaches_its_words_to_those_who_get_it(
     writer: Writer, searcher: Searcher
 ) -> None:
     secret = a_document("secret", "The lighthouse.", owner="ben", readers=("user:ben",))
     await put(writer, secret)
-    await put(writer, a_document("open", "The telescope."))
-    typed, ben = (
-        Query("lihgthouse telescpoe", alpha=0.5),
-        everything("acme", "ben", [], receives_public=True),
-    )
+    shared = replace(secret, readers=("group:crew", "group:staff"))
+    typed = Query("lihgthouse", alpha=0)
+    scopes = [everything("acme", "eve", ["crew"]), everything("acme", "zoe", ["staff"])]
 
-    before = [await searcher.search(scope, typed) for scope in (ANA, ben)]
-    await writer.put_access("acme", "secret", lambda _: replace(secret, readers=("tenant",)))
-    after = await searcher.search(ANA, typed)
+    before = [await searcher.search(scope, typed) for scope in scopes]
+    await writer.put_access("acme", "secret", lambda _: shared)
+    by_share = [await searcher.search(scope, typed) for scope in scopes]
+    await put(writer, replace(shared, readers=("group:board",), tags=("new",)))
+    member = await searcher.search(everything("acme", "ida", ["board"]), typed)
 
-    assert [found.corrections for found in before] == [{"telescpoe": ("telescope",)}] * 2
-    assert after.corrections == {"lihgthouse": ("lighthouse",), "telescpoe": ("telescope",)}
+    assert [found.hits for found in before] == [(), ()]
+    assert [len(found.hits) for found in by_share] == [1, 1]
+    assert member.corrections == {"lihgthouse": ("lighthouse",)}
 
 
 async def test_a_document_that_is_written_for_all_at_last_teaches_what_it_kept(

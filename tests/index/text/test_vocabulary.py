@@ -9,13 +9,20 @@ from string import ascii_lowercase
 import asyncpg
 import pytest
 
-from index.model.scope import Scope, everything
+from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from index.text import vocabulary
 from index.text.spelling import LETTERS_MAX
-from index.text.vocabulary import CERTAIN, UNKNOWN_MAX, Extent, Spelling, Vocabulary
+from index.text.vocabulary import (
+    CERTAIN,
+    GROUPS_MAX,
+    UNKNOWN_MAX,
+    Extent,
+    Spelling,
+    Vocabulary,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -116,6 +123,41 @@ async def test_tenants_do_not_share_words(database: Database, watched: Vocabular
     assert acme.corrections == {"lihgthouse": ("lighthouse",)}
     assert beta.corrections == {}  # the plural of it is known there
     assert nobody == Spelling({}, extent=at(0))
+
+
+async def test_words_of_a_group_correct_its_members_and_nobody_else(
+    database: Database, watched: Vocabulary, at: At
+) -> None:
+    await learn(database, vocabulary.entries(["group:staff"], ["lighthouse", "lightship"]))
+    scopes = {
+        "member": everything("acme", "eve", ["staff"]),
+        "shared alone": resolve("acme", "eve", ["staff"], ["shared"]),
+        "no member": everything("acme", "eve", ["board"]),
+        "a namesake": everything("beta", "ben", ["staff"]),
+        "own documents alone": resolve("acme", "eve", ["staff"], ["private"]),
+    }
+    found = {
+        who: await watched.spelling(scope, "lihgthouse lightship", ENGLISH, extent=at(0))
+        for who, scope in scopes.items()
+    }
+    filtered = await watched.spelling(
+        scopes["member"], "lihgthouse", ENGLISH, extent=at(2), is_filtered=True
+    )
+
+    corrected = [who for who, spelling in found.items() if spelling.corrections]
+    assert corrected == ["member", "shared alone"]
+    assert found["member"].corrections == {"lihgthouse": ("lighthouse",)}
+    assert filtered == Spelling({}, extent=at(2))
+
+
+async def test_words_are_kept_for_so_many_groups_of_a_document() -> None:
+    readers = ["user:ben", *(f"group:{number:02}" for number in range(GROUPS_MAX + 1))]
+
+    kept = vocabulary.entries(readers, ["harbour"])
+
+    assert kept == [f"group:{number:02}\x1fharbour" for number in range(GROUPS_MAX)]
+    assert vocabulary.entries([*readers, "tenant"], ["harbour"]) == ["harbour"]
+    assert vocabulary.entries(["user:ben"], ["harbour"]) == []
 
 
 async def test_a_query_of_words_that_the_language_knows_makes_no_statement(
@@ -276,18 +318,24 @@ async def test_a_look_up_reads_what_is_near_by_the_index(
     # Without statistics, as after a first ingestion, and then with them.
     await learn(database, made_up_words(20_000, seed=3), "acme")
     await learn(database, made_up_words(20_000, seed=4), "beta")
+    words = made_up_words(5_000, seed=5)
+    for group in ("staff", "board"):
+        await learn(database, vocabulary.entries([f"group:{group}"], words), "acme")
 
     fresh = await plan(connection)
-    await connection.execute("ANALYZE vocabulary")
+    await connection.execute("ANALYZE vocabulary, restricted_words")
     analysed = await plan(connection)
 
     for lines in fresh, analysed:
         assert "Bitmap Index Scan on vocabulary_near" in lines
-        assert "Seq Scan on vocabulary" not in lines
+        assert "Bitmap Index Scan on restricted_words_near" in lines
+        assert "Seq Scan on" not in lines.replace("Seq Scan on tenants", "")
 
 
 async def plan(connection: "asyncpg.Connection[asyncpg.Record]") -> str:
-    rows = await connection.fetch(f"EXPLAIN {LOOK_UP}", "acme", ["lihgthouse"], 0.2, 50, 8)
+    rows = await connection.fetch(
+        f"EXPLAIN {LOOK_UP}", "acme", ["lihgthouse"], 0.2, 50, 8, ["group:staff"]
+    )
     return "\n".join(row[0] for row in rows)
 
 
@@ -297,7 +345,7 @@ async def test_the_similarity_asked_for_does_not_outlive_the_statement(
     await learn(database, ["lighthouse"])
 
     near = [
-        (await connection.fetchrow(LOOK_UP, "acme", ["lightxxxse"], similarity, 50, 8))
+        (await connection.fetchrow(LOOK_UP, "acme", ["lightxxxse"], similarity, 50, 8, []))
         for similarity in (0.9, 0.2, 0.9)
     ]
 

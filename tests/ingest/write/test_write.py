@@ -117,7 +117,7 @@ async def test_sections_that_change_places_embed_nothing(
         {"metadata": {"team": "sales"}},
         {"uri": "https://elsewhere.example"},
         {"source": "elsewhere"},
-        {"language": "pt"},
+        {"language": "fi"},
     ],
     ids=lambda fields: next(iter(fields)),
 )
