@@ -10,7 +10,7 @@ import orjson
 
 from gateway.scim.errors import invalid
 
-FILTER_CHARACTERS_MAX = 2_000
+FILTER_CHARACTERS_MAX = 600  # the longest name of a user, and what stands around it
 _EQUALITY = re.compile(
     r'\s*(?:urn:[\w:.-]+:)?([A-Za-z]\w*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*', re.IGNORECASE | re.ASCII
 )

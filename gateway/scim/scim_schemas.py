@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from gateway.schemas import Storable
@@ -23,12 +23,12 @@ def _boolean(value: object) -> object:
     return _BOOLEANS.get(value.lower(), value) if isinstance(value, str) else value
 
 
-def _filled(value: object) -> object:
-    return None if value == "" else value
+def _filled(value: str | None) -> str | None:
+    return value or None
 
 
 Active = Annotated[bool, Field(strict=True), BeforeValidator(_boolean)]
-OptionalLine = Annotated[Line | None, BeforeValidator(_filled)]
+OptionalLine = Annotated[Line | Literal[""] | None, AfterValidator(_filled)]
 
 
 class ScimBody(BaseModel):

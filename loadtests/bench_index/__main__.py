@@ -4,6 +4,7 @@ quality     nDCG and other measures on public sets
 typos       the same questions with a typing error each
 long        the same questions at the end of a conversation
 languages   passages whose language is declared, undeclared or wrong
+ordering    versions of the same pages, with boosts and diversity
 confidence  questions that the passages answer, and others, with low confidence
 recall      recall against brute force, by the share of chunks that the caller may read
 statement   the statements of one search beside a bare scan
@@ -21,6 +22,7 @@ from loadtests.bench_index import (
     languages,
     latency,
     long_questions,
+    ordering,
     quality,
     recall,
     statement,
@@ -32,7 +34,7 @@ _HEAD = """# Benchmark of the index
 
 `make bench-index DATA=FOLDER` writes this page; `make bench-index DATA=FOLDER ONLY=quality` measures one section and keeps the others.
 The command fails if a target is missed.
-FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance).
+FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance); and a handbook with the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}.
 [index.json](index.json) holds the figures of this page.
 """  # noqa: E501  a sentence a line
 
@@ -47,6 +49,7 @@ BENCHMARK = Benchmark(
         "typos": typos.measure,
         "long": long_questions.measure,
         "languages": languages.measure,
+        "ordering": ordering.measure,
         "confidence": confident_answers.measure,
         "recall": recall.measure,
         "statement": statement.measure,

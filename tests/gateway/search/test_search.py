@@ -278,9 +278,9 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
     plain = (await ana.search("leave")).json()["hits"][0]
     options = ("explain", "summaries", "highlights", "metadata", "rerank")
     asked = dict.fromkeys(options, True)
-    full = (await ana.search("leave", **asked)).json()["hits"][0]
+    full = (await ana.search("leave", **asked, expand="relations")).json()["hits"][0]
 
-    asked_for = {*options, "rerank_score"}
+    asked_for = {*options, "relations", "rerank_score"}
     own = [name for name in HitAnswer.model_fields if name != "tenant"]
     assert list(plain) == [name for name in own if name not in asked_for]
     assert list(full) == own
