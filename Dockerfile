@@ -3,7 +3,7 @@
 FROM python:3.13-slim AS build
 WORKDIR /build
 COPY . .
-ARG EXTRAS=files,onnx,otel,parquet,rabbitmq,web
+ARG EXTRAS=files,multilingual,onnx,otel,parquet,rabbitmq,web
 # The static model's files are the same in each wheel of wordllama, and there is none for ARM.
 # The virtual environment gets no pip of its own.
 RUN python -m venv --without-pip /venv && \

@@ -140,7 +140,9 @@ app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 
 @app.command(rich_help_panel=_OPERATION)
 def reembed(
-    to: Annotated[str, typer.Option(help="The new embedder: static, openai or onnx:FOLDER.")],
+    to: Annotated[
+        str, typer.Option(help="The new embedder: static, multilingual, openai or onnx:FOLDER.")
+    ],
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant to move; repeat for more. Default: all.")
     ] = None,

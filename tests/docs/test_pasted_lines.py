@@ -64,6 +64,7 @@ NOT_RUN = {
     "curl -sN": "it listens until it is stopped; tests/gateway/subscriptions does so",
     "nearhit worker": _FOREVER,
     "nearhit config check --connect": _SERVERS,
+    "nearhit reembed": "it moves what other pages search; tests/ingest/write/test_reembed.py runs",
     "NEARHIT_DATABASE_URL=postgresql://… nearhit restore": _RECOVERY,
     "pg_basebackup": _RECOVERY,
     "pg_verifybackup": _RECOVERY,

@@ -45,7 +45,7 @@ def test_a_name_may_be_another_than_the_settings_have() -> None:
 
 @pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:large", "onnx", "onnx:"])
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
-    with pytest.raises(CommandError, match=r"choose static, openai"):
+    with pytest.raises(CommandError, match=r"choose static, multilingual, openai"):
         embedders.make(Settings(), name, count_nothing)
 
 
