@@ -37,10 +37,10 @@ from gateway.documents.preconditions import (
 )
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response, queued_response, read_response, with_revision
+from index.documents.rows import DatedDocument
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
-from index.model.document import Document
 from index.model.query import Filter
 from index.model.relations import relations_of
 from index.model.write_order import ACCESS
@@ -153,17 +153,16 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     own_tenant = caller.principal.tenant
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
-    document = await context.services.documents.read_of(
+    dated = await context.services.documents.read_of(
         full_scope(caller), caller.principal.filter, tenant, document_id_of(context)
     )
-    if document is None:
+    if dated is None:
         raise no_such_document()
+    document = dated.document
     address = address_of(own_tenant, tenant, document.document_id)
     context.services.read_log.documents(caller.principal, [address])
     others = None if tenant == own_tenant else tenant
-    response = read_response(
-        DocumentAnswer(text=document.text, tenant=others, **_summary(document))
-    )
+    response = read_response(DocumentAnswer(text=document.text, tenant=others, **_summary(dated)))
     response.headers["ETag"] = etag_of(document)
     return response
 
@@ -195,12 +194,12 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
         limit=int(limit) + 1,
     )
     page = rows[: int(limit)]
-    cursor = page[-1].document_id if len(rows) > len(page) else None
-    document_ids = [document.document_id for document in page]
+    cursor = page[-1].document.document_id if len(rows) > len(page) else None
+    document_ids = [dated.document.document_id for dated in page]
     context.services.read_log.documents(caller.principal, document_ids)
     return read_response(
         DocumentsAnswer(
-            documents=tuple(DocumentSummary(**_summary(document)) for document in page),
+            documents=tuple(DocumentSummary(**_summary(dated)) for dated in page),
             cursor=cursor,
         )
     )
@@ -227,7 +226,8 @@ def document_id_of(
     return schemas.parse_value("document_id", kind, context.request.path_params["document_id"])
 
 
-def _summary(document: Document) -> dict[str, Any]:
+def _summary(dated: DatedDocument) -> dict[str, Any]:
+    document = dated.document
     return {
         "document_id": document.document_id,
         "title": document.title,
@@ -241,6 +241,8 @@ def _summary(document: Document) -> dict[str, Any]:
         "readers": document.readers,
         "chunker": document.chunker,
         "summaries": document.summaries,
+        "created_at": dated.created_at,
+        "updated_at": dated.updated_at,
     }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from gateway.schemas import Body
+from gateway.schemas import Body, Instant
 from index.model.document import (
     API_SOURCE,
     ChunkerName,
@@ -52,6 +52,10 @@ class DocumentBody(Body):
         description="how a long document and its long sections are summarized: none, extract "
         "(sentences of the text) or model; default for a new document: none",
     )
+    created_at: Instant | None = Field(
+        None, description="ignored, so that a document can be sent back as it was read"
+    )
+    updated_at: Instant | None = Field(None, description="ignored, as `created_at`")
 
     @field_validator("text")
     @classmethod
@@ -93,6 +97,13 @@ class DocumentSummary(Body):
     readers: tuple[str, ...]
     chunker: str
     summaries: Summaries
+    created_at: Instant | None = Field(
+        description="when Nearhit first stored the document; null: an earlier version did"
+    )
+    updated_at: Instant = Field(
+        description="when a write last changed the document, other than its access alone; not a "
+        "time of its source, which belongs in the metadata"
+    )
 
 
 class DocumentAnswer(DocumentSummary):

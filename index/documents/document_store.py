@@ -12,7 +12,7 @@ from index.documents import document_writes, event_versions, forgetting, outbox,
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
-from index.documents.rows import row_to_document
+from index.documents.rows import DatedDocument, row_to_dated_document, row_to_document
 from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.query import Filter
@@ -137,23 +137,23 @@ class DocumentStore:
 
     async def read(
         self, scope: Scope, document_filter: Filter, document_id: str
-    ) -> Document | None:
+    ) -> DatedDocument | None:
         """The tenant's document, if the scope and the filter admit it."""
         row = await self._searching.row(
             "search_documents.get", *filter_args(scope, document_filter), document_id
         )
-        return None if row is None else row_to_document(row)
+        return None if row is None else row_to_dated_document(row)
 
     async def read_of(
         self, scope: Scope, document_filter: Filter, tenant: str, document_id: str
-    ) -> Document | None:
+    ) -> DatedDocument | None:
         """As `read`, also of another tenant, whose document must be public.
 
         Such a document comes without its owner and its other readers.
         """
         arguments = (*filter_args(scope, document_filter), document_id, scope.public, tenant)
         row = await self._searching.row("search_documents.get_of", *arguments)
-        return None if row is None else row_to_document(row)
+        return None if row is None else row_to_dated_document(row)
 
     async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
         """By source, the number of admitted documents."""
@@ -171,14 +171,14 @@ class DocumentStore:
         source: str | None = None,
         prefix: str = "",
         limit: int,
-    ) -> list[Document]:
+    ) -> list[DatedDocument]:
         """Up to `limit` admitted documents, by id, without texts; prefix: of their ids."""
         arguments = [*filter_args(scope, document_filter), after, prefix, limit]
         if source is None:
             rows = await self._searching.rows("search_documents.page", *arguments)
         else:
             rows = await self._searching.rows("search_documents.page_of_source", *arguments, source)
-        return [row_to_document(row) for row in rows]
+        return [row_to_dated_document(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:
         """The ids of a source's documents.

@@ -164,13 +164,15 @@ SIGNATURES: Mapping[str, Signature] = {
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
             zone, timestamp with time zone, text[], jsonb, text -> document_id text, source
             text, title text, uri text, language text, tags text[], metadata jsonb, owner
-            text, readers text[], chunker text, summaries text, text text
+            text, readers text[], chunker text, summaries text, text text, created_at timestamp
+            with time zone, updated_at timestamp with time zone
         """,
         "search_documents.page": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
             zone, timestamp with time zone, text[], jsonb, text, text, bigint -> document_id
             text, source text, title text, uri text, language text, tags text[], metadata
-            jsonb, owner text, readers text[], chunker text, summaries text, text text
+            jsonb, owner text, readers text[], chunker text, summaries text, text text,
+            created_at timestamp with time zone, updated_at timestamp with time zone
         """,
         "search_documents.files": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
@@ -189,7 +191,7 @@ SIGNATURES: Mapping[str, Signature] = {
             zone, timestamp with time zone, text[], jsonb, text, text, bigint, text ->
             document_id text, source text, title text, uri text, language text, tags text[],
             metadata jsonb, owner text, readers text[], chunker text, summaries text, text
-            text
+            text, created_at timestamp with time zone, updated_at timestamp with time zone
         """,
         "search.vectors": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp
@@ -220,7 +222,8 @@ SIGNATURES: Mapping[str, Signature] = {
             with time zone, timestamp with time zone, text[], jsonb, text, boolean,
             text -> document_id text, source text, title text, uri text, language
             text, tags text[], metadata jsonb, owner text, readers text[], chunker
-            text, summaries text, text text
+            text, summaries text, text text, created_at timestamp with time zone,
+            updated_at timestamp with time zone
         """,
     }.items()
 }

@@ -7,14 +7,14 @@
 -- name: get
 -- $13 document: of the tenant.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    text
+    text, created_at, updated_at
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter;
 
 -- fragment: next_documents
 -- $13 the last document of the previous page, $14 beginning of identifiers: documents without their texts.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    '' AS text
+    '' AS text, created_at, updated_at
 FROM documents
 WHERE tenant = $1 AND document_id > $13 AND starts_with(document_id, $14)
   AND :is_admitted AND :passes_filter
@@ -84,7 +84,7 @@ SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
     CASE WHEN tenant = $1 THEN readers ELSE ARRAY['public'] END AS readers,
-    chunker, summaries, text
+    chunker, summaries, text, created_at, updated_at
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $15 AND document_id = $13 AND :passes_filter
   AND (
