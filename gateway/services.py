@@ -37,6 +37,7 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
 from gateway.recording.asked_question_log import AskedQuestionLog
+from gateway.recording.denial_log import DenialLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
@@ -65,6 +66,7 @@ from index.postgres.database import Database
 from index.postgres.pooler import Pooler
 from index.postgres.session import Observe
 from index.search.query_embedder import Embedder
+from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
@@ -158,6 +160,9 @@ async def _join_rooms(
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
     receipts = await asyncio.to_thread(receipt_issuer.build, settings, stores.audit_log, time.time)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
+    denials = DenialLog(
+        stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
+    )
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
     rag_tools = LazyRagTools(settings, metrics, store, usage.check)
@@ -166,6 +171,7 @@ async def _join_rooms(
         web_tokens.open_client(settings, time.monotonic) as verifier,
         usage.background_flush(),
         read_log.background_flush(),
+        denials.background_flush(),
         search_statistics.background_flush(),
         asked_questions.background_flush(),
         rag_tools.lifespan(),
@@ -206,7 +212,7 @@ async def _join_rooms(
         services = Services(
             settings=settings,
             stores=stores,
-            http=http_services.build(settings, metrics, auth, store, tracing),
+            http=http_services.build(settings, metrics, auth, store, denials, tracing),
             caches=caches,
             search=search,
             answer=answer_services.build(stores, search),

@@ -74,8 +74,8 @@ class CacheSettings(BaseSettings):
     )
     audit_log: Literal["all", "changes", "off"] = Field(
         "all",
-        description="what the audit log records: `all` changes and reads, only `changes`, or "
-        "nothing",
+        description="what the audit log records: `all` changes, refused requests and reads, only "
+        "`changes` and refused requests, or nothing",
     )
     receipt_keys: str | None = Field(
         None,
