@@ -24,6 +24,7 @@ from gateway.documents.document_schemas import (
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import (
     build_update,
+    is_admin,
     no_such_document,
     parts_of,
     require_editable,
@@ -41,9 +42,9 @@ from index.documents.rows import DatedDocument
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
+from index.model.document import Document
 from index.model.query import Filter
 from index.model.relations import relations_of
-from index.model.write_order import ACCESS
 from index.tenants.principals import Principal
 from ingest.write.revision import Revise, Written
 
@@ -154,7 +155,11 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
     dated = await context.services.documents.read_of(
-        full_scope(caller), caller.principal.filter, tenant, document_id_of(context)
+        full_scope(caller),
+        caller.principal.filter,
+        tenant,
+        document_id_of(context),
+        sees_inactive=is_admin(caller),
     )
     if dated is None:
         raise no_such_document()
@@ -192,6 +197,7 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
         source=line["source"] or None,
         prefix=line["prefix"],
         limit=int(limit) + 1,
+        sees_inactive=is_admin(caller),
     )
     page = rows[: int(limit)]
     cursor = page[-1].document.document_id if len(rows) > len(page) else None
@@ -207,14 +213,19 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
 
 async def patch_access(context: RequestContext[DocumentServices]) -> Response:
     caller = await context.authenticate()
-    body = context.parse_body(AccessBody)
+    body, document_id = context.parse_body(AccessBody), document_id_of(context)
+    tenant, parts = caller.principal.tenant, parts_of(body)
+
+    def revise(stored: Document | None) -> Document:
+        return with_access(caller, require_editable(caller, stored), body)
+
+    # What enters or leaves the index has its chunks written; other changes move no vector.
+    writer = context.services.writer
     with context.span("write"):
-        written = await context.services.writer.put_access(
-            caller.principal.tenant,
-            document_id_of(context),
-            lambda stored: with_access(caller, require_editable(caller, stored), body),
-            parts=parts_of(body) & ACCESS,
-        )
+        if body.active is None:
+            written = await writer.put_access(tenant, document_id, revise, parts=parts)
+        else:
+            written = await writer.put(tenant, document_id, revise, parts=parts)
     answer = RevisionAnswer(document_id=written.document_id, revision=written.revision)
     return written_response(caller, answer, written)
 
@@ -241,6 +252,7 @@ def _summary(dated: DatedDocument) -> dict[str, Any]:
         "readers": document.readers,
         "chunker": document.chunker,
         "summaries": document.summaries,
+        "active": document.is_active,
         "created_at": dated.created_at,
         "updated_at": dated.updated_at,
     }

@@ -170,7 +170,7 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
     services, scope = context.services, full_scope(caller)
     tenant, document_id = parse_address(scope.tenant, fetch_arguments.id)
     dated = await services.documents.read_of(scope, caller.principal.filter, tenant, document_id)
-    if dated is None:
+    if dated is None or not dated.document.is_active:
         raise problems.not_found("id", "The document does not exist, or you may not read it.")
     document, address = dated.document, address_of(scope.tenant, tenant, document_id)
     services.read_log.documents(caller.principal, [address])

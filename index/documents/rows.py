@@ -54,6 +54,7 @@ def row_to_document(row: Row) -> Document:
         readers=tuple(row["readers"]),
         chunker=row["chunker"],
         summaries=row["summaries"],
+        is_active=row["is_active"],
     )
 
 

@@ -32,6 +32,7 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
         "readers": ["group:sales", "tenant"],
         "chunker": "tokens:64/16",
         "summaries": "extract",
+        "active": True,
     }
 
     await ana.call("PUT", "/v1/documents/leave", json=written)
@@ -59,6 +60,7 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "readers": [],
         "chunker": "structure",
         "summaries": "none",
+        "active": True,
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)

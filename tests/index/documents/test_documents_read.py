@@ -73,7 +73,14 @@ async def test_a_page_reads_no_more_of_many_documents_than_it_lists(
 async def plan_of_page(database: Database, name: str, after: str, *source: str) -> str:
     """The plan with the settings of the product's connections, and what it read."""
     statement = statements.load()[f"search_documents.{name}"]
-    arguments = [*filter_args(everything("acme", "ana", []), Filter()), after, "", 50, *source]
+    arguments = [
+        *filter_args(everything("acme", "ana", []), Filter()),
+        after,
+        "",
+        50,
+        False,
+        *source,
+    ]
     async with database.session() as session:
         explained = f"EXPLAIN (ANALYZE, TIMING OFF) {statement}"
         rows = await session.connection.fetch(explained, *arguments)
