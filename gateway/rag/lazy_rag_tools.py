@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 def postprocessor_names(settings: Settings) -> PostprocessorNames:
     """The configured postprocessors. An answer's cache key includes those that it uses."""
-    model = f"model:{settings.chat_model}"
-    rankers = {"service": f"service:{settings.rerank_url} {settings.rerank_model}", "model": model}
+    rankers = {
+        "service": f"service:{settings.rerank_url} {settings.rerank_model}",
+        "model": f"model:{settings.chat_model_of('rerank')}",
+    }
+    compressor = settings.chat_model_of("compress")
     return PostprocessorNames(
         rankers.get(settings.active_reranker, settings.active_reranker),
-        "extract" if settings.chat_model is None else model,
+        "extract" if compressor is None else f"model:{compressor}",
     )
 
 
