@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from gateway.auth import authenticator, web_tokens
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
+from gateway.caching.model_caches import ModelCaches
 from gateway.circuit_breaker import CircuitBreaker
 from gateway.curation import curation_services
 from gateway.curation.curation_services import CurationServices
@@ -165,7 +166,8 @@ async def _join_rooms(
     )
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
-    rag_tools = LazyRagTools(settings, metrics, store, usage.check)
+    models = model_caches(settings, metrics.cache_event, store)
+    rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     extractors = Extractors(settings.extract_processes)
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
@@ -185,7 +187,7 @@ async def _join_rooms(
         reader = RevisionReader(lease, suspend_aware_s, lease.known)
         auth = authenticator.build(settings, stores.principals, verifier, reader)
         caches = cache_services.build(
-            settings, metrics, stores, store, index_name, standby, tracing
+            settings, metrics, stores, store, models, index_name, standby, tracing
         )
         search = search_services.build(
             settings,
@@ -239,6 +241,7 @@ async def _join_rooms(
                 stores.jobs,
                 stores.sources,
                 search.shards,
+                models,
                 lambda: lease.is_held,
             ),
         )
@@ -265,6 +268,17 @@ def pooler(settings: Settings) -> Pooler | None:
         return None
     return Pooler(
         settings.pooler_url.get_secret_value(), settings.pooler_search_url.get_secret_value()
+    )
+
+
+def model_caches(
+    settings: Settings, count: Callable[[str], None], store: RedisStore
+) -> ModelCaches:
+    return ModelCaches(
+        store,
+        count,
+        size_bytes_max=settings.model_cache_bytes_max,
+        lifetime_s=settings.model_cache_ttl_s,
     )
 
 

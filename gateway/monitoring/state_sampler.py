@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
+from gateway.caching.model_caches import ModelCaches
 from gateway.monitoring.state_metrics import StateMetrics
 from index.documents.source_store import SourceStore
 from index.errors import IndexStoreError
@@ -29,6 +30,7 @@ class StateSampler:
         jobs: JobQueue,
         sources: SourceStore,
         shards: ResidentShards,
+        models: ModelCaches,
         holds_read_lease: Callable[[], bool],
         *,
         every_s: float = EVERY_S,
@@ -38,6 +40,7 @@ class StateSampler:
         self._jobs = jobs
         self._sources = sources
         self._shards = shards
+        self._models = models
         self._holds_read_lease = holds_read_lease
         self._every_s = every_s
 
@@ -64,6 +67,8 @@ class StateSampler:
     async def sample(self) -> None:
         """Set all gauges. Raises `DatabaseUnavailable` after those of this process are set."""
         self._metrics.shards(len(self._shards.versions()), self._shards.size_bytes)
+        await self._models.follow()
+        self._metrics.model_caches(self._models.sizes())
         self._metrics.read_lease(is_held=self._holds_read_lease())
         counts = await self._jobs.counts()
         self._metrics.jobs(counts.by_state, counts.oldest_due_s)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import httpx2
 
 from cache.embedding_cache import EmbeddingCache
-from cache.redis.store import RedisStore
 from gateway import llm
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.metrics import Metrics
@@ -22,7 +21,6 @@ from gateway.setting_groups.models import ChatOperation
 from gateway.settings import Settings
 
 _OPERATIONS: tuple[ChatOperation, ...] = ("rewrite", "rerank", "compress", "answer")
-_REWRITES_BYTES = 4_194_304  # cached in a process; about 10,000 questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class RagTools:
 def build(
     settings: Settings,
     metrics: Metrics,
-    store: RedisStore,
+    rewrites: EmbeddingCache,
     check_budget: Callable[[], Awaitable[None]],
 ) -> RagTools:
     """Read the prompts and create the clients: blocking I/O. Raises `CommandError` for a prompt."""
@@ -61,9 +59,7 @@ def build(
         rewriter=_rewriter(
             settings,
             metrics,
-            EmbeddingCache(
-                store, metrics.cache_event, size_bytes_max=_REWRITES_BYTES, kind="rewrite"
-            ),
+            rewrites,
             chat("rewrite", settings.rewrite_deadline_s),
         ),
         postprocessor=Postprocessor(
