@@ -89,3 +89,15 @@ async def test_what_the_operator_clears_is_gone_from_redis_and_from_every_proces
     assert await store.get("acme", "answer") == b"stays"
     await one.vectors.put("acme", "key", b"new")
     assert await other.vectors.get("acme", "key") == b"new"
+
+
+async def test_no_more_bytes_are_remembered_than_there_may_be(store: RedisStore) -> None:
+    process = Process(store)
+    for number in range(100):
+        await process.vectors.put("acme", f"{number}", b"v" * 800)
+
+    entries, size_bytes = process.vectors.size()
+
+    assert (entries, size_bytes) == (10, 10_000)
+    assert await process.vectors.get("acme", "0") == b"v" * 800  # Redis has it
+    assert process.events == ["vector_redis"]
