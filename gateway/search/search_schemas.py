@@ -366,6 +366,13 @@ class ContextAnswer(Body):
     text: str
     tokens: int = Field(description="estimated tokens")
     citations: tuple[CitationAnswer, ...]
+    truncated: tuple[int, ...] = Field(
+        description="chunks of which the text has only the beginning, for lack of tokens"
+    )
+    omitted: tuple[int, ...] = Field(
+        description="chunks of hits of which the text has nothing: the tokens did not suffice, or "
+        "the compression has found nothing in them"
+    )
 
 
 class SearchAnswer(Body):
