@@ -18,6 +18,14 @@ REQUESTS: Mapping[str, Any] = {
     },
     "SearchAsBody": {"subject": "ben", "search": {"query": "annual leave"}},
     "AnswerBody": {"query": "How many days of annual leave do I get?", "stream": True},
+    "CompressBody": {
+        "messages": [
+            {"role": "user", "content": "Hello! I moved to Porto. How much leave do I get?"},
+            {"role": "assistant", "content": "Everybody gets 25 days of leave a year."},
+            {"role": "user", "content": "And in the first year?"},
+        ],
+        "token_budget": 20,
+    },
     "DocumentBody": {
         "title": "Annual leave",
         "text": "Everybody gets 25 days of annual leave a year.",

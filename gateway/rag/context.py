@@ -43,7 +43,8 @@ def build_context(passages: Sequence[Passage], budget: int) -> Context:
     Consecutive passages of one document share a title. The first passage that does not fit is cut
     after its last sentence or line that fits, and ends the context.
     """
-    text, tokens, citations, truncated = "", 0, [], ()
+    text, tokens, citations = "", 0, []
+    truncated: tuple[int, ...] = ()
     previous_document: tuple[str | None, str] | None = None
     for index, passage in enumerate(passages):
         if not passage.text.strip():
