@@ -12,6 +12,9 @@ _NULL = {"type": "null"}
 _DEPTH_MAX = 8  # of a schema that contains itself
 
 REQUESTS: Mapping[str, Any] = {
+    "GroupBody": {"displayName": "people", "members": [{"value": "ana"}]},
+    "UserBody": {"userName": "ana", "displayName": "Ana Sousa", "active": True},
+    "PatchBody": {"Operations": [{"op": "replace", "path": "active", "value": False}]},
     "SearchBody": {"query": "How many days of annual leave do I get?", "top_k": 3},
     "SearchBatchBody": {
         "searches": [{"query": "annual leave"}, {"query": "travel expenses", "top_k": 3}]
@@ -136,6 +139,7 @@ _BY_FIELD: Mapping[str, Any] = {
     "KeyAnswer.id": "key_3f2a",
     "LoggedBody.details": {"documents": {"team/leave": "changed"}},
     "QueuedAnswer.job_id": "job_04d3a3495a556c0a",
+    "Discovered.schemas": ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
     "SourceAnswer.kind": "folder",
     "SourceAnswer.schedule": "0 * * * *",
     "SourceAnswer.settings": {"path": "wiki", "readers": ["tenant"]},

@@ -37,7 +37,8 @@ def test_the_catalogue_has_each_problem_that_is_made_and_none_that_is_not() -> N
 
 
 def test_problems_are_made_in_one_file_and_their_kinds_are_in_the_catalogue() -> None:
-    found = list(constructions())
+    # SCIM has errors of its own form, whose kinds no caller sees.
+    found = [each for each in constructions() if each[0].parent.name != "scim"]
 
     assert {path.name for path, _ in found} == {"problems.py"}
     literal = {
