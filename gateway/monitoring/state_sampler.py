@@ -1,12 +1,12 @@
 """Samples what waits in PostgreSQL and what this process holds, for the gauges."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import structlog
 
-from gateway.caching.model_caches import ModelCaches
 from gateway.monitoring.state_metrics import StateMetrics
 from index.documents.source_store import SourceStore
 from index.errors import IndexStoreError
@@ -20,6 +20,14 @@ EVERY_S = 15.0  # Prometheus reads no more often by default
 log = structlog.get_logger()
 
 
+class ModelOutputs(Protocol):
+    """`gateway.caching.model_caches.ModelCaches`."""
+
+    async def follow(self) -> None: ...
+
+    def sizes(self) -> Mapping[str, tuple[int, int]]: ...
+
+
 class StateSampler:
     """holds_read_lease: whether this process holds one now."""
 
@@ -30,7 +38,7 @@ class StateSampler:
         jobs: JobQueue,
         sources: SourceStore,
         shards: ResidentShards,
-        models: ModelCaches,
+        models: ModelOutputs,
         holds_read_lease: Callable[[], bool],
         *,
         every_s: float = EVERY_S,
