@@ -4,9 +4,10 @@ An output never changes for the same key, so nothing is invalidated.
 """
 
 import hashlib
+import time
 from collections.abc import Callable
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
@@ -18,6 +19,8 @@ _OVERHEAD_BYTES = 200  # of a value in memory, beside its bytes; measured with s
 class EmbeddingCache:
     """`count` receives vector_memory, vector_redis, vector_miss, and away if Redis is unavailable.
 
+    size_bytes_max: in this process; the least recently used are dropped.
+    lifetime_s: of an output, here and in Redis.
     kind: replaces `vector` in the Redis keys and the counted events.
     """
 
@@ -27,14 +30,31 @@ class EmbeddingCache:
         count: Callable[[str], None],
         *,
         size_bytes_max: int,
+        lifetime_s: float,
         kind: str = "vector",
+        clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._kind = kind
+        self._epoch = ""
+        self._lifetime_s = lifetime_s
         self._store = store
         self._count = count
-        self._memory: LRUCache[tuple[str, str], bytes] = LRUCache(
-            size_bytes_max, getsizeof=lambda vector: len(vector) + _OVERHEAD_BYTES
+        self._memory: TTLCache[tuple[str, str], bytes] = TTLCache(
+            size_bytes_max,
+            lifetime_s,
+            clock_s,
+            getsizeof=lambda vector: len(vector) + _OVERHEAD_BYTES,
         )
+
+    def begin(self, epoch: str) -> None:
+        """Forget all outputs; those in Redis count only if they were stored in this epoch."""
+        self._epoch = epoch
+        self._memory.clear()
+
+    def size(self) -> tuple[int, int]:
+        """The number of outputs in this process, and their bytes."""
+        self._memory.expire()
+        return len(self._memory), int(self._memory.currsize)
 
     async def get(self, tenant: str, key: str) -> bytes | None:
         """The tenant's vector under this key, or None."""
@@ -43,7 +63,7 @@ class EmbeddingCache:
             self._count(f"{self._kind}_memory")
             return vector
         try:
-            vector = _strip_stamp(await self._store.get(tenant, f"{self._kind}:{key}"))
+            vector = _strip_stamp(await self._store.get(tenant, self._name(key)))
         except CacheUnavailable:
             self._count("unavailable")
         if vector is None:
@@ -56,9 +76,14 @@ class EmbeddingCache:
     async def put(self, tenant: str, key: str, vector: bytes) -> None:
         self._remember(tenant, key, vector)
         try:
-            await self._store.set(tenant, f"{self._kind}:{key}", _stamp(vector) + vector)
+            stored = _stamp(vector) + vector
+            await self._store.set(tenant, self._name(key), stored, lifetime_s=self._lifetime_s)
         except CacheUnavailable:
             self._count("unavailable")
+
+    def _name(self, key: str) -> str:
+        """The name in Redis."""
+        return f"{self._kind}:{self._epoch}:{key}" if self._epoch else f"{self._kind}:{key}"
 
     def _remember(self, tenant: str, key: str, vector: bytes) -> None:
         if len(vector) + _OVERHEAD_BYTES <= self._memory.maxsize:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
+from gateway.setting_groups.models import ChatOperation
 from gateway.settings import Settings
 from gateway.tracing import outgoing
 from index.errors import BudgetSpent
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ingest.chat_model import ChatModel
 
 _RETRIES_MAX = 2  # per call; a starting value, not measured
+_OF_DOCUMENTS: tuple[ChatOperation, ChatOperation] = ("chunking", "summary")
 
 CheckBudget = Callable[[], Awaitable[None]]  # raises `BudgetSpent`
 
@@ -59,7 +61,7 @@ class MeteredSummarizer:
 
 
 class Models:
-    """Clients of the configured language model, one per operation with a breaker and a deadline.
+    """Clients of the configured language models, one per operation with a breaker and a deadline.
 
     The first instance imports the client library, which takes half a second.
     """
@@ -67,10 +69,9 @@ class Models:
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         from openai import AsyncOpenAI
 
-        assert settings.chat_model is not None, "the caller checks that a model is configured"
         key = settings.chat_api_key
+        self._settings = settings
         self._metrics = metrics
-        self._name = settings.chat_model
         self._client = AsyncOpenAI(
             api_key=key.get_secret_value() if key else "none",
             base_url=settings.chat_base_url,
@@ -78,12 +79,15 @@ class Models:
             http_client=outgoing.http_client(settings),
         )
 
-    def model(self, operation: str, deadline_s: float) -> "ChatModel":
+    def model(self, operation: ChatOperation, deadline_s: float) -> "ChatModel":
+        """The model of an operation for which one is configured."""
         from ingest.chat_model import ChatModel
 
+        name = self._settings.chat_model_of(operation)
+        assert name is not None, "the caller checks that a model is configured"
         return ChatModel(
             self._client,
-            model=self._name,
+            model=name,
             breaker=CircuitBreaker(time.monotonic, MODEL),
             count_tokens=partial(self._metrics.llm_tokens, operation),
             deadline_s=deadline_s,
@@ -97,19 +101,26 @@ def make_preprocessor(
     settings: Settings, metrics: Metrics, check_budget: CheckBudget
 ) -> LlmPreprocessor:
     """Without a language model, one that calls none. Raises `CommandError` for a bad prompt."""
-    if settings.chat_model is None:
+    chunks, summarizes = (
+        settings.chat_model_of(operation) is not None for operation in _OF_DOCUMENTS
+    )
+    if not (chunks or summarizes):
         return LlmPreprocessor()
     models = Models(settings, metrics)
-    chunking_chat, summary_chat = (
-        models.model(operation, settings.chat_deadline_s) for operation in ("chunking", "summary")
-    )
-    prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
-    chunker = LlmChunker(chunking_chat, metrics.llm_chunking, prompt=prompt)
-    prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
-    summarizer = LlmSummarizer(summary_chat, metrics.llm_summary, prompt=prompt)
-    return LlmPreprocessor(
-        MeteredChunker(chunker, check_budget), MeteredSummarizer(summarizer, check_budget)
-    )
+    chunker, summarizer = None, None
+    if chunks:
+        chat = models.model("chunking", settings.chat_deadline_s)
+        prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
+        chunker = MeteredChunker(
+            LlmChunker(chat, metrics.llm_chunking, prompt=prompt), check_budget
+        )
+    if summarizes:
+        chat = models.model("summary", settings.chat_deadline_s)
+        prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
+        summarizer = MeteredSummarizer(
+            LlmSummarizer(chat, metrics.llm_summary, prompt=prompt), check_budget
+        )
+    return LlmPreprocessor(chunker, summarizer)
 
 
 def read_prompt(setting: str, path: Path | None, placeholder: str = MAX_SIZE) -> str | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from gateway.auth import authenticator, web_tokens
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
+from gateway.caching.model_caches import ModelCaches
 from gateway.circuit_breaker import CircuitBreaker
 from gateway.curation import curation_services
 from gateway.curation.curation_services import CurationServices
@@ -37,6 +38,7 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
 from gateway.recording.asked_question_log import AskedQuestionLog
+from gateway.recording.denial_log import DenialLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
@@ -65,6 +67,7 @@ from index.postgres.database import Database
 from index.postgres.pooler import Pooler
 from index.postgres.session import Observe
 from index.search.query_embedder import Embedder
+from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
@@ -158,14 +161,19 @@ async def _join_rooms(
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
     receipts = await asyncio.to_thread(receipt_issuer.build, settings, stores.audit_log, time.time)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
+    denials = DenialLog(
+        stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
+    )
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
-    rag_tools = LazyRagTools(settings, metrics, store, usage.check)
+    models = model_caches(settings, metrics.cache_event, store)
+    rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     extractors = Extractors(settings.extract_processes)
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
         usage.background_flush(),
         read_log.background_flush(),
+        denials.background_flush(),
         search_statistics.background_flush(),
         asked_questions.background_flush(),
         rag_tools.lifespan(),
@@ -179,7 +187,7 @@ async def _join_rooms(
         reader = RevisionReader(lease, suspend_aware_s, lease.known)
         auth = authenticator.build(settings, stores.principals, verifier, reader)
         caches = cache_services.build(
-            settings, metrics, stores, store, index_name, standby, tracing
+            settings, metrics, stores, store, models, index_name, standby, tracing
         )
         search = search_services.build(
             settings,
@@ -206,7 +214,7 @@ async def _join_rooms(
         services = Services(
             settings=settings,
             stores=stores,
-            http=http_services.build(settings, metrics, auth, store, tracing),
+            http=http_services.build(settings, metrics, auth, store, denials, tracing),
             caches=caches,
             search=search,
             answer=answer_services.build(stores, search),
@@ -233,6 +241,7 @@ async def _join_rooms(
                 stores.jobs,
                 stores.sources,
                 search.shards,
+                models,
                 lambda: lease.is_held,
             ),
         )
@@ -259,6 +268,17 @@ def pooler(settings: Settings) -> Pooler | None:
         return None
     return Pooler(
         settings.pooler_url.get_secret_value(), settings.pooler_search_url.get_secret_value()
+    )
+
+
+def model_caches(
+    settings: Settings, count: Callable[[str], None], store: RedisStore
+) -> ModelCaches:
+    return ModelCaches(
+        store,
+        count,
+        size_bytes_max=settings.model_cache_bytes_max,
+        lifetime_s=settings.model_cache_ttl_s,
     )
 
 

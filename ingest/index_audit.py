@@ -123,13 +123,15 @@ def _problems(stored: StoredChunks) -> Iterator[IndexProblem]:
 
 def _chunk(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:
     """The chunks that the text should have."""
+    if not stored.is_active:
+        return ()
     spans = [(chunk.start, chunk.end) for chunk in stored.chunks]
     return _pieces(registry.rebuild_chunks(text, stored.chunker, spans))
 
 
 def _summaries(text: str, stored: StoredChunks) -> tuple[StoredPiece, ...]:
     """The summaries that the text should have; those of a model are taken as they are stored."""
-    if stored.summaries == NO_SUMMARIES:
+    if stored.summaries == NO_SUMMARIES or not stored.is_active:
         return ()
     by_model = stored.summaries == "model"
     llm_summaries = {

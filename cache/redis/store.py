@@ -290,6 +290,22 @@ class RedisStore:
             if cursor == 0:
                 return deleted
 
+    async def drop_everywhere(self, name_pattern: str) -> int:
+        """Delete the values of all tenants whose names match; scans all keys of all nodes.
+
+        name_pattern: as of the command SCAN. Returns the number of deleted keys.
+        """
+        prefix = _GLOB_CHARACTERS.sub(_ESCAPED, f"{self._prefix}{codec.FORMAT}")
+        deleted = 0
+        for node in list(self._nodes.slots()):
+            cursor = None
+            while cursor != 0:
+                scan = _scan_keys(cursor or 0, f"{prefix}{{*}}:{name_pattern}")
+                cursor, names = await node.run_apart(scan)
+                for name in names:  # in a cluster, each in a slot of its own
+                    deleted += await self._nodes.run(name.decode(), _command("UNLINK", name))
+        return deleted
+
     async def release_fill_lock(self, tenant: str, key: str) -> None:
         """Release the fill lock, so that other processes stop waiting for the entry."""
         name = self.name(tenant, f"{key}:fill-lock")
@@ -301,9 +317,11 @@ class RedisStore:
         value: bytes | None = await self._nodes.run(key, _command("GET", key))
         return value
 
-    async def set(self, tenant: str, name: str, value: bytes) -> None:
-        """Store a value for the lifetime; it is never invalidated."""
-        key, lifetime_ms = self.name(tenant, name), self._lifetime_ms()
+    async def set(
+        self, tenant: str, name: str, value: bytes, *, lifetime_s: float | None = None
+    ) -> None:
+        """Store a value for a lifetime, that of an entry unless named; it is never invalidated."""
+        key, lifetime_ms = self.name(tenant, name), self._lifetime_ms(lifetime_s)
         await self._nodes.run(key, _command("SET", key, value, "PX", lifetime_ms))
 
     async def take_tokens(self, tenant: str, name: str, rate: RateLimit, count: int) -> TakenTokens:
@@ -322,9 +340,10 @@ class RedisStore:
         """The Redis key of a tenant's state, registry, entry or other value."""
         return f"{self._prefix}{codec.FORMAT}{{{tenant}}}:{name}"
 
-    def _lifetime_ms(self) -> int:
+    def _lifetime_ms(self, lifetime_s: float | None = None) -> int:
         """Up to a tenth shorter than the lifetime, so that entries do not all expire together."""
-        return round(self._lifetime_s * 1000 * random.uniform(0.9, 1.0))  # noqa: S311  no secret
+        whole_ms = 1000 * (self._lifetime_s if lifetime_s is None else lifetime_s)
+        return max(1, round(whole_ms * random.uniform(0.9, 1.0)))  # noqa: S311  no secret
 
     async def _run(
         self, script: str, tenant: str, names: Collection[str], *arguments: str | bytes | float

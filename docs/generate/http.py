@@ -1,5 +1,6 @@
 """docs/reference/http.md: every call of the API, as `/openapi.json` describes it."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -53,25 +54,49 @@ def _section(
         yield f"### {_title(call)}"
         yield f"{call.summary}."
         yield f"Needs: {call.needs}."
-        yield table(("parameter", "in", "required"), map(_parameter, operation["parameters"]))
+        yield table(
+            ("parameter", "in", "required", "what"), map(_parameter, operation["parameters"])
+        )
         yield _request(operation)
         yield table(
             ("status", "media type", "body"),
             (row for item in operation["responses"].items() for row in _responses(*item)),
         )
+        yield _answer_example(operation)
 
 
 def _request(operation: Mapping[str, Any]) -> str:
     request_body = operation.get("requestBody", {"required": True, "content": {}})
     optional = "" if request_body["required"] else ", optional"
-    return "\n".join(
+    return "\n\n".join(
         f"Body: {schema.type_name(body['schema'])}, {code(media_type)}{optional}."
+        f"\n\n{_example(body)}"
         for media_type, body in request_body["content"].items()
     )
 
 
-def _parameter(parameter: Mapping[str, Any]) -> tuple[str, str, str]:
-    return code(parameter["name"]), parameter["in"], "yes" if parameter["required"] else "no"
+def _answer_example(operation: Mapping[str, Any]) -> str:
+    """That of the first response with a body."""
+    bodies = (
+        body
+        for response in operation["responses"].values()
+        for body in response.get("content", {}).values()
+    )
+    body: Mapping[str, Any] = next(bodies, {})
+    is_problem = body.get("schema", {}).get("$ref", "").endswith("/Problem")
+    return "" if is_problem else _example(body)
+
+
+def _example(body: Mapping[str, Any]) -> str:
+    if "example" not in body:
+        return ""
+    text = json.dumps(body["example"], ensure_ascii=False)
+    return f"```json\n{text}\n```"
+
+
+def _parameter(parameter: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    required = "yes" if parameter["required"] else "no"
+    return code(parameter["name"]), parameter["in"], required, parameter.get("description", "")
 
 
 def _responses(status: str, response: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -94,5 +119,5 @@ def _group(call: ApiRoute[Any]) -> str:
     """The first word of the path, for people: `Vector stores`."""
     words = _path(call).strip("/").split("/")
     if words[0] != "v1":
-        return "MCP" if words[0] == "mcp" else "Operation"
-    return words[1].replace("_", " ").capitalize()
+        return words[0].upper() if words[0] in ("mcp", "scim") else "Operation"
+    return words[1].replace("_", " ").replace("-", " ").capitalize()

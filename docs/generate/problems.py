@@ -1,7 +1,7 @@
 """docs/reference/problems.md: every problem type that a call answers with."""
 
 import inspect
-from collections import defaultdict
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from docs.generate.markdown import NOTE, code, join, table
 from gateway import problems
+from gateway.problem_catalog import TYPES, ProblemType
 from gateway.problems import Problem
 from index.errors import (
     DatabaseCondition,
@@ -48,35 +49,42 @@ _MODEL_STATUSES = (503, 504)  # with which a language model's failure is answere
 
 
 def page() -> str:
-    titles = defaultdict(set)
-    statuses = defaultdict(set)
-    for problem in _all():
-        statuses[problem.kind].add(problem.status)
-        titles[problem.kind].add(problem.title)
-    rows = (
-        (
-            code(f"urn:nearhit:problem:{kind}"),
-            ", ".join(map(str, sorted(statuses[kind]))),
-            "; ".join(sorted(titles[kind])),
-        )
-        for kind in sorted(statuses, key=lambda kind: (min(statuses[kind]), kind))
-    )
+    examples = {problem.kind: problem for problem in _all()}
     return join(
         "# Problems",
         "A failed request gets a problem document of RFC 9457, "
         "`application/problem+json`.\n"
         "`type` identifies the problem for programs, `title` and `detail` explain it, and "
         "`errors` lists the invalid fields.\n"
-        "A temporary problem has the header `Retry-After`.",
+        "A temporary problem has the header `Retry-After`.\n"
+        "`GET /v1/problems/{type}` tells a program what this page tells people.",
         '```json\n{"type": "urn:nearhit:problem:invalid-field", "title": "Invalid field",'
         '\n "status": 422, "detail": "Correct top_k.",\n "errors": [{"field": "top_k", '
         '"detail": "Input should be greater than or equal to 1"}]}\n```',
         "The calls of OpenAI's API (`/v1/vector_stores`, `/v1/files`) answer with OpenAI's error "
         "object instead; its `code` is the last part of the type.\n"
         "The calls of SCIM (`/scim/v2`) answer with the error of RFC 7644, section 3.12.",
-        NOTE.format(source="`gateway/problems.py`"),
-        table(("type", "status", "title"), rows),
+        NOTE.format(source="`gateway/problem_catalog.py` and `gateway/problems.py`"),
+        table(("type", "status", "title"), map(_row, TYPES)),
+        *(part for each in TYPES for part in _section(each, examples[each.kind])),
     )
+
+
+def problems_made() -> list[Problem]:
+    """One problem of each kind that the gateway makes, and of each status of a kind."""
+    return list(_all())
+
+
+def _row(each: ProblemType) -> tuple[str, str, str]:
+    return code(each.urn), ", ".join(map(str, each.statuses)), each.title
+
+
+def _section(each: ProblemType, example: Problem) -> Iterator[str]:
+    yield f"## {each.kind}"
+    statuses = ", ".join(map(str, each.statuses))
+    yield f"{each.title}, {statuses}. {each.cause}"
+    yield f"**What to do.** {each.remedy}"
+    yield f"```json\n{json.dumps(example.body(), indent=1, ensure_ascii=False)}\n```"
 
 
 def _all() -> Iterator[Problem]:

@@ -15,7 +15,7 @@ class LoggedBody(Body):
         description="subject of the actor; null: only `key_id` identifies the actor"
     )
     key_id: str | None = Field(
-        description="the actor's key or token, `operator` or `system`; null: a web token"
+        description="the actor's key or token, `operator`, `system` or `unknown`; null: a web token"
     )
     action: str
     target: str

@@ -108,9 +108,9 @@ class _AnswerRun:
         self._generator = generator
         self._body = body
         self._retrieved = retrieved
-        self._passages: list[Passage] = generator.select_passages(
-            [passage_from_answer(hit) for hit in retrieved.hits]
-        )
+        found = [passage_from_answer(hit) for hit in retrieved.hits]
+        self._passages: list[Passage] = generator.select_passages(found)
+        self._limits = _left_out(found, self._passages)
         self._parser = CitationParser(self._passages)
 
     async def respond(self) -> Response:
@@ -127,6 +127,7 @@ class _AnswerRun:
             "answer": self._parser.text,
             "citations": self._parser.citations,
             "finish_reason": finish_reason,
+            **self._limits,
             **self._retrieved.fields(),
         }
         return Response(
@@ -142,8 +143,9 @@ class _AnswerRun:
             problem = problems.from_exception(error, self._context.trace.request_id)
             await send_event("error", problem.body())
             return
+        citations = self._parser.citations
         await send_event(
-            "done", {"finish_reason": finish_reason, "citations": self._parser.citations}
+            "done", {"finish_reason": finish_reason, "citations": citations, **self._limits}
         )
 
     async def _write(self, send_event: SendEvent) -> str:
@@ -188,3 +190,15 @@ class _AnswerRun:
 
     async def _ignore_event(self, _event: str, _data: Mapping[str, Any]) -> None:
         """Drop an event: an answer in one body has none."""
+
+
+def _left_out(found: Sequence[Passage], selected: Sequence[Passage]) -> dict[str, list[int]]:
+    """The chunks that the model gets in part or not at all; `selected` are the first ones."""
+    return {
+        "truncated": [
+            whole.chunk_id
+            for whole, shown in zip(found, selected, strict=False)
+            if len(shown.text) < len(whole.text.strip())
+        ],
+        "omitted": [passage.chunk_id for passage in found[len(selected) :]],
+    }

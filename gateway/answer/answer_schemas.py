@@ -35,6 +35,12 @@ class GeneratedAnswer(Body):
         description="why it ends: stop; length; fallback: no hit is good enough and no model was "
         "called; gate: the query gate is closed"
     )
+    truncated: tuple[int, ...] = Field(
+        description="chunks of which the model got only the beginning, for lack of tokens"
+    )
+    omitted: tuple[int, ...] = Field(
+        description="chunks of hits that the model did not get, for lack of tokens"
+    )
     gate: Literal["closed"] | None = None
     low_confidence: bool = Field(
         description="true if no hit reaches the minimum score, or there is no hit"

@@ -8,10 +8,10 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from gateway import problems
-from gateway.api import parameters
+from gateway import problem_catalog, problems
+from gateway.api import examples, field_descriptions, parameters
 from gateway.auth import freshness
-from gateway.http.route import ApiRoute
+from gateway.http.route import ApiRoute, Parameter
 from index.model.quota import QuotaName
 
 _REF = "#/components/schemas/{model}"
@@ -35,6 +35,7 @@ _ERROR_DESCRIPTIONS: Mapping[int, str] = {
     503: "Temporarily unavailable",
     504: "Deadline exceeded",
 }
+_STATUS_EXAMPLES = {502: 503}  # statuses of no type of their own, and another one's type
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "RFC 6750, section 3"},
     405: {"Allow": "the methods of the path"},
@@ -81,12 +82,16 @@ _PROBLEM = {
     "description": "RFC 9457",
     "required": ["type", "title", "status", "detail"],
     "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
+        "type": {
+            "type": "string",
+            "description": "what went wrong, for programs; see `GET /v1/problems/{type}`",
+        },
+        "title": {"type": "string", "description": "the type in words"},
+        "status": {"type": "integer", "description": "the HTTP status"},
+        "detail": {"type": "string", "description": "what is wrong here, and what to do"},
         "errors": {
             "type": "array",
+            "description": "the fields that are wrong",
             "items": {
                 "type": "object",
                 "required": ["field", "detail"],
@@ -102,64 +107,80 @@ _PROBLEM = {
 
 def document(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
     """An OpenAPI 3.1 document."""
+    schemas = _schemas(routes) | {"Problem": _PROBLEM}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route)
+        paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Nearhit", "version": metadata.version("nearhit")},
+        "tags": [{"name": tag} for tag in sorted({_group(route) for route in routes})],
         "paths": paths,
         "components": {
-            "schemas": _schemas(routes) | {"Problem": _PROBLEM},
+            "schemas": schemas,
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _operation(route: ApiRoute[Any]) -> dict[str, Any]:
+def _operation(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.handle.__name__,
         "tags": [_group(route)],
         "summary": route.summary,
         "security": [] if route.needs == "anyone" else [{"key": []}],
         "parameters": [
-            {"name": name, "in": "path", "required": True, "schema": parameters.IN_PATH[name]}
+            _parameter(name, "path", Parameter(parameters.IN_PATH[name], is_required=True))
             for name in _path_parameters(route)
         ]
-        + [
-            {
-                "name": name,
-                "in": "query",
-                "required": parameter.is_required,
-                "schema": parameter.schema,
-            }
-            for name, parameter in route.parameters.items()
-        ]
+        + [_parameter(name, "query", parameter) for name, parameter in route.parameters.items()]
         + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION])
         + (_PRECONDITIONS if route.has_preconditions else [])
         + ([_PREFER_RECEIPT] if route.has_receipt else []),
         "responses": {
-            str(route.status): _success(route),
+            str(route.status): _success(route, schemas),
             **(
-                {"202": _content(route.queued_answer, route.media_type)}
+                {"202": _answer(route.queued_answer, route.media_type, schemas)}
                 if route.queued_answer
                 else {}
             ),
             **({str(route.empty_status): _content(None, "")} if route.empty_status else {}),
-            **{str(status): _error(route, status) for status in _error_statuses(route)},
+            **{str(status): _error(route, status, schemas) for status in _error_statuses(route)},
         },
     }
     if route.body is not None:
         media_type = route.body_type or route.media_type
         operation["requestBody"] = {
             "required": not route.is_body_optional,
-            **_content(route.body, media_type),
+            **_content(
+                route.body, media_type, example=examples.of_request(route.body.__name__, schemas)
+            ),
         }
     return operation
 
 
-def _success(route: ApiRoute[Any]) -> dict[str, Any]:
-    answer = _content(route.answer, route.media_type)
+def _parameter(name: str, where: str, parameter: Parameter) -> dict[str, Any]:
+    described = field_descriptions.OF_PARAMETERS.get(name)
+    own = parameter.schema.get("description", described)
+    return {
+        "name": name,
+        "in": where,
+        "required": parameter.is_required,
+        **({"description": own} if own else {}),
+        "schema": parameter.schema,
+    }
+
+
+def _answer(
+    model: type[BaseModel] | None, media_type: str, schemas: Mapping[str, Any]
+) -> dict[str, Any]:
+    if model is None:
+        return _content(None, media_type)
+    return _content(model, media_type, example=examples.of_answer(model.__name__, schemas))
+
+
+def _success(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    answer = _answer(route.answer, route.media_type, schemas)
     if route.has_etag:
         description = "for `If-Match` of a write"
         answer["headers"] = {"ETag": {"description": description, "schema": {"type": "string"}}}
@@ -190,11 +211,14 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     return sorted(statuses)
 
 
-def _error(route: ApiRoute[Any], status: int) -> dict[str, Any]:
+def _error(route: ApiRoute[Any], status: int, schemas: Mapping[str, Any]) -> dict[str, Any]:
     """An error response: a problem document, the route's own error body, or either."""
-    media_types = _content(None, "application/problem+json", ref="Problem")["content"]
+    kind = problem_catalog.kind_of_status(_STATUS_EXAMPLES.get(status, status))
+    example = {"type": kind.urn, "title": kind.title, "status": status, "detail": kind.cause}
+    problem = _content(None, "application/problem+json", ref="Problem", example=example)
+    media_types = problem["content"]
     if route.error is not None:
-        own_media_types = _content(route.error, route.error_type)["content"]
+        own_media_types = _answer(route.error, route.error_type, schemas)["content"]
         media_types = own_media_types | (media_types if route.render is problems.render else {})
     response: dict[str, Any] = {"description": _ERROR_DESCRIPTIONS[status], "content": media_types}
     if status in _HEADERS:
@@ -205,12 +229,15 @@ def _error(route: ApiRoute[Any], status: int) -> dict[str, Any]:
     return response
 
 
-def _content(model: type[BaseModel] | None, media_type: str, ref: str = "") -> dict[str, Any]:
+def _content(
+    model: type[BaseModel] | None, media_type: str, ref: str = "", example: Any = None
+) -> dict[str, Any]:
     name = model.__name__ if model else ref
     if not name:
         return {"description": "no content"}
     schema = {"$ref": _REF.format(model=name)}
-    return {"description": name, "content": {media_type: {"schema": schema}}}
+    shown = {} if example is None else {"example": example}
+    return {"description": name, "content": {media_type: {"schema": schema, **shown}}}
 
 
 def _path(route: ApiRoute[Any]) -> str:
@@ -241,6 +268,11 @@ def _schemas(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
     _, schema = models_json_schema(models, ref_template=_REF)
     schemas: dict[str, Any] = schema["$defs"]
     _close(schemas)
+    for body, body_schema in schemas.items():
+        for field, described in body_schema.get("properties", {}).items():
+            if "description" not in described:
+                text = field_descriptions.of_field(body, field)
+                described.update({"description": text} if text else {})
     return schemas
 
 

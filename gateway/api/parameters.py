@@ -34,6 +34,7 @@ IN_PATH: Mapping[str, Schema] = {
     "subject": _NAME,
     "subscription_id": SUBSCRIPTION_ID.json_schema(),
     "tenant": _TENANT,
+    "type": schemas.LINE.json_schema(),
     "vector_store_id": _SOURCE,
 }
 

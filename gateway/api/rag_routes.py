@@ -1,6 +1,11 @@
 """The routes of answers, confidence, questions and query gates; see `gateway.api.routes`."""
 
-from gateway.answer import answer_endpoint, answer_schemas
+from gateway.answer import (
+    answer_endpoint,
+    answer_schemas,
+    compress_endpoint,
+    compress_schemas,
+)
 from gateway.answer.answer_services import AnswerServices
 from gateway.api import parameters
 from gateway.curation import (
@@ -25,6 +30,16 @@ ANSWER: tuple[ApiRoute[AnswerServices], ...] = (
         answer=answer_schemas.GeneratedAnswer,
         stream_type="text/event-stream",
         is_generated=True,
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/compress",
+        compress_endpoint.compress,
+        needs="reader",
+        summary="Shorten a conversation to a budget of tokens",
+        body=compress_schemas.CompressBody,
+        body_bytes_max=body_limit(262_144),
+        answer=compress_schemas.CompressedAnswer,
     ),
 )
 

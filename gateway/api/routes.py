@@ -1,5 +1,6 @@
 """The table of routes: the required role, the handler and the bodies of each."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
@@ -15,6 +16,7 @@ from gateway.api import (
     openapi,
     parameters,
     plan_routes,
+    problem_endpoints,
     rag_routes,
     scim_routes,
     subscription_routes,
@@ -61,7 +63,9 @@ def _openapi() -> bytes:
 
 
 async def get_openapi(_: RequestContext[object]) -> Response:
-    return Response(_openapi(), media_type="application/json")
+    """The first one takes a third of a second, in a thread; two at once may both compute it."""
+    body = await asyncio.to_thread(_openapi)
+    return Response(body, media_type="application/json")
 
 
 _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
@@ -326,6 +330,22 @@ _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
     ),
     ApiRoute(
         "GET", "/openapi.json", get_openapi, needs="anyone", summary="Get this OpenAPI document"
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/problems",
+        problem_endpoints.list_problem_types,
+        needs="anyone",
+        summary="List the types of problems, with causes and remedies",
+        answer=problem_endpoints.ProblemTypesAnswer,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/problems/{type}",
+        problem_endpoints.get_problem_type,
+        needs="anyone",
+        summary="Get what a type of problems means and what to do about it",
+        answer=problem_endpoints.ProblemTypeAnswer,
     ),
 )
 

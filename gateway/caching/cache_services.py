@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cache.answers import Answers
-from cache.embedding_cache import EmbeddingCache
 from cache.invalidation import Invalidation
 from cache.local_cache import LocalCache
 from cache.local_invalidation import LocalInvalidation
@@ -14,6 +13,7 @@ from cache.registry_replica import RegistryReplicas
 from cache.semantic.bucket_stats import BucketStats
 from cache.semantic.semantic_tier import SemanticTier
 from gateway.caching.change_feed import ChangeLogFeed
+from gateway.caching.model_caches import ModelCaches
 from gateway.caching.question_similarity import BucketLedger, QuestionSimilarity
 from gateway.metrics import Metrics
 from gateway.regions.standby import Standby
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CacheServices:
-    """query_vectors: of questions, for embedders that are slower than Redis."""
+    """models: outputs of models for questions."""
 
     store: RedisStore
     answers: Answers
     invalidation: Invalidation[ChangeSet]
     similarity: QuestionSimilarity
     buckets: BucketLedger
-    query_vectors: EmbeddingCache
+    models: ModelCaches
 
 
 def build(
@@ -44,6 +44,7 @@ def build(
     metrics: Metrics,
     stores: Stores,
     store: RedisStore,
+    models: ModelCaches,
     index_name: str,
     standby: Standby | None,
     tracing: "Tracing | None",
@@ -66,7 +67,5 @@ def build(
         invalidation=invalidation,
         similarity=similarity,
         buckets=buckets,
-        query_vectors=EmbeddingCache(
-            store, metrics.cache_event, size_bytes_max=settings.local_cache_bytes_max // 8
-        ),
+        models=models,
     )

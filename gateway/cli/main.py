@@ -16,6 +16,7 @@ from gateway.cli import (
     atomic_file,
     audit_log_command,
     backup_command,
+    cache_command,
     common,
     config_command,
     curation_command,
@@ -290,5 +291,6 @@ app.command(rich_help_panel=_COPIES)(backup_command.backup)
 app.command(rich_help_panel=_COPIES)(restore_command.restore)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)
 app.add_typer(config_command.commands, name="config", rich_help_panel=_START)
+app.add_typer(cache_command.commands, name="cache", rich_help_panel=_OPERATION)
 app.add_typer(tenant_command.commands, name="tenant", rich_help_panel=_ACCESS)
 app.add_typer(keys_command.commands, name="key", rich_help_panel=_ACCESS)

@@ -37,7 +37,7 @@ async def explain_access(context: RequestContext[DocumentServices]) -> Response:
         AccessExplained(
             document_id=document_id,
             subject=subject,
-            can_read=bool(scopes),
+            can_read=bool(scopes) and (bool(document.is_active) or "private" in scopes),
             scopes=scopes,
             readers=tuple(
                 _explain_reader(reader, subject, groups) for reader in _owner_and_readers(document)
@@ -102,13 +102,18 @@ async def _explain_key(
     """Whether the key can read the document, by the same statement that a request runs."""
     scope = full_scope_of(holder)
     read = context.services.documents.read
-    can_read = await read(scope, holder.filter, document.document_id) is not None
+    is_admin = "admin" in holder.roles
+    can_read = (
+        await read(scope, holder.filter, document.document_id, sees_inactive=is_admin) is not None
+    )
     if can_read:
         reason = (
             "the subject can read it"
             if is_visible_to_subject
             else "the key has a group that may read it"
         )
+    elif not document.is_active:
+        reason = "the document is inactive: only its owner and admins who may read it see it"
     elif scope.admits(document.owner, document.readers):
         reason = "the key's filter excludes the document"
     elif is_visible_to_subject:

@@ -147,6 +147,9 @@ def _encode_result(
 ) -> bytes:
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, context.trace.request_id)
+        if problem.status == 403:
+            route = f"{context.request.method} {context.trace.route}"
+            context.http.denials.add(caller.principal, problem.kind, route)
         result = {"line": number, **problem.body()}
     elif isinstance(outcome, QueuedLine):
         result = {"line": number, **queued_body(outcome.job_id).model_dump()}

@@ -24,6 +24,7 @@ from gateway.documents.document_schemas import (
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import (
     build_update,
+    is_admin,
     no_such_document,
     parts_of,
     require_editable,
@@ -37,13 +38,13 @@ from gateway.documents.preconditions import (
 )
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response, queued_response, read_response, with_revision
+from index.documents.rows import DatedDocument
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
 from index.model.document import Document
 from index.model.query import Filter
 from index.model.relations import relations_of
-from index.model.write_order import ACCESS
 from index.tenants.principals import Principal
 from ingest.write.revision import Revise, Written
 
@@ -153,17 +154,20 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     own_tenant = caller.principal.tenant
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
-    document = await context.services.documents.read_of(
-        full_scope(caller), caller.principal.filter, tenant, document_id_of(context)
+    dated = await context.services.documents.read_of(
+        full_scope(caller),
+        caller.principal.filter,
+        tenant,
+        document_id_of(context),
+        sees_inactive=is_admin(caller),
     )
-    if document is None:
+    if dated is None:
         raise no_such_document()
+    document = dated.document
     address = address_of(own_tenant, tenant, document.document_id)
     context.services.read_log.documents(caller.principal, [address])
     others = None if tenant == own_tenant else tenant
-    response = read_response(
-        DocumentAnswer(text=document.text, tenant=others, **_summary(document))
-    )
+    response = read_response(DocumentAnswer(text=document.text, tenant=others, **_summary(dated)))
     response.headers["ETag"] = etag_of(document)
     return response
 
@@ -193,14 +197,15 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
         source=line["source"] or None,
         prefix=line["prefix"],
         limit=int(limit) + 1,
+        sees_inactive=is_admin(caller),
     )
     page = rows[: int(limit)]
-    cursor = page[-1].document_id if len(rows) > len(page) else None
-    document_ids = [document.document_id for document in page]
+    cursor = page[-1].document.document_id if len(rows) > len(page) else None
+    document_ids = [dated.document.document_id for dated in page]
     context.services.read_log.documents(caller.principal, document_ids)
     return read_response(
         DocumentsAnswer(
-            documents=tuple(DocumentSummary(**_summary(document)) for document in page),
+            documents=tuple(DocumentSummary(**_summary(dated)) for dated in page),
             cursor=cursor,
         )
     )
@@ -208,14 +213,19 @@ async def list_documents(context: RequestContext[DocumentServices]) -> Response:
 
 async def patch_access(context: RequestContext[DocumentServices]) -> Response:
     caller = await context.authenticate()
-    body = context.parse_body(AccessBody)
+    body, document_id = context.parse_body(AccessBody), document_id_of(context)
+    tenant, parts = caller.principal.tenant, parts_of(body)
+
+    def revise(stored: Document | None) -> Document:
+        return with_access(caller, require_editable(caller, stored), body)
+
+    # What enters or leaves the index has its chunks written; other changes move no vector.
+    writer = context.services.writer
     with context.span("write"):
-        written = await context.services.writer.put_access(
-            caller.principal.tenant,
-            document_id_of(context),
-            lambda stored: with_access(caller, require_editable(caller, stored), body),
-            parts=parts_of(body) & ACCESS,
-        )
+        if body.active is None:
+            written = await writer.put_access(tenant, document_id, revise, parts=parts)
+        else:
+            written = await writer.put(tenant, document_id, revise, parts=parts)
     answer = RevisionAnswer(document_id=written.document_id, revision=written.revision)
     return written_response(caller, answer, written)
 
@@ -227,7 +237,8 @@ def document_id_of(
     return schemas.parse_value("document_id", kind, context.request.path_params["document_id"])
 
 
-def _summary(document: Document) -> dict[str, Any]:
+def _summary(dated: DatedDocument) -> dict[str, Any]:
+    document = dated.document
     return {
         "document_id": document.document_id,
         "title": document.title,
@@ -241,6 +252,9 @@ def _summary(document: Document) -> dict[str, Any]:
         "readers": document.readers,
         "chunker": document.chunker,
         "summaries": document.summaries,
+        "active": document.is_active,
+        "created_at": dated.created_at,
+        "updated_at": dated.updated_at,
     }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from gateway.schemas import Body
+from gateway.schemas import Body, Instant
 from index.model.document import (
     API_SOURCE,
     ChunkerName,
@@ -25,7 +25,7 @@ from ingest.write.write_warning import WarningCode
 
 
 class DocumentBody(Body):
-    """A document to write. Absent owner, readers, chunker and summaries keep their stored values.
+    """A document to write. Absent owner, readers, chunker, summaries and active stay as stored.
 
     A new document without owner and readers is private to its writer.
     """
@@ -52,6 +52,15 @@ class DocumentBody(Body):
         description="how a long document and its long sections are summarized: none, extract "
         "(sentences of the text) or model; default for a new document: none",
     )
+    active: bool | None = Field(
+        None,
+        description="whether searches find the document; false: it is kept, and only its owner and "
+        "admins see it; default for a new document: true",
+    )
+    created_at: Instant | None = Field(
+        None, description="ignored, so that a document can be sent back as it was read"
+    )
+    updated_at: Instant | None = Field(None, description="ignored, as `created_at`")
 
     @field_validator("text")
     @classmethod
@@ -93,6 +102,17 @@ class DocumentSummary(Body):
     readers: tuple[str, ...]
     chunker: str
     summaries: Summaries
+    active: bool = Field(
+        description="whether searches find the document; false only for its owner and admins, whom "
+        "alone it is shown to"
+    )
+    created_at: Instant | None = Field(
+        description="when Nearhit first stored the document; null: an earlier version did"
+    )
+    updated_at: Instant = Field(
+        description="when a write last changed the document, other than its access alone; not a "
+        "time of its source, which belongs in the metadata"
+    )
 
 
 class DocumentAnswer(DocumentSummary):
@@ -147,7 +167,8 @@ class RevisionAnswer(Body):
 
 
 class AccessBody(Body):
-    """A new owner, new readers or both; absent fields do not change."""
+    """A new owner, new readers, or whether searches find the document; absent: no change."""
 
     owner: Owner | None = None
     readers: Readers | None = None
+    active: bool | None = None

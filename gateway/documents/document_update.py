@@ -11,17 +11,18 @@ from gateway.problems import Problem
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document
 from index.model.scope import PUBLIC
-from index.model.write_order import CONTENT, Parts
+from index.model.write_order import ACTIVE, CONTENT, Parts
 from index.tenants.principals import Principal
 from index.text import language_detection
 from ingest.write.revision import Revise
 
 
 def parts_of(body: DocumentBody | AccessBody) -> Parts:
-    """The parts of the document that the body sets: the content; owner and readers if given."""
+    """The parts of the document that the body sets; an access body sets no content."""
+    content: Parts = CONTENT if isinstance(body, DocumentBody) else frozenset()
     owner: Parts = frozenset({"owner"} if "owner" in body.model_fields_set else ())
     readers: Parts = frozenset() if body.readers is None else frozenset({"readers"})
-    return CONTENT | owner | readers
+    return content | owner | readers | (frozenset() if body.active is None else ACTIVE)
 
 
 def build_update(
@@ -32,7 +33,7 @@ def build_update(
     The function raises a `Problem` if the caller may not make the change.
     """
     access = AccessBody.model_validate(
-        body.model_dump(include={"owner", "readers"} & body.model_fields_set)
+        body.model_dump(include={"owner", "readers", "active"} & body.model_fields_set)
     )
 
     def revise(stored: Document | None) -> Document:
@@ -53,6 +54,7 @@ def build_update(
             readers=stored.readers if stored else (),
             chunker=body.chunker or (stored.chunker if stored else chunking_config.DEFAULT),
             summaries=body.summaries or (stored.summaries if stored else NO_SUMMARIES),
+            is_active=None,
         )
         return with_access(caller, document, access)
 
@@ -60,7 +62,7 @@ def build_update(
 
 
 def with_access(caller: AuthenticatedRequest, document: Document, access: AccessBody) -> Document:
-    """The document with the owner and readers that the body sets; a 403 `Problem` if refused.
+    """The document with what the body sets; a 403 `Problem` if refused.
 
     A document that is public by then needs a publisher, also if it was public before.
     """
@@ -68,8 +70,11 @@ def with_access(caller: AuthenticatedRequest, document: Document, access: Access
     if has_owner and access.owner not in (document.owner, caller.principal.subject):
         _require_admin(caller, "Only an admin may set another owner or none.")
     readers = document.readers if access.readers is None else access.readers
-    require_publisher(caller.principal, readers)
-    return replace(document, owner=access.owner if has_owner else document.owner, readers=readers)
+    is_active = document.is_active if access.active is None else access.active
+    if is_active is not False:  # what no search finds is not published
+        require_publisher(caller.principal, readers)
+    owner = access.owner if has_owner else document.owner
+    return replace(document, owner=owner, readers=readers, is_active=is_active)
 
 
 def may_publish(principal: Principal) -> bool:
@@ -107,15 +112,19 @@ def require_editable(caller: AuthenticatedRequest, stored: Document | None) -> D
 def _owns(caller: AuthenticatedRequest, document: Document) -> bool:
     principal = caller.principal
     is_own = document.owner == principal.subject and "private" in principal.scopes
-    return is_own or "admin" in principal.roles
+    return is_own or is_admin(caller)
 
 
 def _can_read(caller: AuthenticatedRequest, document: Document) -> bool:
     return full_scope(caller).admits(document.owner, document.readers)
 
 
+def is_admin(caller: AuthenticatedRequest) -> bool:
+    return "admin" in caller.principal.roles
+
+
 def _require_admin(caller: AuthenticatedRequest, detail: str) -> None:
-    if "admin" not in caller.principal.roles:
+    if not is_admin(caller):
         raise problems.forbidden(detail)
 
 

@@ -30,6 +30,7 @@ def etag_of(document: Document) -> str:
         document.readers,
         document.chunker,
         document.summaries,
+        *(() if document.is_active else (document.is_active,)),
     )
     encoded = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
     return f'"{hashlib.blake2b(encoded, digest_size=16).hexdigest()}"'

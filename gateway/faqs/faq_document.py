@@ -1,8 +1,8 @@
 """A FAQ and its document, each made from the other; does no I/O.
 
 The question is the title, and the text is the question, the answer and the keywords. Category and
-keywords are tags. An inactive FAQ is a document that nobody owns and nobody may read: its readers
-wait in the metadata, and so it leaves and enters answers by the rules that hold for sharing.
+keywords are tags. A FAQ that is inactive is an inactive document. An earlier version took its
+readers away instead and kept them in the metadata, which is still read.
 """
 
 from collections.abc import Callable
@@ -38,8 +38,6 @@ def to_document(faq_id: str, body: FaqBody, default_language: str) -> Document:
     metadata: dict[str, Any] = {"priority": body.priority}
     if body.category is not None:
         metadata["category"] = body.category
-    if not body.active:
-        metadata[_INACTIVE_READERS] = list(body.readers)
     text = text_of(body.question, body.answer, keywords)
     return Document(
         document_id=document_id_of(faq_id),
@@ -51,8 +49,9 @@ def to_document(faq_id: str, body: FaqBody, default_language: str) -> Document:
         tags=(*category, *keywords),
         metadata=metadata,
         owner=None,
-        readers=body.readers if body.active else (),
+        readers=body.readers,
         chunker="whole",
+        is_active=body.active,
     )
 
 
@@ -93,7 +92,7 @@ def to_faq(document: Document) -> FaqAnswer:
         category=category if isinstance(category, str) else None,
         keywords=keywords,
         priority=_priority_of(document.metadata.get("priority")),
-        active=bool(document.readers),
+        active=bool(document.is_active) and bool(document.readers),
         language=document.language,
         readers=document.readers or waiting or ("tenant",),
     )

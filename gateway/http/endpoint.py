@@ -36,7 +36,7 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
 from gateway.setting_groups.lists import listed
 from gateway.settings import Settings
-from index.model.audit_actor import OPERATOR, act_as
+from index.model.audit_actor import OPERATOR, UNKNOWN, act_as
 from index.model.document import UNSTORABLE
 from index.tenants.principals import Claims, Principal
 
@@ -87,6 +87,8 @@ class Endpoint:
             if trace.unspent:
                 await _spend_rest(trace, http)
         except Exception as error:
+            if isinstance(error, problems.Problem) and error.status in (401, 403):
+                self._record_denial(error, request.method, trace, http)
             error = await _counted(error, trace, http)
             response = await refuse(request, error, self._route.render)
             if self._resource is not None and response.status_code in (401, 403):
@@ -108,9 +110,11 @@ class Endpoint:
             if credential is None:
                 raise problems.unauthorized()
             digest = digest_of(credential)
+            trace.digest = digest
             principal = http.authenticator.known(digest)
             if principal is None:
                 principal = await self._find_principal(credential, digest, http)
+            trace.principal = principal
             if principal is not None and principal.claims is not None:
                 self._check_web_token(principal.claims)
             if principal is not None and self._sufficient_roles.isdisjoint(principal.roles):
@@ -188,6 +192,20 @@ class Endpoint:
             raise problems.forbidden("This call needs the operator's key.")
         if self._sufficient_roles.isdisjoint(now.roles):
             raise problems.forbidden(f"This call needs the role {self._route.needs}.")
+
+    def _record_denial(
+        self, error: problems.Problem, method: str, trace: Trace, http: HttpServices
+    ) -> None:
+        route, principal = f"{method} {self._route.path}", trace.principal
+        if error.status == 401 and trace.digest:
+            http.denials.add_credential(trace.digest, route)
+        elif principal is None:
+            is_operator = trace.digest != b"" and trace.digest == http.operator_digest
+            reason = "no-credential" if error.status == 401 else error.kind
+            http.denials.add_stranger(OPERATOR if is_operator else UNKNOWN, reason, route)
+        else:
+            lacks_role = self._sufficient_roles.isdisjoint(principal.roles)
+            http.denials.add(principal, "missing-role" if lacks_role else error.kind, route)
 
     def _timeout_s(self, headers: Mapping[bytes, bytes]) -> float:
         """The shorter of the caller's `Request-Timeout` and the route's own limit.

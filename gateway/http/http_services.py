@@ -17,6 +17,7 @@ from gateway.http.repeats import Repeats
 from gateway.http.telemetry import RequestRecorder
 from gateway.logs import RequestLog
 from gateway.metrics import Metrics
+from gateway.recording.denial_log import DenialLog
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class HttpServices:
     admission: AdmissionControl
     addresses: ClientAddresses
     failures: FailureLimiter
+    denials: DenialLog
     body_limits: BodyLimits
     recorder: RequestRecorder
     repeats: Repeats
@@ -49,6 +51,7 @@ def build(
     metrics: Metrics,
     authenticator: Authenticator,
     store: RedisStore,
+    denials: DenialLog,
     tracing: "Tracing | None",
 ) -> HttpServices:
     deadlines = Deadlines()
@@ -74,6 +77,7 @@ def build(
         admission=admission,
         addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
         failures=FailureLimiter(settings.address_failures_per_s, time.monotonic),
+        denials=denials,
         body_limits=BodyLimits(
             settings.body_deadline_s, settings.body_grace_s, settings.body_bytes_per_s_min
         ),

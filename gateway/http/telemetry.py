@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.http.admission import Counters
 from gateway.logs import KEY_START, RequestLog
 from gateway.metrics import Metrics
+from index.tenants.principals import Principal
 
 if TYPE_CHECKING:
     from gateway.http.http_services import HttpServices
@@ -32,6 +33,7 @@ class Trace:
 
     trace_id: in hexadecimal digits, if requests are traced. is_sampled: whether spans are recorded.
     headers:  as received, of equal names the last; empty for a repeat, which is not parsed.
+    digest:   of the credential; empty if there is none. principal: who holds it, once it is known.
     counters: that count the request. unspent: those whose token is not spent yet.
     """
 
@@ -41,6 +43,8 @@ class Trace:
     route: str = ""
     tier: str = ""
     tenant: str = ""
+    digest: bytes = b""
+    principal: Principal | None = None
     trace_id: str = ""
     is_sampled: bool = False
     query: str | None = None

@@ -169,10 +169,10 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
     fetch_arguments = schemas.parse(FetchArguments, arguments)
     services, scope = context.services, full_scope(caller)
     tenant, document_id = parse_address(scope.tenant, fetch_arguments.id)
-    document = await services.documents.read_of(scope, caller.principal.filter, tenant, document_id)
-    if document is None:
+    dated = await services.documents.read_of(scope, caller.principal.filter, tenant, document_id)
+    if dated is None or not dated.document.is_active:
         raise problems.not_found("id", "The document does not exist, or you may not read it.")
-    address = address_of(scope.tenant, tenant, document_id)
+    document, address = dated.document, address_of(scope.tenant, tenant, document_id)
     services.read_log.documents(caller.principal, [address])
     if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")

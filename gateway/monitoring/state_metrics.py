@@ -38,6 +38,15 @@ class StateMetrics:
             "Memory of these shards in bytes; what workers share counts for each of them.",
             joined="livesum",
         )
+        self._model_entries = registry.gauge(
+            "model_cache_entries",
+            "Outputs of models for questions in the memory of the workers: `vector` or `rewrite`.",
+            "kind",
+            joined="livesum",
+        )
+        self._model_bytes = registry.gauge(
+            "model_cache_size_bytes", "Memory of these outputs in bytes.", "kind", joined="livesum"
+        )
         self._read_leases = registry.gauge(
             "read_leases_held", "Workers that hold a read lease.", joined="livesum"
         )
@@ -57,6 +66,12 @@ class StateMetrics:
     def shards(self, number: int, size_bytes: int) -> None:
         self._shards.set(number)
         self._shard_bytes.set(size_bytes)
+
+    def model_caches(self, sizes: Mapping[str, tuple[int, int]]) -> None:
+        """sizes: by kind, the number of outputs and their bytes."""
+        for kind, (entries, size_bytes) in sizes.items():
+            self._model_entries.labels(kind).set(entries)
+            self._model_bytes.labels(kind).set(size_bytes)
 
     def read_lease(self, *, is_held: bool) -> None:
         self._read_leases.set(is_held)

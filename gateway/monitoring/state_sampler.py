@@ -1,8 +1,9 @@
 """Samples what waits in PostgreSQL and what this process holds, for the gauges."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import structlog
 
@@ -19,6 +20,14 @@ EVERY_S = 15.0  # Prometheus reads no more often by default
 log = structlog.get_logger()
 
 
+class ModelOutputs(Protocol):
+    """`gateway.caching.model_caches.ModelCaches`."""
+
+    async def follow(self) -> None: ...
+
+    def sizes(self) -> Mapping[str, tuple[int, int]]: ...
+
+
 class StateSampler:
     """holds_read_lease: whether this process holds one now."""
 
@@ -29,6 +38,7 @@ class StateSampler:
         jobs: JobQueue,
         sources: SourceStore,
         shards: ResidentShards,
+        models: ModelOutputs,
         holds_read_lease: Callable[[], bool],
         *,
         every_s: float = EVERY_S,
@@ -38,6 +48,7 @@ class StateSampler:
         self._jobs = jobs
         self._sources = sources
         self._shards = shards
+        self._models = models
         self._holds_read_lease = holds_read_lease
         self._every_s = every_s
 
@@ -64,6 +75,8 @@ class StateSampler:
     async def sample(self) -> None:
         """Set all gauges. Raises `DatabaseUnavailable` after those of this process are set."""
         self._metrics.shards(len(self._shards.versions()), self._shards.size_bytes)
+        await self._models.follow()
+        self._metrics.model_caches(self._models.sizes())
         self._metrics.read_lease(is_held=self._holds_read_lease())
         counts = await self._jobs.counts()
         self._metrics.jobs(counts.by_state, counts.oldest_due_s)

@@ -29,11 +29,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """tokens: estimated; at most the budget."""
+    """tokens: estimated; at most the budget. truncated: passages of which it has the beginning."""
 
     text: str
     tokens: int
     citations: tuple[Citation, ...]
+    truncated: tuple[int, ...] = ()
 
 
 def build_context(passages: Sequence[Passage], budget: int) -> Context:
@@ -43,6 +44,7 @@ def build_context(passages: Sequence[Passage], budget: int) -> Context:
     after its last sentence or line that fits, and ends the context.
     """
     text, tokens, citations = "", 0, []
+    truncated: tuple[int, ...] = ()
     previous_document: tuple[str | None, str] | None = None
     for index, passage in enumerate(passages):
         if not passage.text.strip():
@@ -61,8 +63,9 @@ def build_context(passages: Sequence[Passage], budget: int) -> Context:
         tokens += overhead + token_estimate.count(body)
         previous_document = document
         if len(body) < len(passage.text.strip()):
+            truncated = (index,)
             break
-    return Context(text, tokens, tuple(citations))
+    return Context(text, tokens, tuple(citations), truncated)
 
 
 def first_sentences(text: str, budget: int) -> str:

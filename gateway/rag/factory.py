@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import httpx2
 
 from cache.embedding_cache import EmbeddingCache
-from cache.redis.store import RedisStore
 from gateway import llm
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.metrics import Metrics
@@ -18,9 +17,10 @@ from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
 from gateway.rag.rerankers import LlmReranker, Reranker, ServiceReranker
+from gateway.setting_groups.models import ChatOperation
 from gateway.settings import Settings
 
-_REWRITES_BYTES = 4_194_304  # cached in a process; about 10,000 questions
+_OPERATIONS: tuple[ChatOperation, ...] = ("rewrite", "rerank", "compress", "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,15 @@ class RagTools:
 def build(
     settings: Settings,
     metrics: Metrics,
-    store: RedisStore,
+    rewrites: EmbeddingCache,
     check_budget: Callable[[], Awaitable[None]],
 ) -> RagTools:
     """Read the prompts and create the clients: blocking I/O. Raises `CommandError` for a prompt."""
-    models = None if settings.chat_model is None else llm.Models(settings, metrics)
+    has_models = any(settings.chat_model_of(operation) is not None for operation in _OPERATIONS)
+    models = llm.Models(settings, metrics) if has_models else None
 
-    def chat(operation: str, deadline_s: float) -> BudgetedChat | None:
-        if models is None:
+    def chat(operation: ChatOperation, deadline_s: float) -> BudgetedChat | None:
+        if models is None or settings.chat_model_of(operation) is None:
             return None
         return BudgetedChat(models.model(operation, deadline_s), check_budget)
 
@@ -58,9 +59,7 @@ def build(
         rewriter=_rewriter(
             settings,
             metrics,
-            EmbeddingCache(
-                store, metrics.cache_event, size_bytes_max=_REWRITES_BYTES, kind="rewrite"
-            ),
+            rewrites,
             chat("rewrite", settings.rewrite_deadline_s),
         ),
         postprocessor=Postprocessor(
@@ -81,7 +80,7 @@ def _rewriter(
         "rewrite_prompt.txt",
         llm.read_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
     )
-    model_and_prompt = f"{settings.chat_model}\0{instruction}".encode()
+    model_and_prompt = f"{settings.chat_model_of('rewrite')}\0{instruction}".encode()
     return QueryRewriter(
         chat,
         cache,

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from cache.redis.store import RedisStore
+from cache.embedding_cache import EmbeddingCache
 from gateway.metrics import Metrics
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.settings import Settings
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 def postprocessor_names(settings: Settings) -> PostprocessorNames:
     """The configured postprocessors. An answer's cache key includes those that it uses."""
-    model = f"model:{settings.chat_model}"
-    rankers = {"service": f"service:{settings.rerank_url} {settings.rerank_model}", "model": model}
+    rankers = {
+        "service": f"service:{settings.rerank_url} {settings.rerank_model}",
+        "model": f"model:{settings.chat_model_of('rerank')}",
+    }
+    compressor = settings.chat_model_of("compress")
     return PostprocessorNames(
         rankers.get(settings.active_reranker, settings.active_reranker),
-        "extract" if settings.chat_model is None else model,
+        "extract" if compressor is None else f"model:{compressor}",
     )
 
 
@@ -31,12 +34,12 @@ class LazyRagTools:
         self,
         settings: Settings,
         metrics: Metrics,
-        store: RedisStore,
+        rewrites: EmbeddingCache,
         check_budget: Callable[[], Awaitable[None]],
     ) -> None:
         self._settings = settings
         self._metrics = metrics
-        self._store = store
+        self._rewrites = rewrites
         self._check_budget = check_budget
         self._building = asyncio.Lock()
         self._tools: RagTools | None = None
@@ -63,4 +66,4 @@ class LazyRagTools:
     def _build(self) -> "RagTools":
         from gateway.rag import factory
 
-        return factory.build(self._settings, self._metrics, self._store, self._check_budget)
+        return factory.build(self._settings, self._metrics, self._rewrites, self._check_budget)

@@ -111,6 +111,7 @@ def _context(
         else:
             passages = context.extract_sentences(passages, query.text, budget)
     built = context.build_context(passages, budget)
+    shown = {citation.passage for citation in built.citations}
     return {
         "text": built.text,
         "tokens": built.tokens,
@@ -122,6 +123,10 @@ def _context(
                 **selected[citation.passage].cited_fields,
             }
             for citation in built.citations
+        ],
+        "truncated": [selected[index].chunk_id for index in built.truncated],
+        "omitted": [
+            passage.chunk_id for index, passage in enumerate(selected) if index not in shown
         ],
     }
 

@@ -101,7 +101,7 @@ def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = 
         body["facets"] = result.facets
     if result.low_confidence:
         body["low_confidence"] = True  # the last field: `low_confidence_log` looks for it there
-    return orjson.dumps(body)
+    return orjson.dumps(body, option=orjson.OPT_UTC_Z)
 
 
 def matches_body(result: SearchResult, query: Query, body: bytes) -> bool | None:
@@ -179,6 +179,8 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
         fields["relations"] = [_related(document, tenant) for document in hit.related]
     if query.metadata:
         fields["metadata"] = hit.metadata
+    if query.updated_at:
+        fields["updated_at"] = hit.updated_at
     if query.explain:
         explain: dict[str, Any] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
         if query.boost is not None:

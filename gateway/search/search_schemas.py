@@ -157,6 +157,9 @@ class SearchBody(Body):
         "exist",
     )
     metadata: bool = Field(False, description="add the document's metadata to each hit")
+    updated_at: bool = Field(
+        False, description="add the time of the last write of the document to each hit"
+    )
     boost: BoostBody | None = Field(
         None, description="rank newer or more important documents higher among the candidates"
     )
@@ -237,6 +240,7 @@ class SearchBody(Body):
             relations="relations" in self._expand_names,
             summaries=self.summaries,
             metadata=self.metadata,
+            updated_at=self.updated_at,
             postprocessing=self._postprocessing(postprocessors)
             if self.rerank or self.context
             else None,
@@ -338,6 +342,9 @@ class HitAnswer(Body):
         "filter admits; only if requested",
     )
     metadata: dict[str, Any] | None = Field(None, description="only if requested")
+    updated_at: Instant | None = Field(
+        None, description="`updated_at` of the document; only if requested"
+    )
     explain: ExplainAnswer | None = Field(None, description="only if requested")
     rerank_score: float | None = Field(
         None, description="score by which hits are ordered; only with `rerank`, null for a model"
@@ -359,6 +366,13 @@ class ContextAnswer(Body):
     text: str
     tokens: int = Field(description="estimated tokens")
     citations: tuple[CitationAnswer, ...]
+    truncated: tuple[int, ...] = Field(
+        description="chunks of which the text has only the beginning, for lack of tokens"
+    )
+    omitted: tuple[int, ...] = Field(
+        description="chunks of hits of which the text has nothing: the tokens did not suffice, or "
+        "the compression has found nothing in them"
+    )
 
 
 class SearchAnswer(Body):

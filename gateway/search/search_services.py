@@ -110,7 +110,7 @@ def build(
     receipts: ReceiptIssuer | None,
 ) -> SearchServices:
     query_vector_caches = {
-        embedder.space: caches.query_vectors
+        embedder.space: caches.models.vectors
         for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
         if name not in _FAST_EMBEDDERS
     }

@@ -1,10 +1,14 @@
 """Embedders, language models, rerankers, and what their tokens cost."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeAlias
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, SecretStr, model_validator
 from pydantic_settings import BaseSettings
+
+# What a language model is called for; `GET /v1/usage` counts the tokens of each.
+ChatOperation: TypeAlias = Literal["chunking", "summary", "rewrite", "rerank", "compress", "answer"]
 
 
 class ModelSettings(BaseSettings):
@@ -49,8 +53,26 @@ class ModelSettings(BaseSettings):
     onnx_threads: PositiveInt = Field(2, description="threads per worker that run the model")
     chat_model: str | None = Field(
         None,
-        description="language model of a service with OpenAI's `POST /chat/completions`; unset: "
-        "none; the chunker `model` then works as `structure`, and summaries `model` as `extract`",
+        description="language model of a service with OpenAI's `POST /chat/completions`, for all "
+        "that the settings below name no model for; unset: none; the chunker `model` then works as "
+        "`structure`, and summaries `model` as `extract`",
+    )
+    chunking_model: str | None = Field(
+        None, description="language model of the chunker `model`; unset: `NEARHIT_CHAT_MODEL`"
+    )
+    summary_model: str | None = Field(
+        None, description="language model of summaries `model`; unset: `NEARHIT_CHAT_MODEL`"
+    )
+    rewrite_model: str | None = Field(
+        None, description="language model that rewrites questions; unset: `NEARHIT_CHAT_MODEL`"
+    )
+    compress_model: str | None = Field(
+        None,
+        description="language model of contexts with `compress: model`; unset: "
+        "`NEARHIT_CHAT_MODEL`",
+    )
+    answer_model: str | None = Field(
+        None, description="language model of `POST /v1/answer`; unset: `NEARHIT_CHAT_MODEL`"
     )
     chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="API key of that service")
@@ -84,7 +106,9 @@ class ModelSettings(BaseSettings):
         description="URL of `POST /rerank` of a reranking service; unset: none",
     )
     rerank_model: str | None = Field(
-        None, description="model of that service, if it has several models"
+        None,
+        description="model of that service, if it has several models; with the reranker `model`, "
+        "its language model, and unset: `NEARHIT_CHAT_MODEL`",
     )
     rerank_api_key: SecretStr | None = Field(None, description="API key of that service")
     rerank_deadline_s: PositiveFloat = Field(
@@ -135,6 +159,18 @@ class ModelSettings(BaseSettings):
         "beyond it embedding waits and no language model is called; unset: no limit",
     )
 
+    def chat_model_of(self, operation: ChatOperation) -> str | None:
+        """The language model for the operation; None if there is none."""
+        models: Mapping[ChatOperation, str | None] = {
+            "chunking": self.chunking_model,
+            "summary": self.summary_model,
+            "rewrite": self.rewrite_model,
+            "rerank": self.rerank_model if self.active_reranker == "model" else None,
+            "compress": self.compress_model,
+            "answer": self.answer_model,
+        }
+        return models[operation] or self.chat_model
+
     @property
     def active_reranker(self) -> Literal["service", "model", "heuristic"]:
         """The configured reranker."""
@@ -144,6 +180,8 @@ class ModelSettings(BaseSettings):
     def _has_its_reranker(self) -> Self:
         if self.active_reranker == "service" and self.rerank_url is None:
             raise ValueError("NEARHIT_RERANKER=service needs NEARHIT_RERANK_URL")
-        if self.active_reranker == "model" and self.chat_model is None:
-            raise ValueError("NEARHIT_RERANKER=model needs NEARHIT_CHAT_MODEL")
+        if self.active_reranker == "model" and self.chat_model_of("rerank") is None:
+            raise ValueError(
+                "NEARHIT_RERANKER=model needs NEARHIT_RERANK_MODEL or NEARHIT_CHAT_MODEL"
+            )
         return self

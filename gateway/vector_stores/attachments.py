@@ -36,6 +36,7 @@ from gateway.vector_stores.vector_store_schemas import (
 )
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.file_store import File, FileStore
+from index.documents.rows import DatedDocument
 from index.documents.vector_store_store import (
     AttachedFile,
     FileFilter,
@@ -73,7 +74,7 @@ async def get_attached(context: RequestContext[VectorStoreServices]) -> Response
     received = await read_received(context, caller)
     if received is not None:
         file = file_of_document(_file_id(context), received)
-        return json_response(StoreFileAnswer.of(received.source, file))
+        return json_response(StoreFileAnswer.of(received.document.source, file))
     store = await require_store(context, caller)
     return json_response(await _file_answer(context, caller, store, _file_id(context)))
 
@@ -84,7 +85,7 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     services = context.services
     body = context.parse_body(AttributesBody)
     store = await require_store(context, caller)
-    document = await _document(context, caller, store, _file_id(context))
+    document = (await _document(context, caller, store, _file_id(context))).document
     metadata = body.attributes or {}
 
     def revise(stored: Document | None) -> Document:
@@ -104,9 +105,9 @@ async def get_attached_content(context: RequestContext[VectorStoreServices]) -> 
     caller = await context.authenticate()
     received = await read_received(context, caller)
     if received is not None:
-        return json_response(FileContentPage(data=(Content(text=received.text),)))
+        return json_response(FileContentPage(data=(Content(text=received.document.text),)))
     store = await require_store(context, caller)
-    document = await _document(context, caller, store, _file_id(context))
+    document = (await _document(context, caller, store, _file_id(context))).document
     context.services.read_log.documents(caller.principal, [document.document_id])
     return json_response(FileContentPage(data=(Content(text=document.text),)))
 
@@ -118,7 +119,7 @@ async def detach_file(context: RequestContext[VectorStoreServices]) -> Response:
     store, file_id = await require_store(context, caller), _file_id(context)
     attached = await _attached(context, caller, store, file_id)
     if attached is None or await services.documents.stored(tenant, attached.document_id):
-        document_id = (await _document(context, caller, store, file_id)).document_id
+        document_id = (await _document(context, caller, store, file_id)).document.document_id
     else:  # the write may still be queued
         document_id = attached.document_id
 
@@ -328,8 +329,7 @@ async def _file_answer(
     """The answer for an attached file, or for a document that was written without a file."""
     attached = await _attached(context, caller, store, file_id)
     if attached is None:
-        document = await _document(context, caller, store, file_id)
-        attached = file_of_document(file_id, document)
+        attached = file_of_document(file_id, await _document(context, caller, store, file_id))
     return StoreFileAnswer.of(store.source, attached)
 
 
@@ -348,13 +348,13 @@ async def _document(
     caller: AuthenticatedRequest,
     store: VectorStore,
     file_id: str,
-) -> Document:
+) -> DatedDocument:
     """The document of the file; a 404 `Problem` if the caller may not read it."""
     read, scope = context.services.documents.read, full_scope(caller)
     for document_id in (_document_id(store, file_id), file_id):
-        document = await read(scope, caller.principal.filter, document_id)
-        if document is not None and document.source == store.source:
-            return document
+        dated = await read(scope, caller.principal.filter, document_id)
+        if dated is not None and dated.document.source == store.source:
+            return dated
     raise no_such_file()
 
 

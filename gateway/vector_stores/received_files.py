@@ -1,19 +1,17 @@
 """Files of a vector store that have no upload: documents, also other tenants' public ones."""
 
-from datetime import UTC, datetime
-
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.document_address import parse_address
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.vector_stores.files import no_such_file
 from gateway.vector_stores.vector_store_services import VectorStoreServices
+from index.documents.rows import DatedDocument
 from index.documents.vector_store_store import AttachedFile
-from index.model.document import Document
 
 
 async def read_received(
     context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest
-) -> Document | None:
+) -> DatedDocument | None:
     """Another tenant's public document, if the path names one by its address.
 
     A 404 `Problem` if the caller may not read it, or it is of another source.
@@ -22,20 +20,21 @@ async def read_received(
     tenant, document_id = parse_address(caller.principal.tenant, path["file_id"])
     if tenant == caller.principal.tenant:
         return None
-    document = await context.services.documents.read_of(
+    dated = await context.services.documents.read_of(
         full_scope(caller), caller.principal.filter, tenant, document_id
     )
-    if document is None or document.source != path["vector_store_id"]:
+    if dated is None or dated.document.source != path["vector_store_id"]:
         raise no_such_file()
     context.services.read_log.documents(caller.principal, [path["file_id"]])
-    return document
+    return dated
 
 
-def file_of_document(file_id: str, document: Document) -> AttachedFile:
+def file_of_document(file_id: str, dated: DatedDocument) -> AttachedFile:
+    document = dated.document
     return AttachedFile(
         file_id=file_id,
         document_id=file_id,
-        created_at=datetime.fromtimestamp(0, UTC),
+        created_at=dated.created_at or dated.updated_at,
         status="completed",
         error_code=None,
         error=None,

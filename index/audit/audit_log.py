@@ -4,7 +4,7 @@ A change appends its row at the end of its own transaction. The next change of t
 for that row. See migrations/0013_audit_log.sql.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,6 +15,8 @@ from index.postgres.database import Database
 from index.postgres.session import Session
 
 T = TypeVar("T")
+
+NO_TENANT = "-"  # the log of requests that belong to no tenant; no tenant has this name
 
 DOCUMENTS_MAX = 1_000  # named by one row
 LOOKED_AT_MAX = 100_000  # rows scanned for one page; 0.05 s
@@ -46,6 +48,16 @@ class ReadEvent:
 
     tenant: str
     who: ActingPrincipal
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """Refused requests of one caller, to be logged. reason: the log's word for why."""
+
+    tenant: str
+    who: ActingPrincipal
+    reason: str
     details: Mapping[str, Any]
 
 
@@ -102,18 +114,17 @@ class AuditLog:
         self._pruned_max = pruned_max
 
     async def append_reads(self, events: Sequence[ReadEvent]) -> None:
-        """Append all events or none, ordered by tenant so that processes can't deadlock."""
-        async with self._database.session() as session:
-            await session.rows_each(
-                "audit_log.append",
-                [
-                    (
-                        *(event.tenant, event.who.subject, event.who.key_id),
-                        *("documents.read", "", event.details),
-                    )
-                    for event in sorted(events, key=lambda event: event.tenant)
-                ],
-            )
+        """Append all events or none."""
+        await self._append_each(
+            (event.tenant, event.who, "documents.read", "", event.details) for event in events
+        )
+
+    async def append_denials(self, denials: Sequence[Denial]) -> None:
+        """Append all denials or none."""
+        await self._append_each(
+            (denial.tenant, denial.who, "access.denied", denial.reason, denial.details)
+            for denial in denials
+        )
 
     async def append_search_as(
         self, tenant: str, subject: str | None, groups: Sequence[str], documents: Sequence[str]
@@ -203,6 +214,19 @@ class AuditLog:
                 count = await self._prune(tenant, before)
                 pruned += count
         return pruned
+
+    async def _append_each(
+        self, rows: Iterable[tuple[str, ActingPrincipal, str, str, Mapping[str, Any]]]
+    ) -> None:
+        """Append in one statement, ordered by tenant so that processes can't deadlock."""
+        async with self._database.session() as session:
+            await session.rows_each(
+                "audit_log.append",
+                [
+                    (tenant, who.subject, who.key_id, *action)
+                    for tenant, who, *action in sorted(rows, key=lambda row: row[0])
+                ],
+            )
 
     async def _prune(self, tenant: str, before: datetime) -> int:
         async with self._database.transaction() as session:

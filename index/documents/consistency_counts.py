@@ -39,6 +39,7 @@ class StoredChunks:
     chunks: tuple[StoredPiece, ...]
     summaries: Summaries
     summary_chunks: tuple[StoredPiece, ...]
+    is_active: bool
     wrong_vector_count: int
     strays: tuple[int, ...]
 
@@ -71,6 +72,7 @@ class ConsistencyReader:
                 tuple(StoredPiece(*piece) for piece in row["chunks"] or ()),
                 row["summaries"],
                 tuple(StoredPiece(*piece) for piece in row["summary_chunks"] or ()),
+                row["is_active"],
                 row["mismatched"],
                 tuple(row["strays"]),
             )

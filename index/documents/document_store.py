@@ -12,7 +12,7 @@ from index.documents import document_writes, event_versions, forgetting, outbox,
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
-from index.documents.rows import row_to_document
+from index.documents.rows import DatedDocument, row_to_dated_document, row_to_document
 from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.model.query import Filter
@@ -136,27 +136,42 @@ class DocumentStore:
         return space
 
     async def read(
-        self, scope: Scope, document_filter: Filter, document_id: str
-    ) -> Document | None:
-        """The tenant's document, if the scope and the filter admit it."""
-        row = await self._searching.row(
-            "search_documents.get", *filter_args(scope, document_filter), document_id
-        )
-        return None if row is None else row_to_document(row)
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        document_id: str,
+        *,
+        sees_inactive: bool = False,
+    ) -> DatedDocument | None:
+        """The tenant's document, if the scope and the filter admit it.
+
+        sees_inactive: also inactive documents of other owners, for a caller who may change them.
+        """
+        arguments = (*filter_args(scope, document_filter), document_id, sees_inactive)
+        row = await self._searching.row("search_documents.get", *arguments)
+        return None if row is None else row_to_dated_document(row)
 
     async def read_of(
-        self, scope: Scope, document_filter: Filter, tenant: str, document_id: str
-    ) -> Document | None:
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        tenant: str,
+        document_id: str,
+        *,
+        sees_inactive: bool = False,
+    ) -> DatedDocument | None:
         """As `read`, also of another tenant, whose document must be public.
 
         Such a document comes without its owner and its other readers.
         """
-        arguments = (*filter_args(scope, document_filter), document_id, scope.public, tenant)
-        row = await self._searching.row("search_documents.get_of", *arguments)
-        return None if row is None else row_to_document(row)
+        arguments = (document_id, scope.public, tenant, sees_inactive)
+        row = await self._searching.row(
+            "search_documents.get_of", *filter_args(scope, document_filter), *arguments
+        )
+        return None if row is None else row_to_dated_document(row)
 
     async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
-        """By source, the number of admitted documents."""
+        """By source, the number of admitted active documents."""
         rows = await self._searching.rows(
             "search_documents.sources", *filter_args(scope, document_filter), limit
         )
@@ -171,14 +186,15 @@ class DocumentStore:
         source: str | None = None,
         prefix: str = "",
         limit: int,
-    ) -> list[Document]:
+        sees_inactive: bool = False,
+    ) -> list[DatedDocument]:
         """Up to `limit` admitted documents, by id, without texts; prefix: of their ids."""
-        arguments = [*filter_args(scope, document_filter), after, prefix, limit]
+        arguments = [*filter_args(scope, document_filter), after, prefix, limit, sees_inactive]
         if source is None:
             rows = await self._searching.rows("search_documents.page", *arguments)
         else:
             rows = await self._searching.rows("search_documents.page_of_source", *arguments, source)
-        return [row_to_document(row) for row in rows]
+        return [row_to_dated_document(row) for row in rows]
 
     async def of_source(self, tenant: str, source: str, *, until: int | None = None) -> list[str]:
         """The ids of a source's documents.
@@ -411,7 +427,10 @@ def _to_stored_document(row: Row) -> StoredDocument:
         spans=tuple(zip(row["starts"], row["ends"], strict=True)),
         summaries=tuple(StoredSummary(*summary) for summary in row["summary_rows"] or ()),
         sequences=PartSequences(
-            row["content_sequence"], row["owner_sequence"], row["readers_sequence"]
+            row["content_sequence"],
+            row["owner_sequence"],
+            row["readers_sequence"],
+            row["active_sequence"],
         ),
         is_awaited=row["is_awaited"],
     )

@@ -158,7 +158,7 @@ async def put(
         [
             (
                 *(tenant, *document_to_row(write.document), _chunks(write), sorted(write.parts)),
-                *(sequence, bool(write.parts) and not is_reading),
+                *(sequence, bool(write.parts) and not is_reading, write.document.is_active),
             )
             for write in writes
         ],

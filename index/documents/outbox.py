@@ -65,6 +65,8 @@ def audit_action(version: int, before: Document | None, document: Document) -> s
     """The audit log's word for a write of a document. version: 0 for a new document."""
     if not version:
         return "added"
+    if before is not None and before.is_active != document.is_active:
+        return "activated" if document.is_active else "deactivated"
     if before is None or (before.owner, before.readers) == (document.owner, document.readers):
         return "changed"
     return "changed and shared"

@@ -30,6 +30,7 @@ class AuditActor:
 # No key has such an id: those begin with key_ or tok_.
 OPERATOR = AuditActor(None, "operator")
 SYSTEM = AuditActor(None, "system")
+UNKNOWN = AuditActor(None, "unknown")  # whose credential is none, or one of many
 
 _actor: ContextVar[ActingPrincipal] = ContextVar("actor", default=SYSTEM)
 

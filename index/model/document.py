@@ -214,6 +214,8 @@ class Document:
     chunker: how its text is split into chunks; see `index.model.chunking_config`.
     summaries: how the document and its long sections are summarized: not at all, by extracted
                sentences, or by a language model.
+    is_active: whether searches may find it; None, before a write: as it is stored, and a new
+               document is active.
     """
 
     document_id: NewDocumentId
@@ -228,3 +230,4 @@ class Document:
     readers: Readers
     chunker: ChunkerName = chunking_config.DEFAULT
     summaries: Summaries = NO_SUMMARIES
+    is_active: bool | None = True

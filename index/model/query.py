@@ -143,6 +143,7 @@ class Query:
     expand: whether a hit's text includes the chunks before and after it.
     summaries: whether a hit includes the summaries of its document and of its section.
     metadata: whether a hit includes its document's metadata.
+    updated_at: whether a hit tells when its document was last written.
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
     highlights: whether a hit tells where its text holds the query's words.
     facets: fields by whose values the visible documents are counted, sorted.
@@ -165,6 +166,7 @@ class Query:
     expand: bool = False
     summaries: bool = False
     metadata: bool = False
+    updated_at: bool = False
     postprocessing: Postprocessing | None = None
     highlights: bool = False
     facets: tuple[str, ...] = ()
@@ -196,8 +198,8 @@ class Query:
 
     @property
     def reads_times(self) -> bool:
-        """Whether the order of the hits depends on when their documents were written."""
-        return self.boost is not None and self.boost.recency is not None
+        """Whether the answer depends on when the documents of its chunks were written."""
+        return self.updated_at or (self.boost is not None and self.boost.recency is not None)
 
     @property
     def depth(self) -> int:

@@ -11,12 +11,13 @@ from typing import Literal, TypeAlias, get_args
 
 from index.model.document import Document
 
-Part: TypeAlias = Literal["content", "owner", "readers"]  # content: everything but the other two
+Part: TypeAlias = Literal["content", "owner", "readers", "active"]  # content: all but the others
 Parts: TypeAlias = frozenset[Part]
 
 ALL_PARTS: Parts = frozenset(get_args(Part))
 CONTENT: Parts = frozenset({"content"})
 ACCESS: Parts = frozenset({"owner", "readers"})
+ACTIVE: Parts = frozenset({"active"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class PartSequences:
     content: int = 0
     owner: int = 0
     readers: int = 0
+    active: int = 0
 
 
 UNKNOWN = PartSequences()
@@ -61,6 +63,7 @@ def merge(stored: Document, written: Document, parts: Parts) -> Document:
         written if "content" in parts else stored,
         owner=written.owner if "owner" in parts else stored.owner,
         readers=written.readers if "readers" in parts else stored.readers,
+        is_active=written.is_active if "active" in parts else stored.is_active,
     )
 
 

@@ -161,16 +161,20 @@ SIGNATURES: Mapping[str, Signature] = {
             text, summaries jsonb
         """,
         "search_documents.get": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text -> document_id text, source
-            text, title text, uri text, language text, tags text[], metadata jsonb, owner
-            text, readers text[], chunker text, summaries text, text text
+            text, text[], text[], text, text[], text[], text[], text[], timestamp with
+            time zone, timestamp with time zone, text[], jsonb, text, boolean ->
+            document_id text, source text, title text, uri text, language text, tags
+            text[], metadata jsonb, owner text, readers text[], chunker text, summaries
+            text, is_active boolean, text text, created_at timestamp with time zone,
+            updated_at timestamp with time zone
         """,
         "search_documents.page": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text, text, bigint -> document_id
-            text, source text, title text, uri text, language text, tags text[], metadata
-            jsonb, owner text, readers text[], chunker text, summaries text, text text
+            text, text[], text[], text, text[], text[], text[], text[], timestamp with
+            time zone, timestamp with time zone, text[], jsonb, text, text, bigint,
+            boolean -> document_id text, source text, title text, uri text, language
+            text, tags text[], metadata jsonb, owner text, readers text[], chunker text,
+            summaries text, is_active boolean, text text, created_at timestamp with time
+            zone, updated_at timestamp with time zone
         """,
         "search_documents.files": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
@@ -185,11 +189,12 @@ SIGNATURES: Mapping[str, Signature] = {
             bigint
         """,
         "search_documents.page_of_source": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text, text, bigint, text ->
-            document_id text, source text, title text, uri text, language text, tags text[],
-            metadata jsonb, owner text, readers text[], chunker text, summaries text, text
-            text
+            text, text[], text[], text, text[], text[], text[], text[], timestamp with
+            time zone, timestamp with time zone, text[], jsonb, text, text, bigint,
+            boolean, text -> document_id text, source text, title text, uri text,
+            language text, tags text[], metadata jsonb, owner text, readers text[],
+            chunker text, summaries text, is_active boolean, text text, created_at
+            timestamp with time zone, updated_at timestamp with time zone
         """,
         "search.vectors": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp
@@ -216,11 +221,12 @@ SIGNATURES: Mapping[str, Signature] = {
             text, uri text, language text
         """,
         "search_documents.get_of": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp
-            with time zone, timestamp with time zone, text[], jsonb, text, boolean,
-            text -> document_id text, source text, title text, uri text, language
-            text, tags text[], metadata jsonb, owner text, readers text[], chunker
-            text, summaries text, text text
+            text, text[], text[], text, text[], text[], text[], text[], timestamp with
+            time zone, timestamp with time zone, text[], jsonb, text, boolean, text,
+            boolean -> document_id text, source text, title text, uri text, language
+            text, tags text[], metadata jsonb, owner text, readers text[], chunker text,
+            summaries text, is_active boolean, text text, created_at timestamp with time
+            zone, updated_at timestamp with time zone
         """,
     }.items()
 }

@@ -6,6 +6,7 @@ Pure.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import reduce
 from itertools import starmap
 from typing import Any
@@ -39,6 +40,7 @@ class Hit:
     scope_name: see `Scope.name_of`.
     highlights: of the query's words in `text`; empty unless the request asks for them.
     related: documents that are related to the hit's; empty unless the request asks for them.
+    updated_at: of the document; None unless the request asks for it.
     boosts: what was added to the score to rank by; None unless the request asks for an explanation.
     """
 
@@ -62,6 +64,7 @@ class Hit:
     highlights: tuple[Highlight, ...] = ()
     related: tuple[RelatedDocument, ...] = ()
     boosts: Boosts | None = None
+    updated_at: datetime | None = None
 
     @property
     def document(self) -> tuple[str, str]:

@@ -223,6 +223,8 @@ def _to_result(
 def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
     """The hit with what its chunk or its document alone tells, if the query asks for it."""
     row = results.rows[hit.chunk_id]
+    if query.updated_at:
+        hit = replace(hit, updated_at=row["updated_at"])
     if query.highlights:
         found = highlights.find(hit.text, hit.language, results.query_terms)
         hit = replace(hit, highlights=found)

@@ -5,7 +5,8 @@
 -- the text, and summaries apart. mismatched: chunks without a vector, or with another vector than that of
 -- their digest. strays: chunks that only one of the tables holds, or in another partition.
 SELECT
-    document_key, document_id, document_texts.text, chunker, summaries, documents.chunks AS counted,
+    document_key, document_id, document_texts.text, chunker, summaries, is_active,
+    documents.chunks AS counted,
     pieces.chunks, pieces.summary_chunks, pieces.mismatched,
     pieces.without_vector || misplaced.chunk_ids AS strays
 FROM documents

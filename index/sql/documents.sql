@@ -37,7 +37,7 @@ GROUP BY is_locked;
 -- planner may read all documents of the tenant.
 SELECT
     stored.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    version, content_sequence, owner_sequence, readers_sequence,
+    is_active, version, content_sequence, owner_sequence, readers_sequence, active_sequence,
     EXISTS (
         SELECT FROM jobs
         WHERE jobs.tenant = $1 AND target = 'document:' || stored.document_id
@@ -118,7 +118,8 @@ WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 
 -- name: put
 -- $1 tenant, $2 document, then its fields: a new document, or its next version. $15 the parts that the
--- write sets, $16 its sequence number or null for the next one, $17 a caller writes the document.
+-- write sets, $16 its sequence number or null for the next one, $17 a caller writes the document, $18 whether
+-- it is active.
 WITH registered AS (
     INSERT INTO sources (tenant, source, by_callers) VALUES ($1, $3, $17) ON CONFLICT DO NOTHING
     RETURNING source
@@ -140,11 +141,13 @@ earlier AS (
 document AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker,
-         summaries, chunks, content_sequence, owner_sequence, readers_sequence)
+         summaries, chunks, content_sequence, owner_sequence, readers_sequence, is_active,
+         active_sequence)
     SELECT
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14, now.sequence,
         CASE WHEN 'owner' = ANY ($15::text[]) THEN now.sequence ELSE earlier.sequence END,
-        CASE WHEN 'readers' = ANY ($15) THEN now.sequence ELSE earlier.sequence END
+        CASE WHEN 'readers' = ANY ($15) THEN now.sequence ELSE earlier.sequence END,
+        $18, CASE WHEN 'active' = ANY ($15) THEN now.sequence ELSE earlier.sequence END
     FROM earlier, coalesce($16::bigint, nextval('document_versions')) AS now (sequence)
     ON CONFLICT (tenant, document_id) DO UPDATE SET
         source = excluded.source, title = excluded.title, uri = excluded.uri,
@@ -159,6 +162,10 @@ document AS (
         END,
         readers_sequence = CASE
             WHEN 'readers' = ANY ($15) THEN excluded.readers_sequence ELSE documents.readers_sequence
+        END,
+        is_active = excluded.is_active,
+        active_sequence = CASE
+            WHEN 'active' = ANY ($15) THEN excluded.active_sequence ELSE documents.active_sequence
         END,
         version = nextval('document_versions'), updated_at = now()
     RETURNING document_key
@@ -279,6 +286,9 @@ UPDATE documents SET
     END,
     readers_sequence = CASE
         WHEN 'readers' = ANY ($3) THEN coalesce($4, now.version) ELSE readers_sequence
+    END,
+    active_sequence = CASE
+        WHEN 'active' = ANY ($3) THEN coalesce($4, now.version) ELSE active_sequence
     END
 FROM nextval('document_versions') AS now (version)
 WHERE tenant = $1 AND document_id = ANY ($2::text[]);

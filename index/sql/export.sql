@@ -25,6 +25,6 @@ SELECT count(*) FROM documents WHERE tenant = $1;
 -- $2 the last document of the previous page, $3 limit
 SELECT
     document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    document_texts.text
+    is_active, document_texts.text
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $1 AND document_id > $2 ORDER BY document_id LIMIT $3;

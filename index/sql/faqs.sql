@@ -1,6 +1,6 @@
 -- FAQs: the documents of one source that no subject owns.
 --
--- A FAQ is active if it has readers. Its category and its priority are in the metadata; a value of
+-- A FAQ is active if its document is; an earlier version took the readers of inactive ones away. Its category and its priority are in the metadata; a value of
 -- another type, which a write of the document may have left there, counts as none.
 
 -- fragment: faq_fields
@@ -10,7 +10,7 @@ CASE jsonb_typeof(metadata -> 'priority')
     WHEN 'number' THEN least(greatest(trunc((metadata ->> 'priority')::numeric), -1000), 1000)::integer
     ELSE 0
 END AS priority,
-readers <> '{}' AS is_active
+is_active AND readers <> '{}' AS is_active
 
 -- name: page
 -- $1 tenant, $2 source, $3 category or null, $4 whether active, or null; $5, $6 and $7 category, priority
@@ -18,7 +18,7 @@ readers <> '{}' AS is_active
 -- that only those of the page are read.
 SELECT
     documents.document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    text, category, priority
+    documents.is_active, text, category, priority
 FROM (
     SELECT document_key, category, priority FROM (
         SELECT :faq_fields FROM documents WHERE tenant = $1 AND source = $2 AND owner IS NULL

@@ -88,6 +88,14 @@ UPDATE keys SET last_used_at = used_at
 FROM unnest($1::bytea[], $2::timestamptz[]) AS used (digest, used_at)
 WHERE keys.digest = used.digest AND (last_used_at IS NULL OR last_used_at < used_at);
 
+-- name: ended_keys
+-- $1 digests of credentials that were refused: those of keys and tokens, with why they no longer work.
+-- What works by itself was made with a key that is revoked.
+SELECT
+    digest, tenant, subject, key_id,
+    revoked_at IS NOT NULL OR expires_at IS NULL OR expires_at > now() AS is_revoked
+FROM keys WHERE digest = ANY ($1::bytea[]);
+
 -- name: delete_ended_tokens
 -- Tokens that ended before $1. Keys stay as a record of their holders.
 DELETE FROM keys

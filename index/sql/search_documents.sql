@@ -4,31 +4,38 @@
 
 -- uses: visibility
 
+-- fragment: is_owned
+-- The caller owns the document, and its credential reaches what it owns.
+allowed_tokens && ARRAY[$4::text]
+
 -- name: get
--- $13 document: of the tenant.
+-- $13 document: of the tenant. $14 the caller may change every document that it may read; others see an
+-- inactive one only if they own it.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    text
+    is_active, text, created_at, updated_at
 FROM documents JOIN document_texts USING (document_key)
-WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter;
+WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
+  AND (is_active OR $14::boolean OR :is_owned);
 
 -- fragment: next_documents
--- $13 the last document of the previous page, $14 beginning of identifiers: documents without their texts.
+-- $13 the last document of the previous page, $14 beginning of identifiers, $15 limit, $16 as $14 of
+-- `get`: documents without their texts.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
-    '' AS text
+    is_active, '' AS text, created_at, updated_at
 FROM documents
 WHERE tenant = $1 AND document_id > $13 AND starts_with(document_id, $14)
-  AND :is_admitted AND :passes_filter
+  AND :is_admitted AND :passes_filter AND (is_active OR $16::boolean OR :is_owned)
 
 -- name: page
--- $15 limit: the next documents of the tenant.
+-- The next documents of the tenant.
 :next_documents
 ORDER BY document_id LIMIT $15;
 
 -- name: page_of_source
--- $15 limit, $16 source: the next documents of a source, found by its index. A condition that may also be
+-- $17 source: the next documents of a source, found by its index. A condition that may also be
 -- null would have a plan that reads through the whole tenant.
 :next_documents
-  AND source = $16
+  AND source = $17
 ORDER BY document_id LIMIT $15;
 
 -- name: files
@@ -60,7 +67,7 @@ FROM (
           ELSE EXISTS (
               SELECT FROM documents AS visible
               WHERE visible.tenant = $1 AND visible.document_key = documents.document_key
-                AND :is_admitted AND :passes_filter
+                AND :is_admitted AND :passes_filter AND (is_active OR :is_owned)
           )
       END
 ) AS files
@@ -78,23 +85,25 @@ ORDER BY
 LIMIT $20;
 
 -- name: get_of
--- $13 document, $14 include public documents of other tenants, $15 its tenant. Another tenant's comes
+-- $13 document, $14 include public documents of other tenants, $15 its tenant, $16 as $14 of `get`. Another
+-- tenant's comes
 -- without its owner and its other readers, whom only its own tenant may know.
 SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
     CASE WHEN tenant = $1 THEN readers ELSE ARRAY['public'] END AS readers,
-    chunker, summaries, text
+    chunker, summaries, is_active, text, created_at, updated_at
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $15 AND document_id = $13 AND :passes_filter
   AND (
-      (tenant = $1 AND :is_admitted)
-      OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others AND NOT :is_of_deleted_tenant)
+      (tenant = $1 AND :is_admitted AND (is_active OR $16::boolean OR :is_owned))
+      OR (tenant <> $1 AND 'public' = ANY (readers) AND is_active AND :includes_others
+          AND NOT :is_of_deleted_tenant)
   );
 
 -- name: sources
--- $13 limit: the sources of the tenant's documents, and the number of documents of each.
+-- $13 limit: the sources of the tenant's active documents, and the number of documents of each.
 SELECT source, count(*) AS documents
 FROM documents
-WHERE tenant = $1 AND :is_admitted AND :passes_filter
+WHERE tenant = $1 AND is_active AND :is_admitted AND :passes_filter
 GROUP BY source ORDER BY source LIMIT $13;

@@ -60,7 +60,7 @@ class _EventBody(BaseModel):
 
 
 class EventContent(_EventBody):
-    """A document's content; without `chunker` or `summaries` the stored ones stay."""
+    """A document's content; without `chunker`, `summaries` or `active` the stored ones stay."""
 
     title: Title = ""
     text: Text
@@ -71,6 +71,7 @@ class EventContent(_EventBody):
     metadata: Metadata = Field(default_factory=dict)
     chunker: ChunkerName | None = None
     summaries: Summaries | None = None
+    active: bool | None = None
 
     @field_validator("text")
     @classmethod
@@ -159,4 +160,5 @@ def document_of(
         readers=readers,
         chunker=content.chunker or (stored.chunker if stored else chunking_config.DEFAULT),
         summaries=content.summaries or (stored.summaries if stored else NO_SUMMARIES),
+        is_active=content.active,
     )

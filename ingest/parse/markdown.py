@@ -23,7 +23,18 @@ HEADING_SOURCE_CHARACTERS_MAX = 2_000  # with its markup; not measured
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
 FIELDS = frozenset(
-    {"title", "language", "tags", "readers", "owner", "uri", "metadata", "chunker", "summaries"}
+    {
+        "title",
+        "language",
+        "tags",
+        "readers",
+        "owner",
+        "uri",
+        "metadata",
+        "chunker",
+        "summaries",
+        "active",
+    }
 )
 
 FENCE = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
@@ -80,6 +91,10 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     mapping = _parse_mapping(text[opening.end() : closing.start()])
     refuse_lookalikes(mapping)
     fields = {key: mapping.pop(key) for key in FIELDS & mapping.keys()}
+    if "active" in fields:
+        fields["is_active"] = fields.pop("active")
+        if not isinstance(fields["is_active"], bool):
+            raise FrontMatterError("active: must be true or false")
     relates_to = mapping.pop("relates_to", None)
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict):

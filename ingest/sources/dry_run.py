@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.event_versions import Reading
 from index.model.document import Document
-from ingest.write.revision import Outcome, Put, Written
+from ingest.write.revision import Outcome, Put, Written, with_activity
 from ingest.write.write_coordination import PipelineLocks
 
 
@@ -34,7 +34,7 @@ class DryRunWriter:
 
     def _compare(self, put: Put, stored: StoredDocument | None) -> Written:
         document = stored.document if stored else None
-        is_new = put.revise(document) != document
+        is_new = with_activity(put.revise(document), document) != document
         if is_new:
             self.behind.add(put.document_id)
         return Written(put.document_id, 0, changed=is_new)

@@ -80,6 +80,7 @@ class Defaults:
             "default_language": self.default_language,
             "chunker": self.chunker or own_chunker,
             "summaries": self.summaries,
+            "is_active": None,
             "metadata": {},
         }
 

@@ -99,10 +99,10 @@ def plan_document(
     stored: StoredDocument | None, document: Document, llm_result: LlmResult = NO_LLM_RESULT
 ) -> DocumentPlan:
     """The smallest change from the stored document to this one. Raises `DocumentTooLong`."""
-    new_chunks = [
-        *_chunks(stored, document, llm_result.chunks),
-        *_summaries(document, llm_result.summaries),
-    ]
+    new_chunks: list[Chunk] = []
+    if document.is_active:  # what no search may find has no chunks; see docs/decisions/0068
+        new_chunks += _chunks(stored, document, llm_result.chunks)
+        new_chunks += _summaries(document, llm_result.summaries)
     if len(new_chunks) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new_chunks):,} chunks; the limit is {CHUNKS_MAX:,}")
     chunk_plan = _plan(stored, new_chunks)
@@ -165,19 +165,23 @@ def prepare(documents: Collection[Document]) -> None:
 
 
 def has_same_chunking(stored: StoredDocument | None, document: Document) -> bool:
-    """Whether the stored document has the same text and chunker as this one."""
+    """Whether the chunks of the stored document are those of this one's text and chunker."""
     return (
         stored is not None
+        and bool(stored.document.is_active)
         and stored.document.text == document.text
         and stored.document.chunker == document.chunker
     )
 
 
 def teaches_others(stored: Document, document: Document) -> bool:
-    """Whether the vocabulary keeps words of the document for callers who could not read it."""
+    """Whether the vocabulary keeps words of the document for callers who could not find it."""
+    if not document.is_active:
+        return False
+    readers = stored.readers if stored.is_active else ()
     if vocabulary.is_shared(document.readers):
-        return not vocabulary.is_shared(stored.readers)
-    known = set() if vocabulary.is_shared(stored.readers) else {*vocabulary.groups(stored.readers)}
+        return not vocabulary.is_shared(readers)
+    known = set() if vocabulary.is_shared(readers) else {*vocabulary.groups(readers)}
     return not known.issuperset(vocabulary.groups(document.readers))
 
 
@@ -185,6 +189,8 @@ def _vocabulary_words(
     document: Document, chunks: Sequence[Chunk], pieces: set[str]
 ) -> Collection[str]:
     """The words for the vocabulary: of the title, the chunks, and the pieces of other texts."""
+    if not document.is_active:
+        return ()
     texts = [document.title, *(chunk.embedded_text for chunk in chunks)]
     return spelling.words_of_pieces(pieces.union(*map(str.split, texts)))
 

@@ -50,7 +50,8 @@ class LlmPreprocessor:
                 await self._chunks(stored, document), await self._summaries(stored, document)
             )
             for stored, document in changed
-            if chunking_config.MODEL in (document.chunker, document.summaries)
+            if document.is_active
+            and chunking_config.MODEL in (document.chunker, document.summaries)
         }
 
     async def _chunks(
@@ -64,7 +65,9 @@ class LlmPreprocessor:
             return None
         stored_chunks = (
             StoredModelChunks(stored.document.text, stored.spans)
-            if stored is not None and stored.document.chunker == chunking_config.MODEL
+            if stored is not None
+            and stored.document.is_active
+            and stored.document.chunker == chunking_config.MODEL
             else None
         )
         return await self.chunker.chunks(document.text, stored_chunks)

@@ -9,6 +9,7 @@ from index.documents.event_versions import Reading, WriteCause
 from index.documents.forgetting import Forgotten
 from index.model.document import Document
 from index.model.write_order import (
+    ACTIVE,
     ALL_PARTS,
     CONTENT,
     NEVER_SEEN,
@@ -128,12 +129,23 @@ def revision_of(
         document = put.revise(stored.document if stored else None)
     except Exception as refusal:
         return refusal
+    own_parts = put.parts
+    if document.is_active is None:
+        parts, own_parts = parts - ACTIVE, own_parts - ACTIVE
+        document = with_activity(document, stored.document if stored else None)
     if stored is not None:
         return PlannedUpdate(stored, merge(stored.document, document, parts), parts)
     if sequence is not None and missing.access > sequence:
         document = replace(document, owner=missing.owner, readers=missing.readers)
-        return PlannedUpdate(None, document, CONTENT, missing)
-    return PlannedUpdate(None, document, put.parts, missing)
+        return PlannedUpdate(None, document, CONTENT | (own_parts & ACTIVE), missing)
+    return PlannedUpdate(None, document, own_parts, missing)
+
+
+def with_activity(document: Document, stored: Document | None) -> Document:
+    """The document, active as the stored one if it does not say; a new one is active."""
+    if document.is_active is not None:
+        return document
+    return replace(document, is_active=stored is None or stored.is_active)
 
 
 def superseded(document_id: str, stored: StoredDocument | None) -> Written:

@@ -34,6 +34,7 @@ documents = st.builds(
     readers=st.lists(ids.map("user:{}".format), max_size=3).map(tuple),
     chunker=st.sampled_from(["structure", "whole", "tokens:500/50"]),
     summaries=st.sampled_from(["none", "extract", "model"]),
+    is_active=st.booleans(),
 )
 
 

@@ -15,6 +15,10 @@ pytestmark = pytest.mark.anyio
 # What is written is what is read.
 
 
+def times_of(stored: dict[str, Any]) -> dict[str, Any]:
+    return {name: stored[name] for name in ("created_at", "updated_at")}
+
+
 async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
     written = {
         "title": "Annual leave",
@@ -28,11 +32,13 @@ async def test_a_document_is_read_as_it_was_written(ana: Caller) -> None:
         "readers": ["group:sales", "tenant"],
         "chunker": "tokens:64/16",
         "summaries": "extract",
+        "active": True,
     }
 
     await ana.call("PUT", "/v1/documents/leave", json=written)
 
-    assert await read(ana, "leave") == {"document_id": "leave", **written}
+    stored = await read(ana, "leave")
+    assert stored == {"document_id": "leave", **written} | times_of(stored)
 
 
 async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone(
@@ -40,7 +46,8 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
 ) -> None:
     await ana.put("leave", LEAVE)
 
-    assert await read(ana, "leave") == {
+    stored = await read(ana, "leave")
+    assert stored == times_of(stored) | {
         "document_id": "leave",
         "title": "",
         "text": LEAVE,
@@ -53,11 +60,57 @@ async def test_what_is_left_out_of_a_new_document_is_empty_and_its_writers_alone
         "readers": [],
         "chunker": "structure",
         "summaries": "none",
+        "active": True,
     }
     for other in (people.ben, people.eve, people.admin, people.reader):
         problem(await other.call("GET", "/v1/documents/leave"), 404)
         assert await listed(other) == []
         assert await other.found("annual leave") == []
+
+
+async def test_a_document_tells_when_it_was_stored_and_when_a_write_last_changed_it(
+    ana: Caller,
+) -> None:
+    await ana.put("leave", LEAVE)
+    first = await read(ana, "leave")
+
+    await ana.put("leave", LEAVE)  # the same: nothing is written
+    repeated = await read(ana, "leave")
+    await ana.call("PATCH", "/v1/documents/leave/access", json={"readers": ["user:ben"]})
+    shared = await read(ana, "leave")
+    await ana.put("leave", LEAVE, title="Leave")
+    edited = await read(ana, "leave")
+    answer = (await ana.call("GET", "/v1/documents")).json()
+    await ana.call("DELETE", "/v1/documents/leave")
+    await ana.put("leave", LEAVE)
+    again = await read(ana, "leave")
+
+    assert first["created_at"] == first["updated_at"]
+    assert times_of(repeated) == times_of(shared) == times_of(first)
+    assert edited["created_at"] == first["created_at"]
+    assert edited["updated_at"] > first["updated_at"]
+    assert [times_of(document) for document in answer["documents"]] == [times_of(edited)]
+    assert again["created_at"] > edited["updated_at"]
+
+
+async def test_a_hit_tells_the_time_of_its_document_also_after_an_edit_elsewhere_in_it(
+    ana: Caller,
+) -> None:
+    leave, other = f"# Leave\n\n{'Annual leave. ' * 100}", f"# Travel\n\n{'By train. ' * 100}"
+    await ana.put("guide", f"{leave}\n\n{other}")
+
+    async def hit() -> dict[str, Any]:
+        answer = await ana.search("annual leave", top_k=1, updated_at=True)
+        found: dict[str, Any] = answer.json()["hits"][0]
+        return found
+
+    before, cached = await hit(), await hit()
+    await ana.put("guide", f"{leave}\n\n{other} Or by bus.")
+    after = await hit()
+
+    assert before == cached
+    assert after["chunk_id"] == before["chunk_id"]
+    assert after["updated_at"] == (await read(ana, "guide"))["updated_at"] > before["updated_at"]
 
 
 async def test_null_readers_stay_as_they_are(ana: Caller) -> None:

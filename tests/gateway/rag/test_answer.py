@@ -210,7 +210,7 @@ async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room
         token_estimate.count(second.partition(". ")[0] + "."),
     )
     roomy, narrow = of_first + of_second, of_first + of_second - 1
-    shown = []
+    shown, left_out = [], []
     async with (
         served(answer_context_tokens=roomy) as gateway,
         served(answer_context_tokens=narrow, again=True) as other,
@@ -220,12 +220,17 @@ async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room
             await ana.put(name, text)
         assert await ana.found("annual leave", alpha=0.0) == ["first", "second", "third"]
         for worker in (gateway, other):
-            await ask(worker.as_(ana), "annual leave", alpha=0.0)
+            body = (await ask(worker.as_(ana), "annual leave", alpha=0.0)).json()
+            ids = [hit["chunk_id"] for hit in body["hits"]]
+            left_out.append(
+                [[ids.index(each) for each in body[name]] for name in ("truncated", "omitted")]
+            )
             material = stub.chats[-1].body["messages"][1]["content"]
             shown.append(re.findall(r"^<<<DOCUMENT .*\n(.*)$", material, re.MULTILINE))
 
     assert token_estimate.count(third) < of_second
     assert shown == [[first, second.partition(" Ask")[0]], [first]]
+    assert left_out == [[[1], [2]], [[], [1, 2]]]
 
 
 async def test_a_closed_gate_writes_nothing(served: Served, stub: StubOpenAI) -> None:

@@ -60,7 +60,14 @@ async def test_it_is_cut_at_the_end_of_a_sentence(ana: Caller) -> None:
         "## Leave\n\nEverybody gets 25 days. Ask for them in time. [1]",
         f"## Leave\n\n{LEAVE} [1]",
     }
-    assert answers[0] == {"text": "", "tokens": 0, "citations": []}
+    chunk_id = answers[-1]["citations"][0]["chunk_id"]
+    nothing = {"text": "", "tokens": 0, "citations": [], "truncated": [], "omitted": [chunk_id]}
+    assert answers[0] == nothing
+    for answer in answers:  # it says when the passage is not whole
+        is_whole = answer["text"] == f"## Leave\n\n{LEAVE} [1]"
+        expected = [] if is_whole or not answer["text"] else [chunk_id]
+        assert answer["truncated"] == expected
+        assert answer["omitted"] == ([] if answer["text"] else [chunk_id])
 
 
 async def test_with_compression_the_sentences_that_concern_the_query_stay(ana: Caller) -> None:

@@ -276,7 +276,7 @@ async def test_a_hit_has_the_fields_that_the_description_says(ana: Caller) -> No
     await ana.put("leave", LEAVE)
 
     plain = (await ana.search("leave")).json()["hits"][0]
-    options = ("explain", "summaries", "highlights", "metadata", "rerank")
+    options = ("explain", "summaries", "highlights", "metadata", "updated_at", "rerank")
     asked = dict.fromkeys(options, True)
     full = (await ana.search("leave", **asked, expand="relations")).json()["hits"][0]
 

@@ -36,6 +36,7 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     *(("semantic", semantic) for semantic in SEMANTIC),
     *[("rerank", True)] * 4,
     ("highlights", True),
+    ("updated_at", True),
     *(("boost", {"recency": {"half_life_days": 0.01, "weight": weight}}) for weight in (0.1, 10)),
     *(("diversity", share) for share in (0.3, 1.0)),
     *(("facets", fields) for fields in (["source"], ["tags", "language"], ["metadata.team"])),

@@ -99,6 +99,20 @@ class TestWritingLater:
         assert preferred.headers["preference-applied"] == "respond-async"
         assert set(await ana.found("annual leave")) == {"now", "later"}
 
+    async def test_it_sets_the_text_and_not_what_a_later_write_has_set(
+        self, ana: Caller, services: Services
+    ) -> None:
+        await ana.put("leave", LEAVE)
+        await put_later(ana, "leave", "Now 30 days.", active=True)
+        path = "/v1/documents/leave"
+        answer = await ana.call("PATCH", f"{path}/access", json={"active": False})
+        await work(services)
+        stored = (await ana.call("GET", path)).json()
+
+        assert answer.status_code == 200
+        assert (stored["text"], stored["active"]) == ("Now 30 days.", False)
+        assert await ana.found("30 days") == []
+
     async def test_what_would_be_refused_is_refused_at_once(
         self, ana: Caller, ben: Caller, gateway: Gateway
     ) -> None:

@@ -73,7 +73,14 @@ async def test_a_page_reads_no_more_of_many_documents_than_it_lists(
 async def plan_of_page(database: Database, name: str, after: str, *source: str) -> str:
     """The plan with the settings of the product's connections, and what it read."""
     statement = statements.load()[f"search_documents.{name}"]
-    arguments = [*filter_args(everything("acme", "ana", []), Filter()), after, "", 50, *source]
+    arguments = [
+        *filter_args(everything("acme", "ana", []), Filter()),
+        after,
+        "",
+        50,
+        False,
+        *source,
+    ]
     async with database.session() as session:
         explained = f"EXPLAIN (ANALYZE, TIMING OFF) {statement}"
         rows = await session.connection.fetch(explained, *arguments)
@@ -113,7 +120,7 @@ async def test_only_what_the_grants_admit_is_read_and_listed(documents: Document
 
     async def listed(scope: Scope) -> list[str]:
         page = await documents.page(scope, Filter(), after="", source=None, limit=100)
-        return [document.document_id for document in page]
+        return [dated.document.document_id for dated in page]
 
     mine = ["a-own", "b-named", "c-group", "d-tenant", "e-public"]
     assert await listed(ana) == mine
@@ -167,7 +174,7 @@ async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it
     for tenant in ("acme", "beta"):
         for name in ("both", "theirs", "shut"):
             found = await documents.read_of(ana, Filter(), tenant, name)
-            titles[tenant, name] = found.title if found else None
+            titles[tenant, name] = found.document.title if found else None
 
     assert titles == {
         ("acme", "both"): "acme's",
@@ -179,7 +186,7 @@ async def test_a_document_of_another_tenant_is_read_by_its_tenant_and_name_if_it
     }
     theirs_shown = await documents.read_of(ana, Filter(), "beta", "theirs")
     assert theirs_shown is not None
-    assert (theirs_shown.owner, theirs_shown.readers) == (None, ("public",))
+    assert (theirs_shown.document.owner, theirs_shown.document.readers) == (None, ("public",))
     narrow = resolve("acme", "ana", [], ["private", "shared", "tenant"], receives_public=True)
     assert await documents.read_of(narrow, Filter(), "beta", "theirs") is None
     closed = everything("acme", "ana", [])
@@ -201,11 +208,11 @@ async def test_pages_go_by_identifier_without_texts_and_meet_no_document_twice(
     last = await documents.page(ana, Filter(), after="d3", source=None, limit=2)
     of_mail = await documents.page(ana, Filter(), after="", source="mail", limit=2)
 
-    assert [document.document_id for document in first] == ["d0", "d1"]
-    assert [document.document_id for document in second] == ["d2", "d3"]
-    assert [document.document_id for document in last] == ["d4"]
-    assert [document.document_id for document in of_mail] == ["d2"]
-    assert {document.text for document in first} == {""}
+    assert [dated.document.document_id for dated in first] == ["d0", "d1"]
+    assert [dated.document.document_id for dated in second] == ["d2", "d3"]
+    assert [dated.document.document_id for dated in last] == ["d4"]
+    assert [dated.document.document_id for dated in of_mail] == ["d2"]
+    assert {dated.document.text for dated in first} == {""}
     assert await documents.of_source("acme", "wiki") == ["d0", "d1", "d3", "d4"]
     assert await documents.of_source("beta", "wiki") == []
 

@@ -112,7 +112,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     assert known is not None
     await documents.read_of(ANA, Filter(), "beta", "beta1")
     await documents.page(ANA, Filter(), after="", limit=100)
-    await documents.page(ANA, Filter(), after="", source=known.source, limit=100)
+    await documents.page(ANA, Filter(), after="", source=known.document.source, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
     await VectorStoreStore(database).attach("acme", "handbook", **told)

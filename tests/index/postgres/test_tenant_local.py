@@ -47,6 +47,7 @@ OF_SEVERAL_TENANTS = {
     "jobs": "one queue for all tenants, and jobs by identifier",
     "partitions": "the worker's, a partition of many small tenants among them",
     "principals.delete_ended_tokens": "the worker's, of all tenants",
+    "principals.ended_keys": "refused credentials, of whichever tenants",
     "principals.holder": "the tenant is not known before the key is found",
     "principals.lock_key": "the operator's keys of any tenant",
     "principals.of_subject": "keys by identifier, again",

@@ -160,6 +160,7 @@ class Story:
             metadata=self.chance(0.3),
             postprocessing=self._finish() if self.chance(0.3) else None,
             highlights=self.chance(0.2),
+            updated_at=self.chance(0.2),
             boost=self._boost() if self.chance(0.3) else None,
             diversity=random.choice([0.0, 0.0, 0.0, 0.3, 1.0]),
             facets=self._facets() if self.chance(0.15) else (),

@@ -73,6 +73,7 @@ def test_a_record_becomes_a_document_with_its_metadata() -> None:
         owner=None,
         readers=("tenant",),
         chunker="whole",
+        is_active=None,
     )
 
 

@@ -57,8 +57,21 @@ def test_a_file_becomes_a_document_of_the_folder(folder: Path) -> None:
             metadata={},
             owner="ana",
             readers=("tenant",),
+            is_active=None,
         )
     ]
+
+
+def test_front_matter_says_whether_a_document_is_active(folder: Path) -> None:
+    write(folder / "a.md", "---\nactive: false\n---\nOld rules.\n")
+    write(folder / "b.md", "---\nactive: maybe\n---\nNo rules.\n")
+
+    document, refused = read(folder)
+
+    assert isinstance(document, Document)
+    assert isinstance(refused, RefusedItem)
+    assert (document.is_active, dict(document.metadata)) == (False, {})
+    assert "active: must be true or false" in refused.reason
 
 
 def test_a_source_can_have_a_name_of_its_own(folder: Path) -> None:

@@ -56,6 +56,7 @@ def test_columns_that_are_called_as_fields_are_these_and_the_others_are_metadata
         metadata={"office": "Porto"},
         owner="ana",
         readers=("group:hr", "user:rui"),
+        is_active=None,
     )
 
 

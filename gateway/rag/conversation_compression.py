@@ -1,0 +1,48 @@
+"""Shortens the messages of a conversation to a budget of tokens. Pure.
+
+The newest messages stay whole as far as they fit; of the older ones the sentences stay that concern
+the question.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.rag import context, token_estimate
+from gateway.rag.passage import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedMessages:
+    """texts: of each message, empty if nothing of it fits. tokens: estimated, of all of them."""
+
+    texts: tuple[str, ...]
+    tokens: int
+
+
+def compress(
+    texts: Sequence[str], question: str, *, budget: int, kept_last: int, language: str
+) -> CompressedMessages:
+    """The texts in their order, together within the budget.
+
+    kept_last: the number of newest messages that stay whole; the first of them that does not fit
+        is cut after its last sentence that fits, and everything older is left out.
+    """
+    if sum(map(token_estimate.count, texts)) <= budget:
+        return _compressed(texts)
+    tokens_left, newest = budget, list[str]()
+    older_count = max(0, len(texts) - kept_last)
+    for text in reversed(texts[older_count:]):
+        shown = context.first_sentences(text, tokens_left)
+        newest.insert(0, shown)
+        tokens_left -= token_estimate.count(shown)
+        if len(shown) < len(text.strip()):
+            tokens_left = 0
+    passages = [
+        Passage(number, "", "", text, language) for number, text in enumerate(texts[:older_count])
+    ]
+    older = context.extract_sentences(passages, question, tokens_left)
+    return _compressed([*(passage.text for passage in older), *newest])
+
+
+def _compressed(texts: Sequence[str]) -> CompressedMessages:
+    return CompressedMessages(tuple(texts), sum(map(token_estimate.count, texts)))

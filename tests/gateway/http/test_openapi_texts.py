@@ -1,0 +1,92 @@
+"""What the description of the API says to people: each field, parameter and call is explained."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import BaseModel
+
+from gateway.api import examples, field_descriptions, openapi
+from gateway.api.routes import ROUTES
+
+DOCUMENT = openapi.document(ROUTES)
+SCHEMAS = DOCUMENT["components"]["schemas"]
+OPERATIONS = [
+    (f"{method.upper()} {path}", operation)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+]
+MODELS: dict[str, type[BaseModel]] = {
+    model.__name__: model
+    for route in ROUTES
+    for model in (route.body, route.answer, route.queued_answer, route.error)
+    if model is not None
+}
+
+
+def fields() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for body, schema in SCHEMAS.items():
+        for field, described in schema.get("properties", {}).items():
+            yield body, field, described
+
+
+def test_each_field_of_each_body_is_described() -> None:
+    assert len(SCHEMAS) > 100
+    assert [f"{body}.{field}" for body, field, schema in fields() if not described(schema)] == []
+
+
+def described(schema: dict[str, Any]) -> bool:
+    text = schema.get("description")
+    return isinstance(text, str) and len(text) > 3
+
+
+def test_no_description_is_for_a_field_that_does_not_exist() -> None:
+    named = {f"{body}.{field}" for body, field, _ in fields()}
+    used = {
+        field
+        for body, field, schema in fields()
+        if f"{body}.{field}" not in field_descriptions.OF_BODY_FIELDS
+        and schema["description"] == field_descriptions.OF_FIELDS.get(field)
+    }
+    parameters = {
+        parameter["name"] for _, operation in OPERATIONS for parameter in operation["parameters"]
+    }
+
+    assert field_descriptions.OF_BODY_FIELDS.keys() - named == set()
+    assert field_descriptions.OF_FIELDS.keys() - used == set()
+    assert field_descriptions.OF_PARAMETERS.keys() - parameters == set()
+    assert examples.REQUESTS.keys() - MODELS.keys() == set()
+
+
+@pytest.mark.parametrize(("name", "operation"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
+def test_each_call_has_a_tag_examples_and_described_parameters_and_errors(
+    name: str, operation: dict[str, Any]
+) -> None:
+    tags = {tag["name"] for tag in DOCUMENT["tags"]}
+
+    assert operation["summary"], name
+    assert len(operation["tags"]) == 1
+    assert set(operation["tags"]) <= tags
+    for parameter in operation["parameters"]:
+        assert parameter["description"], parameter
+    bodies = [*operation.get("requestBody", {}).get("content", {}).values()]
+    for status, response in operation["responses"].items():
+        assert response["description"], status
+        contents = response.get("content", {})
+        bodies += [body for kind, body in contents.items() if kind != "text/event-stream"]
+    assert all("example" in body for body in bodies), name
+    assert {"500", "503"} <= operation["responses"].keys()
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_each_example_is_valid(route: Any) -> None:
+    if route.body is not None and route.body.__name__ != "FileUpload":
+        route.body.model_validate_json(_json(examples.of_request(route.body.__name__, SCHEMAS)))
+    for model in (route.answer, route.queued_answer, route.error):
+        if model is not None:
+            model.model_validate_json(_json(examples.of_answer(model.__name__, SCHEMAS)))
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value)

@@ -1,0 +1,83 @@
+"""`POST /v1/compress`: what stays of a conversation, within its budget."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.rag import conversation_compression, token_estimate
+from tests.gateway.support.gateways import Caller, problem
+
+pytestmark = pytest.mark.anyio
+
+CHAT = [
+    {"role": "user", "content": "Hello! My cat is grey. How many days of annual leave do I get?"},
+    {"role": "assistant", "content": "Cats are fine pets. You get 25 days of annual leave."},
+    {"role": "user", "content": "The weather is bad today. It rains."},
+    {"role": "assistant", "content": "Take an umbrella."},
+    {"role": "user", "content": "And how much annual leave in the first year?"},
+]
+
+
+async def compressed(caller: Caller, **fields: Any) -> dict[str, Any]:
+    answer = await caller.call("POST", "/v1/compress", json={"messages": CHAT, **fields})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_the_newest_stay_whole_and_of_the_older_what_concerns_the_question(
+    ana: Caller,
+) -> None:
+    answer = await compressed(ana, token_budget=55, keep_last=1)
+
+    assert [message["content"] for message in answer["messages"]] == [
+        "Hello! … How many days of annual leave do I get?",
+        "You get 25 days of annual leave.",
+        CHAT[-1]["content"],
+    ]
+    assert [message["role"] for message in answer["messages"]] == ["user", "assistant", "user"]
+    assert (answer["truncated"], answer["omitted"]) == ([0, 1], [2, 3])
+    assert answer["tokens"] <= 55 < answer["tokens_before"]
+
+
+async def test_a_conversation_that_fits_stays_as_it_is(ana: Caller) -> None:
+    answer = await compressed(ana, token_budget=10_000)
+
+    assert answer["messages"] == CHAT
+    assert answer["tokens"] == answer["tokens_before"]
+    assert (answer["truncated"], answer["omitted"]) == ([], [])
+
+
+async def test_another_question_keeps_other_sentences(ana: Caller) -> None:
+    answer = await compressed(ana, token_budget=30, keep_last=0, query="Is the cat grey?")
+
+    assert "My cat is grey." in answer["messages"][0]["content"]
+
+
+async def test_more_messages_or_a_wrong_budget_are_refused(ana: Caller) -> None:
+    many = [CHAT[0]] * 201
+    refused: tuple[dict[str, Any], ...] = (
+        {"messages": many},
+        {"messages": []},
+        {"token_budget": 0},
+        {"keep_last": -1},
+    )
+    for fields in refused:
+        body = {"messages": CHAT, "token_budget": 10, **fields}
+        problem(await ana.call("POST", "/v1/compress", json=body), 422)
+
+
+@given(
+    texts=st.lists(st.text(max_size=200), min_size=1, max_size=6),
+    budget=st.integers(1, 100),
+    kept_last=st.integers(0, 7),
+)
+def test_no_conversation_exceeds_its_budget(texts: list[str], budget: int, kept_last: int) -> None:
+    made = conversation_compression.compress(
+        texts, "leave", budget=budget, kept_last=kept_last, language="en"
+    )
+
+    assert len(made.texts) == len(texts)
+    assert made.tokens == sum(map(token_estimate.count, made.texts)) <= budget

@@ -1,0 +1,87 @@
+"""Each task of the language model has the model that its setting names."""
+
+from typing import Any
+
+import pytest
+
+from gateway.settings import Settings
+from tests.gateway.rag.conftest import Served
+from tests.gateway.support.gateways import Gateway, problem
+from tests.stub_openai import Reply, StubOpenAI, chat
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+LEAVE = "Annual leave has 25 days. " * 30
+QUESTION = "annual leave"
+EARLIER = [{"role": "user", "content": "What is there?"}]
+OWN = {
+    "chunking_model": "cutter",
+    "summary_model": "summarizer",
+    "rewrite_model": "rewriter",
+    "rerank_model": "ranker",
+    "compress_model": "compressor",
+    "answer_model": "writer",
+}
+
+
+async def models_of_each_task(gateway: Gateway, stub: StubOpenAI) -> dict[str, list[str]]:
+    """By task, the models that it asks; none of them gives an answer of use."""
+    stub.chat_answer = lambda _: chat("no answer that any task can use")
+    asked: dict[str, list[str]] = {}
+    ana = await gateway.caller("ana", tenant=await gateway.new_tenant())
+
+    async def note(task: str, method: str, path: str, **body: Any) -> None:
+        stub.chats.clear()
+        response = await ana.call(method, path, json=body)
+        assert response.status_code < 500 or response.status_code == 501, response.text
+        asked[task] = sorted({each.body["model"] for each in stub.chats})
+
+    document = "/v1/documents/leave"
+    await note("chunking", "PUT", document, text=f"{LEAVE}\n\n{LEAVE}", chunker="model")
+    long = "\n\n".join(f"Day {number} of annual leave counts for all." for number in range(100))
+    await note("summary", "PUT", "/v1/documents/long", text=long, summaries="model")
+    await note("rewrite", "POST", "/v1/search", query=QUESTION, history=EARLIER)
+    await note("rerank", "POST", "/v1/search", query=QUESTION, rerank=True)
+    context = {"token_budget": 20, "compress": "model"}
+    await note("compress", "POST", "/v1/search", query=QUESTION, context=context)
+    stub.chat_answer = lambda _: Reply(b"no stream")
+    await note("answer", "POST", "/v1/answer", query=QUESTION, stream=True)
+    return asked
+
+
+async def test_a_task_asks_its_own_model_and_the_common_one_if_it_has_none(
+    served: Served, stub: StubOpenAI
+) -> None:
+    async with served(reranker="model", **OWN) as gateway:
+        own = await models_of_each_task(gateway, stub)
+    async with served(reranker="model", again=True) as gateway:
+        common = await models_of_each_task(gateway, stub)
+
+    assert own == {
+        "chunking": ["cutter"],
+        "summary": ["summarizer"],
+        "rewrite": ["rewriter"],
+        "rerank": ["ranker"],
+        "compress": ["compressor"],
+        "answer": ["writer"],
+    }
+    assert common == {task: ["stub"] for task in own}
+
+
+async def test_a_task_without_any_model_does_without(served: Served, stub: StubOpenAI) -> None:
+    async with served(chat_model=None, rewrite_model="rewriter") as gateway:
+        asked = await models_of_each_task(gateway, stub)
+        ana = await gateway.caller("ana")
+        refused = problem(await ana.call("POST", "/v1/answer", json={"query": QUESTION}), 501)
+
+    assert asked.pop("rewrite") == ["rewriter"]
+    assert set(map(tuple, asked.values())) == {()}
+    assert "NEARHIT_ANSWER_MODEL" in refused["detail"]
+
+
+def test_a_reranker_by_model_needs_a_model() -> None:
+    with pytest.raises(ValueError, match="NEARHIT_RERANK_MODEL or NEARHIT_CHAT_MODEL"):
+        Settings(reranker="model", answer_model="writer")
+    assert Settings(reranker="model", rerank_model="ranker").chat_model_of("rerank") == "ranker"
+    by_service = Settings(rerank_url="http://rerank.example", rerank_model="x", chat_model="common")
+    assert by_service.chat_model_of("rerank") == "common"
