@@ -3,9 +3,9 @@
 import asyncio
 import itertools
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
 
 from cache import protocol
 from cache.cached_question import CachedQuestion
@@ -13,13 +13,12 @@ from cache.errors import CacheUnavailable
 from cache.invalidation import CountEvent, Invalidation
 from cache.local_cache import LocalCache, LocalEntry
 from cache.local_invalidation import LocalInvalidation
+from cache.lookup import CacheLookup, Compute, ComputedAnswer, ServedAnswer
 from cache.protocol import EntryVersion, Revisions
 from cache.redis.codec import Entry
 from cache.redis.store import CacheSnapshot, RedisStore
 from cache.semantic.semantic_tier import SemanticTier, SimilarAnswer
 from cache.singleflight import Singleflight
-
-Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
 
 _ATTEMPTS_MAX = 8  # of one fill, whose compare-and-swap may fail; giving up costs speed only
 _WAIT_S_MAX = 0.3  # for another process that computes the same; starting values, not measured
@@ -27,59 +26,10 @@ _WAIT_S = 0.004
 _BACKGROUND_MAX = 4  # concurrent verifications in the background
 
 
-@dataclass(frozen=True, slots=True)
-class CacheLookup:
-    """The key of one answer in the cache of the tenant `tenant`.
-
-    question: allows the answer of a similar question, and lets this answer serve similar ones.
-    is_shared: whether Redis holds the answer for other processes too. An answer that takes less
-        time to compute than to look up and store there stays in this process.
-    """
-
-    tenant: str
-    key: str
-    question: CachedQuestion | None = None
-    is_shared: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ComputedAnswer:
-    """A body, the revisions that it was computed at, and its dependencies.
-
-    record:        read by the `DependencyIndex`, which tells which changes invalidate the answer.
-    is_complete:   whether all parts succeeded; an incomplete answer is served but never cached.
-    missing_parts: by part, why it is missing; None if all succeeded.
-    """
-
-    body: bytes
-    as_of: Revisions
-    record: bytes = b""
-    is_complete: bool = True
-    missing_parts: Mapping[str, str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ServedAnswer:
-    """A body, its tier, and the revision of each partition up to which it is correct.
-
-    similarity: of the cached question to the caller's; 1 for the same question.
-    """
-
-    body: bytes
-    valid_until: Revisions
-    tier: Tier
-    stored: bool = False
-    is_complete: bool = True
-    similarity: float = 1.0
-    missing_parts: Mapping[str, str] | None = None
-
-
-Compute: TypeAlias = Callable[[], Coroutine[Any, Any, ComputedAnswer]]
-
-
 class Answers:
     """`count` receives the tier of each answer, and the events computed, waited, stored, refused,
-    reset, revalidated, verified, wrong, unverified, and away when Redis is unavailable.
+    reset, revalidated, audiences_changed, verified, wrong, unverified, and away when Redis is
+    unavailable.
     """
 
     def __init__(
@@ -108,7 +58,7 @@ class Answers:
         return (
             None
             if entry is None
-            else self._count_tier(ServedAnswer(entry.body, entry.valid_until, "memory"))
+            else self._count_tier(ServedAnswer(entry.body, entry.valid_until, "memory", key))
         )
 
     def has_local(self, key: str, revisions: Revisions) -> bool:
@@ -120,13 +70,18 @@ class Answers:
         return key in self._memory
 
     async def compute_at_once(
-        self, key: str, compute: Callable[[], Coroutine[Any, Any, ComputedAnswer | None]]
+        self,
+        lookup: CacheLookup,
+        key_revisions: Revisions,
+        compute: Callable[[], Coroutine[Any, Any, ComputedAnswer | None]],
     ) -> ServedAnswer | None:
         """An answer that is not looked up in Redis, nor at any revision: `compute` proves its own.
 
+        key_revisions: with the audience revisions that the key was made at, if it depends on them.
         None if memory has one, at whatever revisions, if another caller computes it, or if
         `compute` returns none.
         """
+        key = lookup.key
         if key in self._memory or key in self._at_once:
             return None
         self._at_once.add(key)
@@ -137,20 +92,30 @@ class Answers:
         if answer is None:
             return None
         self._count("computed")
-        return self._count_tier(self._keep(key, answer))
+        return self._count_tier(self._keep(lookup, key_revisions, answer))
 
     async def get_or_compute(
         self, lookup: CacheLookup, revisions: Revisions, compute: Compute
     ) -> ServedAnswer:
-        """An answer that is correct at `revisions`, which name all that it depends on."""
+        """An answer that is correct at `revisions`, which name all that it depends on.
+
+        Callers who see the same share a computation. If the audiences have changed meanwhile, they
+        may no longer see the same, and its answer is for callers with the computing one's grants:
+          1. A and B see the same at revision 5, and wait for one computation with the grants of A.
+          2. A commit gives A a document that B may not see, at revision 6.
+          3. The computation reads its rows at revision 6. It returns the answer of A alone, which
+             is stored nowhere, and B computes its own.
+        """
         served = self.get_local(lookup.key, revisions)
         if served is not None:
             return served
         # A caller with newer revisions must not join an older flight, and a caller without a
         # question must not join a flight that may return a similar question's answer.
-        numbers = revisions.by_partition.values()
+        numbers = (*revisions.by_partition.values(), *revisions.audiences.values())
         flight = (lookup.key, lookup.question is None, revisions.history, *numbers)
         served = await self._flights.do(flight, lambda: self._load(lookup, revisions, compute))
+        if served.key not in (lookup.key, lookup.own_key):
+            return await self.get_or_compute(lookup.alone, revisions.without_audiences(), compute)
         return self._count_tier(served)
 
     async def drop(self, tenant: str, key: str) -> None:
@@ -213,7 +178,7 @@ class Answers:
             return None
         self._count("revalidated")
         self._memory.put(lookup.key, replace(entry, valid_until=valid_until))
-        return ServedAnswer(entry.body, valid_until, "memory")
+        return ServedAnswer(entry.body, valid_until, "memory", lookup.key)
 
     async def _load_own(
         self, lookup: CacheLookup, revisions: Revisions, compute: Compute
@@ -293,7 +258,7 @@ class Answers:
             return None
         valid_until = protocol.valid_until(state, entry.version, revisions)
         self._memory.put(lookup.key, LocalEntry(entry.body, valid_until))
-        return ServedAnswer(entry.body, valid_until, "redis")
+        return ServedAnswer(entry.body, valid_until, "redis", lookup.key)
 
     async def _find_similar(
         self, question: CachedQuestion, revisions: Revisions, snapshot: CacheSnapshot | None
@@ -314,7 +279,7 @@ class Answers:
         if similar.is_sampled and len(self._background) < _BACKGROUND_MAX:
             self._run_in_background(self._verify_in_background(lookup, revisions, similar, compute))
         return ServedAnswer(
-            similar.body, similar.valid_until, "semantic", similarity=similar.similarity
+            similar.body, similar.valid_until, "semantic", lookup.key, similarity=similar.similarity
         )
 
     async def _verify_in_background(
@@ -347,22 +312,35 @@ class Answers:
             answer, _ = await asyncio.gather(compute(), drain)
         else:
             answer = await compute()
-        served = self._keep(lookup.key, answer, None if lookup.is_shared else lookup.tenant)
-        if snapshot is None or not answer.is_complete:
+        served = self._keep(lookup, revisions, answer)
+        if snapshot is None or not answer.is_complete or served.key != lookup.key:
             return served
         return replace(served, stored=await self._fill(lookup, snapshot, answer, lock_token))
 
-    def _keep(self, key: str, answer: ComputedAnswer, tenant: str | None = None) -> ServedAnswer:
-        """Put the answer into memory; for a tenant, with what invalidates it."""
-        if answer.is_complete:
+    def _keep(
+        self, lookup: CacheLookup, revisions: Revisions, answer: ComputedAnswer
+    ) -> ServedAnswer:
+        """Put the answer into memory; with what invalidates it, unless Redis holds it too.
+
+        It is kept nowhere, and is for callers with equal grants alone, if it belongs to other
+        audience revisions than the key.
+        """
+        is_of_key = answer.as_of.fit(revisions)
+        key = lookup.key if is_of_key else lookup.alone.key
+        if not is_of_key:
+            self._count("audiences_changed")
+        elif answer.is_complete:
             computation = next(self._computations)
             self._memory.put(key, LocalEntry(answer.body, answer.as_of, computation))
-            if tenant is not None and answer.record:
-                self._local_invalidation.add(tenant, key, computation, answer.as_of, answer.record)
+            if not lookup.is_shared and answer.record:
+                self._local_invalidation.add(
+                    lookup.tenant, key, computation, answer.as_of, answer.record
+                )
         return ServedAnswer(
             answer.body,
             answer.as_of,
             "miss",
+            key,
             is_complete=answer.is_complete,
             missing_parts=answer.missing_parts,
         )

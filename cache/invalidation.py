@@ -6,7 +6,7 @@ A drain reads the changes, raises the fence, scans, and marks the changes applie
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol
 
 from cachetools import LRUCache
@@ -16,7 +16,7 @@ from cache.errors import CacheError, ChangeFeedUnavailable
 from cache.protocol import Revisions, State
 from cache.redis.codec import Entry, EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
-from cache.registry_replica import N, N_co, RegistryReplica, RegistryReplicas
+from cache.registry_replica import ChangeSet, N, N_co, RegistryReplica, RegistryReplicas
 
 _REACHED_MAX = 10_000  # tenants; about 3 MB
 _ATTEMPTS_MAX = 8  # of one compare-and-swap; giving up costs speed only
@@ -155,14 +155,15 @@ class Invalidation(Generic[N]):
                 Revisions(state.history, {partition: pending[partition]}),
             )
             if changes is None:
-                return await self._reset_state(snapshot, state, pending)
+                unread = Revisions(state.history, pending)
+                return await self._reset_state(snapshot, state, unread)
             drained_to = Revisions(changes.history, {partition: changes.revision})
             fenced = protocol.raise_fence(begun, drained_to)
             if fenced is None:
                 raise ChangeFeedUnavailable("the changes belong to another history of the database")
             begun = fenced
             change_sets.append(changes)
-        reached = {changes.partition: changes.revision for changes in change_sets}
+        reached = _reached(change_sets)
         cas = await self._store.compare_and_swap(snapshot, begun)
         if not cas.is_done:
             return cas.snapshot
@@ -178,11 +179,13 @@ class Invalidation(Generic[N]):
         replica: RegistryReplica[N],
         snapshot: CacheSnapshot,
         begun: State,
-        reached: Mapping[str, int],
+        reached: Revisions,
         invalidated: Mapping[str, int],
     ) -> CacheSnapshot:
         for _ in range(_ATTEMPTS_MAX):
-            new_state = protocol.mark_applied(snapshot.state, begun, reached)
+            new_state = protocol.mark_applied(
+                snapshot.state, begun, reached.by_partition, reached.audiences
+            )
             if new_state is None:
                 break
             cas = await self._store.compare_and_swap(snapshot, new_state, drop=invalidated)
@@ -195,11 +198,25 @@ class Invalidation(Generic[N]):
         return snapshot
 
     async def _reset_state(
-        self, snapshot: CacheSnapshot, state: State, reached: Mapping[str, int]
+        self, snapshot: CacheSnapshot, state: State, reached: Revisions
     ) -> CacheSnapshot:
         """Drop all entries at once, unless the state has changed since."""
         self._count("renewed")
         applied = {name: progress.applied for name, progress in state.progress.items()}
-        revisions = Revisions(state.history, {**applied, **reached})
+        numbers = {**applied, **reached.by_partition}
+        revisions = Revisions(state.history, numbers, reached.audiences)
         new_state = protocol.reset(snapshot.server_id, secrets.token_hex(8), revisions)
         return (await self._store.compare_and_swap(snapshot, new_state)).snapshot
+
+
+def _reached(change_sets: Sequence[ChangeSet]) -> Revisions:
+    """The revisions up to which these changes were read, of one history; there is one at least."""
+    return Revisions(
+        change_sets[0].history,
+        {changes.partition: changes.revision for changes in change_sets},
+        {
+            changes.partition: changes.audience_revision
+            for changes in change_sets
+            if changes.audience_revision is not None
+        },
+    )

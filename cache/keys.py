@@ -4,10 +4,11 @@ import hashlib
 
 
 def answer_key(*, tenant: str, scope: bytes, query: bytes, edition: str) -> str:
-    """32 hexadecimal digits from the tenant, the fingerprints of scope and query, and the edition.
+    """32 hexadecimal digits from the tenant, what is seen, the query's digest, and the edition.
 
+    scope:   the fingerprint of a scope, or the digest of its sight; never equal.
     edition: names the model, analyser, schema and program, so that a change of any of them never
-    meets an old answer.
+        meets an old answer.
     """
     digest = hashlib.blake2b(digest_size=16)
     for part in (tenant.encode(), scope, query, edition.encode()):

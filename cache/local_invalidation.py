@@ -11,6 +11,8 @@ simply, because each step below is one step of the event loop:
   4. All of this holds in one history; an answer or a change of another one begins a new registry.
   5. An answer is served by what its own computation depends on. Memory may hold the answer of
      another computation under the same key by now, so each computation has a number.
+  6. The registry knows the audience revisions at the revisions that it has reached, by which the
+     keys of those who see the same are told apart (`cache/protocol.py`).
 """
 
 import asyncio
@@ -54,6 +56,7 @@ class LocalRegistry(Generic[N]):
         self._answers_max = answers_max
         self._history = ""
         self._reached: dict[str, int] = {}
+        self._audiences: dict[str, int] = {}
         self._answers: dict[str, _Registered] = {}
         self._index = new_index()
 
@@ -68,7 +71,8 @@ class LocalRegistry(Generic[N]):
         reached = {**as_of.by_partition, **self._reached}
         if any(revision < reached[name] for name, revision in as_of.by_partition.items()):
             return False
-        self._reached = reached
+        new = {name: n for name, n in as_of.audiences.items() if name not in self._reached}
+        self._reached, self._audiences = reached, {**self._audiences, **new}
         self.discard(key)
         self._answers[key] = _Registered(computation, as_of)
         self._index.add(key, record)
@@ -83,17 +87,22 @@ class LocalRegistry(Generic[N]):
     @property
     def reached(self) -> Revisions:
         """The revisions up to which changes are applied."""
-        return Revisions(self._history, self._reached)
+        return Revisions(self._history, self._reached, self._audiences)
 
     def valid_until(self, key: str, computation: int) -> Revisions | None:
         """The revisions up to which the computation's answer is correct; None if unregistered."""
         registered = self._answers.get(key)
         if registered is None or registered.computation != computation:
             return None
-        reached, by_partition = self._reached, registered.as_of.by_partition
+        reached, as_of = self._reached, registered.as_of
         return Revisions(
             self._history,
-            {name: max(revision, reached[name]) for name, revision in by_partition.items()},
+            {name: max(number, reached[name]) for name, number in as_of.by_partition.items()},
+            {
+                name: self._audiences[name] if reached[name] > as_of.by_partition[name] else number
+                for name, number in as_of.audiences.items()
+                if name in self._audiences
+            },
         )
 
     def apply(self, change_sets: Sequence[N], since: Revisions) -> set[str]:
@@ -112,6 +121,10 @@ class LocalRegistry(Generic[N]):
                     self.discard(key)
                     dropped.add(key)
             self._reached = {**self._reached, name: revision}
+            audiences = {other: n for other, n in self._audiences.items() if other != name}
+            if changes.audience_revision is not None:
+                audiences[name] = changes.audience_revision
+            self._audiences = audiences
         return dropped
 
     def clear(self) -> None:
@@ -120,6 +133,7 @@ class LocalRegistry(Generic[N]):
     def _begin(self, history: str) -> None:
         self._history = history
         self._reached = {}
+        self._audiences = {}
         self._answers = {}
         self._index = self._new_index()
 
@@ -175,7 +189,10 @@ class LocalInvalidation(Generic[N]):
         try:
             change_sets = [
                 await self._change_feed.changes_after(
-                    tenant, name, since.by_partition[name], revisions.of([name])
+                    tenant,
+                    name,
+                    since.by_partition[name],
+                    revisions.of([name]).without_audiences(),
                 )
                 for name, revision in revisions.by_partition.items()
                 if since.by_partition.get(name, revision) < revision

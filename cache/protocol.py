@@ -27,10 +27,26 @@ Why no answer is stale at revision r of a partition:
      number, and the registry holds the nonce; and entries are dropped only where the registry is.
 The state holds the progress of each partition separately; an entry is served only if all partitions
 that it depends on allow it.
+
+Why callers who see the same may share an answer, whatever grants they hold:
+  8. A key may name what a scope sees: the audiences that it admits, of those that the tenant has,
+     and by which name each shows (`index/model/sight.py`). The tenant's audience revision rises
+     with each change of the set of audiences. So equal audience revisions of a history mean equal
+     sets, and a key belongs to the audience revision that it was made at.
+  9. Revisions carry the audience revision that the tenant has at them. An answer is stored under
+     such a key, and served from it, only if it is correct at revisions with the audience revision
+     of the key (`Revisions.fit`). So the callers of a key see, at these revisions, the same
+     documents by the same names.
+ 10. An entry is registered with the scope of the caller for whom it was computed. That scope admits
+     all that the key names, so each change that matters to the key was judged. It may admit more by
+     now; that drops the entry needlessly, or does not change its body.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +54,63 @@ class Revisions:
     """The revisions of partitions, all read from one history of the database.
 
     history: its name; it changes whenever a revision may be reused, see index/migrations/0019.
+    audiences: the audience revisions of partitions, at these revisions; required ones name those of
+        the key, and none for a key that does not depend on them.
     """
 
     history: str
     by_partition: Mapping[str, int]
+    audiences: Mapping[str, int] = field(default_factory=lambda: _NONE)
 
     def of(self, partitions: Iterable[str]) -> "Revisions":
         """The revisions of only these partitions."""
-        return Revisions(self.history, {name: self.by_partition[name] for name in partitions})
+        numbers = {name: self.by_partition[name] for name in partitions}
+        audiences = {name: number for name, number in self.audiences.items() if name in numbers}
+        return Revisions(self.history, numbers, audiences)
+
+    def without_audiences(self) -> "Revisions":
+        """For a key that does not depend on them."""
+        return replace(self, audiences=_NONE) if self.audiences else self
 
     def reach(self, required: "Revisions") -> bool:
-        """Whether these revisions are at or past each of the required ones, in the same history."""
+        """Whether these revisions are at or past each of the required ones, in the same history.
+
+        They also have to fit them.
+        """
+        if self.history != required.history:
+            return False
+        # Loops: each cached answer comes by here, and a generator takes three times as long.
         by_partition = self.by_partition
-        return self.history == required.history and all(
-            by_partition.get(name, -1) >= revision
-            for name, revision in required.by_partition.items()
-        )
+        for name, revision in required.by_partition.items():
+            if by_partition.get(name, -1) < revision:
+                return False
+        return self.fit(required)
+
+    def fit(self, required: "Revisions") -> bool:
+        """Whether the audience revisions are those that the key of the answer was made at."""
+        if not required.audiences:
+            return True
+        if self.history != required.history:
+            return False
+        audiences = self.audiences
+        for name, number in required.audiences.items():  # noqa: SIM110  a loop, as in `reach`
+            if audiences.get(name) != number:
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
     """The progress of the invalidation of one partition's changes.
 
-    fence:   the revision whose invalidation has begun.
-    applied: the revision up to which it is complete; never above fence.
+    fence:    the revision whose invalidation has begun.
+    applied:  the revision up to which it is complete; never above fence.
+    audience: the audience revision at `applied`; None if it is not known.
     """
 
     fence: int
     applied: int
+    audience: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +152,7 @@ def valid_state(state: State | None, server_id: str, history: str) -> State | No
 
 def reset(server_id: str, nonce: str, revisions: Revisions) -> State:
     """A new state at `revisions`, read from PostgreSQL before, so that it accepts no older fill."""
-    progress = {
-        name: PartitionProgress(revision, revision)
-        for name, revision in revisions.by_partition.items()
-    }
+    progress = {name: _progress_at(revisions, name) for name in revisions.by_partition}
     return State(server_id, nonce, revisions.history, progress)
 
 
@@ -120,11 +162,16 @@ def with_partitions(state: State, revisions: Revisions) -> State:
     As for a reset, `revisions` were read from PostgreSQL before.
     """
     new = {
-        name: PartitionProgress(revision, revision)
-        for name, revision in revisions.by_partition.items()
+        name: _progress_at(revisions, name)
+        for name in revisions.by_partition
         if name not in state.progress
     }
     return replace(state, progress={**state.progress, **new}) if new else state
+
+
+def _progress_at(revisions: Revisions, name: str) -> PartitionProgress:
+    revision = revisions.by_partition[name]
+    return PartitionProgress(revision, revision, revisions.audiences.get(name))
 
 
 def may_serve(state: State | None, version: EntryVersion | None, revisions: Revisions) -> bool:
@@ -137,6 +184,7 @@ def may_serve(state: State | None, version: EntryVersion | None, revisions: Revi
             name in state.progress and state.progress[name].applied >= revision
             for name, revision in revisions.by_partition.items()
         )
+        and valid_until(state, version, revisions).fit(revisions)
     )
 
 
@@ -145,13 +193,19 @@ def valid_until(state: State, version: EntryVersion, revisions: Revisions) -> Re
 
     For each partition the greater of the applied revision and the one the answer was computed at.
     """
-    as_of = version.as_of.by_partition
+    as_of, audiences = version.as_of.by_partition, {}
+    for name, audience in version.as_of.audiences.items():
+        applied = state.progress.get(name)
+        at = audience if applied is None or applied.applied <= as_of[name] else applied.audience
+        if at is not None:
+            audiences[name] = at
     return Revisions(
         state.history,
         {
             name: max(state.progress[name].applied, as_of.get(name, revision))
             for name, revision in revisions.by_partition.items()
         },
+        audiences,
     )
 
 
@@ -209,10 +263,16 @@ def raise_fence(state: State, revisions: Revisions) -> State | None:
     return replace(state, progress={**state.progress, **raised})
 
 
-def mark_applied(state: State | None, begun: State, revisions: Mapping[str, int]) -> State | None:
+def mark_applied(
+    state: State | None,
+    begun: State,
+    revisions: Mapping[str, int],
+    audiences: Mapping[str, int] = _NONE,
+) -> State | None:
     """The state with `revisions` applied; the caller drops the entries in the same step.
 
     begun: the state after `raise_fence`, before the scan.
+    audiences: the audience revisions at `revisions`, as the drain has read them.
     None if `state` has changed since `begun`, so that the scan may have missed entries.
     """
     if state is None or state.nonce != begun.nonce:
@@ -222,7 +282,7 @@ def mark_applied(state: State | None, begun: State, revisions: Mapping[str, int]
         if current.applied != begun.progress[name].applied or current.fence < revision:
             return None
     applied = {
-        name: replace(state.progress[name], applied=revision)
+        name: replace(state.progress[name], applied=revision, audience=audiences.get(name))
         for name, revision in revisions.items()
     }
     return replace(state, progress={**state.progress, **applied})

@@ -23,7 +23,10 @@ _GONE_MIN = 100  # a replica restarts if its gone entries exceed the remaining o
 
 
 class ChangeSet(Protocol):
-    """The effects of a partition's changes up to a revision, read at that revision."""
+    """The effects of a partition's changes up to a revision, read at that revision.
+
+    audience_revision: of the partition at that revision; None if it is not known.
+    """
 
     @property
     def history(self) -> str: ...
@@ -31,6 +34,8 @@ class ChangeSet(Protocol):
     def partition(self) -> str: ...
     @property
     def revision(self) -> int: ...
+    @property
+    def audience_revision(self) -> int | None: ...
 
 
 N = TypeVar("N", bound=ChangeSet)

@@ -2,10 +2,12 @@
 
 A state and the header of an entry are text, readable with redis-cli:
 
-    4 SERVER NONCE HISTORY acme:7:7 public:3:3       a state: partition, fence, applied
-    20 4 NONCE HISTORY acme:7 public:3 CHECKSUM 9 12 the header of an entry: partition, as of; the
-                                                     checksum of its body; the lengths of its
-                                                     dependency record and question
+    5 SERVER NONCE HISTORY acme:7:7:2 public:3:3       a state: partition, fence, applied, audience
+    20 5 NONCE HISTORY acme:7:2 public:3 CHECKSUM 9 12 the header of an entry: partition, as of,
+                                                       audience; the checksum of its body; the
+                                                       lengths of its dependency record and question
+
+An audience revision that is not known is left out.
 
 The first number of a stored entry is its sequence number, which `scripts/fill.lua` writes.
 """
@@ -18,16 +20,16 @@ from functools import lru_cache
 from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
 
 # Part of every key, so that versions of Nearhit with different formats share no keys.
-FORMAT = 4
+FORMAT = 5
 
 # So that a scan reads the first line whole, with the sequence number; see scripts/scan.lua.
 _HEAD_BYTES_MAX = 490
 _HEAD = re.compile(
-    rb"\d{1,16} %d ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+:\d{1,19})+)"
+    rb"\d{1,16} %d ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+(?::\d{1,19}){1,2})+)"
     rb" ([0-9a-f]{16}) (\d{1,9}) (\d{1,9})\n" % FORMAT
 )
 _STATE = re.compile(
-    rb"%d ([0-9a-f]+) ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+:\d{1,19}:\d{1,19})+)" % FORMAT
+    rb"%d ([0-9a-f]+) ([0-9a-f]{16}) ([0-9a-f]{1,16})((?: [a-z0-9_-]+(?::\d{1,19}){2,3})+)" % FORMAT
 )
 
 
@@ -58,7 +60,10 @@ class EntryHeader:
 def encode_entry(entry: Entry) -> bytes:
     """The entry without its sequence number."""
     revisions = entry.version.as_of
-    as_of = " ".join(f"{name}:{revision}" for name, revision in revisions.by_partition.items())
+    as_of = " ".join(
+        _joined(name, revision, revisions.audiences.get(name))
+        for name, revision in revisions.by_partition.items()
+    )
     version = f"{FORMAT} {entry.version.nonce} {revisions.history} {as_of}"
     lengths = f"{_checksum(entry.body)} {len(entry.dependencies)} {len(entry.question)}"
     first_line = f"{version} {lengths}\n".encode()
@@ -81,7 +86,7 @@ def decode_header(raw: bytes) -> EntryHeader | None:
 
 def encode_state(state: State) -> bytes:
     progress = " ".join(
-        f"{name}:{partition.fence}:{partition.applied}"
+        _joined(name, partition.fence, partition.applied, partition.audience)
         for name, partition in state.progress.items()
     )
     return f"{FORMAT} {state.server_id} {state.nonce} {state.history} {progress}".encode()
@@ -95,8 +100,8 @@ def decode_state(raw: bytes | None) -> State | None:
     server_id, nonce, history, partitions = match.groups()
     progress = {}
     for partition in partitions.decode().split():
-        name, fence, applied = partition.split(":")
-        progress[name] = PartitionProgress(int(fence), int(applied))
+        name, *numbers = partition.split(":")
+        progress[name] = PartitionProgress(*map(int, numbers))
     return State(server_id.decode(), nonce.decode(), history.decode(), progress)
 
 
@@ -111,16 +116,22 @@ def _split(raw: bytes | None) -> tuple[EntryHeader | None, int, str]:
     body_start = question_start + int(question_bytes)
     if body_start > len(raw):
         return None, 0, ""
-    as_of = {}
+    as_of, audiences = {}, {}
     for partition in revisions.decode().split():
-        name, revision = partition.split(":")
+        name, revision, *audience = partition.split(":")
         as_of[name] = int(revision)
-    version = EntryVersion(nonce.decode(), Revisions(history.decode(), as_of))
+        if audience:
+            audiences[name] = int(audience[0])
+    version = EntryVersion(nonce.decode(), Revisions(history.decode(), as_of, audiences))
     return (
         EntryHeader(version, raw[record_start:question_start], raw[question_start:body_start]),
         body_start,
         checksum.decode(),
     )
+
+
+def _joined(name: str, *numbers: int | None) -> str:
+    return ":".join([name, *(str(number) for number in numbers if number is not None)])
 
 
 def _checksum(body: bytes) -> str:

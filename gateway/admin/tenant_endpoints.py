@@ -1,4 +1,4 @@
-"""Tenants, for the operator; one tenant, its staleness and what it receives, for an admin."""
+"""Tenants, for the operator; one tenant, and what its admin decides about it, for an admin."""
 
 from typing import Any
 
@@ -14,6 +14,7 @@ from gateway.admin.tenant_schemas import (
     ConsistencyBody,
     PublicDocumentsAnswer,
     PublicDocumentsBody,
+    SharedAnswersBody,
     TenantAnswer,
     TenantBody,
     TenantInventoryAnswer,
@@ -130,6 +131,20 @@ async def put_public_documents(context: RequestContext[AdminServices]) -> Respon
     body = context.parse_body(PublicDocumentsBody)
     await context.services.tenants.put_receives_public(tenant, receives=body.receives)
     return json_response(_public_documents(context, receives=body.receives))
+
+
+async def get_shared_answers(context: RequestContext[AdminServices]) -> Response:
+    principal = (await context.authenticate()).principal
+    shares = await context.services.tenants.shares_answers(principal.tenant)
+    return json_response(SharedAnswersBody(shares=shares))
+
+
+async def put_shared_answers(context: RequestContext[AdminServices]) -> Response:
+    """Who shares answers, from the next request of each caller on."""
+    tenant = (await context.authenticate()).principal.tenant
+    body = context.parse_body(SharedAnswersBody)
+    await context.services.tenants.put_shares_answers(tenant, shares=body.shares)
+    return json_response(body)
 
 
 def _public_documents(

@@ -62,6 +62,14 @@ class ConsistencyAnswer(ConsistencyBody):
     pass
 
 
+class SharedAnswersBody(Body):
+    """Which callers of the tenant share cached answers."""
+
+    shares: bool = Field(
+        description="true: those who see the same documents; false: those with equal grants alone"
+    )
+
+
 class PublicDocumentsBody(Body):
     """Whether searches of the tenant include other tenants' public documents."""
 

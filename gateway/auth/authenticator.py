@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, get_args
 
@@ -20,6 +20,7 @@ from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
 from gateway import problems
 from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
+from gateway.auth.tenant_counters import document_revisions, is_current
 from gateway.background_flush import FlushBuffer
 from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
@@ -45,10 +46,12 @@ _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
 
 
 class CredentialStore(Protocol):
-    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]] | None: ...
+    async def holder_at(
+        self, digest: bytes, /
+    ) -> tuple[Principal, Mapping[str, TenantRevisions]] | None: ...
     async def bearer_at(
         self, digest: bytes, claims: Claims, /
-    ) -> tuple[Principal, Mapping[str, int]] | None: ...
+    ) -> tuple[Principal, Mapping[str, TenantRevisions]] | None: ...
     async def touch(self, used: Mapping[bytes, datetime], /) -> None: ...
 
 
@@ -183,7 +186,7 @@ class Authenticator:
             earlier = self._revisions.newest(tenants, age_s_max)
             if earlier is not None:
                 known, age_s = earlier.values, max(earlier.age_s, _AGE_S_MIN)
-        if known is None or not freshness.accepts(principal.tenant, _document_revisions(known)):
+        if known is None or not freshness.accepts(principal.tenant, document_revisions(known)):
             return None
         admitted = self.admit(principal, known, freshness, age_s)
         if admitted is not None:
@@ -203,7 +206,7 @@ class Authenticator:
         if freshness.min_revision is None:
             return self._revisions.read((tenant, PUBLIC))
         return self._revisions.read(
-            (tenant, PUBLIC), lambda known: freshness.accepts(tenant, _document_revisions(known))
+            (tenant, PUBLIC), lambda known: freshness.accepts(tenant, document_revisions(known))
         )
 
     def admit(
@@ -221,9 +224,9 @@ class Authenticator:
         """
         tenant, everyone = read.get(principal.tenant), read[PUBLIC]
         for candidate in (principal, self._principals_by_digest.get(principal.digest)):
-            if tenant and candidate and _is_current(candidate, tenant, everyone):
+            if tenant and candidate and is_current(candidate, tenant, everyone):
                 self._refuse_expired(candidate)
-                revisions = _document_revisions({principal.tenant: tenant, PUBLIC: everyone})
+                revisions = document_revisions({principal.tenant: tenant, PUBLIC: everyone})
                 freshness.require_reached(principal.tenant, revisions)
                 oldest = self._oldest(candidate, revisions, freshness, age_s)
                 return AuthenticatedRequest(
@@ -277,9 +280,9 @@ class Authenticator:
             holder = await self._principals.bearer_at(digest, claims)
         if holder is None:
             raise problems.unauthorized()
-        principal, numbers = holder
+        principal, counters = holder
         self._principals_by_digest[digest] = principal
-        revisions = Revisions(principal.history, numbers)
+        revisions = document_revisions(counters)
         return AuthenticatedRequest(principal, revisions, revisions)
 
     def _refuse_expired(self, principal: Principal) -> None:
@@ -303,13 +306,17 @@ class Authenticator:
         age_s_max = self._age_s_max(principal, freshness)
         oldest = None
         if freshness.consistency == "bounded" and age_s_max > 0:
-            oldest = self._read_within(principal, age_s_max, current.history, freshness)
+            oldest = self._read_within(principal, age_s_max, current, freshness)
         return oldest or DatedRevisions(current, age_s)
 
     def _read_within(
-        self, principal: Principal, age_s_max: float, history: str, freshness: Freshness
+        self, principal: Principal, age_s_max: float, current: Revisions, freshness: Freshness
     ) -> DatedRevisions | None:
-        """The oldest revisions of this history, read within the age, that the caller accepts."""
+        """The oldest revisions, read within the age, that the caller accepts.
+
+        current: gives the history, and the audience revisions, by which keys are made.
+        """
+        history = current.history
         tenant, min_revision = principal.tenant, freshness.min_revision
         if min_revision is not None and not min_revision.is_of(tenant, history):
             return None
@@ -322,7 +329,8 @@ class Authenticator:
         earlier = self._revisions.oldest((tenant, PUBLIC), age_s_max, is_usable)
         if earlier is None:
             return None
-        return DatedRevisions(_document_revisions(earlier.values), max(earlier.age_s, _AGE_S_MIN))
+        revisions = replace(document_revisions(earlier.values), audiences=current.audiences)
+        return DatedRevisions(revisions, max(earlier.age_s, _AGE_S_MIN))
 
     def _admit_from_memory(
         self, principal: Principal, freshness: Freshness
@@ -332,11 +340,13 @@ class Authenticator:
         if tenant is None or freshness.consistency != "bounded":
             return None
         for candidate in (principal, self._principals_by_digest.get(principal.digest)):
-            if candidate is None or not _is_current(candidate, tenant, tenant):
+            if candidate is None or not is_current(candidate, tenant, tenant):
                 continue
             self._refuse_expired(candidate)
             age_s_max = min(freshness.max_staleness_s, _staleness_s_max(candidate))
-            oldest = self._read_within(candidate, age_s_max, tenant.history, freshness)
+            audiences = {candidate.tenant: tenant.audience_revision}
+            current = Revisions(tenant.history, {candidate.tenant: tenant.revision}, audiences)
+            oldest = self._read_within(candidate, age_s_max, current, freshness)
             if oldest is not None:
                 revisions, age_s = oldest.revisions, oldest.age_s
                 return AuthenticatedRequest(
@@ -362,27 +372,10 @@ def build(
     )
 
 
-def _document_revisions(read: Mapping[str, TenantRevisions]) -> Revisions:
-    """The revisions of the documents; all counters are of one history."""
-    numbers = {tenant: counters.revision for tenant, counters in read.items()}
-    return Revisions(read[PUBLIC].history, numbers)
-
-
 def _staleness_s_max(principal: Principal) -> float:
     """The limit that an admin of the principal's tenant has set."""
     max_staleness_ms = principal.max_staleness_ms
     return math.inf if max_staleness_ms is None else max_staleness_ms / 1000
-
-
-def _is_current(principal: Principal, tenant: TenantRevisions, everyone: TenantRevisions) -> bool:
-    """Whether the principal was read at these counters.
-
-    The cached counters of the tenant and of the public partition may be of two histories.
-    """
-    return (
-        principal.history == tenant.history == everyone.history
-        and principal.access_revision == tenant.access_revision
-    )
 
 
 def bearer(authorization: bytes) -> bytes | None:

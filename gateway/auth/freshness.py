@@ -168,11 +168,12 @@ def kept_promise(
     used: by which it was looked up or computed, the newest first; it has reached the last.
     valid_until: the revisions up to which it is correct.
     """
-    partitions = valid_until.by_partition
-    age_s = next(
-        (each.age_s for each in used[:-1] if valid_until.reach(each.revisions.of(partitions))),
-        used[-1].age_s,
-    )
+
+    def is_reached(revisions: Revisions) -> bool:
+        required = revisions.of(valid_until.by_partition)
+        return valid_until.reach(required.without_audiences())
+
+    age_s = next((each.age_s for each in used[:-1] if is_reached(each.revisions)), used[-1].age_s)
     if age_s == 0:
         return b"strong"
     if freshness.consistency == "session":

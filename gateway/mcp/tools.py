@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeAlias
 import orjson
 from pydantic import Field
 
+from cache.lookup import ServedAnswer
 from gateway import problems, schemas
 from gateway.auth.freshness import revision_header
 from gateway.document_address import CHARACTERS_MAX, address_of, parse_address
@@ -143,7 +144,7 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
         (b"nearhit-revision", revision_header(answer.valid_until, request.scope.tenant)),
         (b"nearhit-consistency", answered.consistency),
     ]
-    return _search_result(context.services, request, answer.body), headers
+    return _search_result(context.services, request, answer), headers
 
 
 def _search_body(services: SearchServices, arguments: bytes) -> SearchBody:
@@ -152,15 +153,16 @@ def _search_body(services: SearchServices, arguments: bytes) -> SearchBody:
     return body
 
 
-def _search_result(services: McpServices, request: SearchRequest, body: bytes) -> bytes:
+def _search_result(services: McpServices, request: SearchRequest, answer: ServedAnswer) -> bytes:
     """The answer's body as a tool result, encoded once per cached body."""
-    cached = services.tool_results.get(request.key)
+    body = answer.body
+    cached = services.tool_results.get(answer.key)
     if cached is not None and cached[0] is body:
         return cached[1]
     tokens_max = services.settings.mcp_tokens_max
     tenant = request.scope.tenant
     result = encode(results.search(orjson.loads(body), tenant=tenant, tokens_max=tokens_max))
-    services.tool_results[request.key] = (body, result)
+    services.tool_results[answer.key] = (body, result)
     return result
 
 

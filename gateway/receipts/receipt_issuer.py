@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from cache.answers import ServedAnswer
+from cache.lookup import ServedAnswer
 from gateway.auth.freshness import revision_header
 from gateway.receipts import receipt, receipt_keys
 from gateway.receipts.receipt import AuditLogHead, Statement

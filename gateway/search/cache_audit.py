@@ -14,8 +14,9 @@ import orjson
 import structlog
 
 from cache import protocol
-from cache.answers import Answers, ServedAnswer
+from cache.answers import Answers
 from cache.invalidation import CountEvent, Invalidation
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from gateway.search.response_body import matches_body, search_index
@@ -26,7 +27,7 @@ from index.invalidation.changes import ChangeSet
 from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.resident.resident_shards import ResidentShards
-from index.search.searcher import Searcher
+from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
 
 # moved: the index changed during the audit. approximate: two correct answers may differ, because an
@@ -73,7 +74,7 @@ class CacheAuditor:
         self._share = share
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def sample(self, scope: Scope, query: Query, key: str, served: ServedAnswer) -> None:
+    def sample(self, scope: Scope, query: Query, served: ServedAnswer) -> None:
         """Audit an answer to this very question that was just served, if chance selects it."""
         if (
             served.tier in ("memory", "redis", "miss")
@@ -81,7 +82,7 @@ class CacheAuditor:
             and random.random() < self._share  # noqa: S311  not a secret
             and len(self._tasks) < _TASKS_MAX
         ):
-            task = asyncio.create_task(self._audit(scope, query, key, served))
+            task = asyncio.create_task(self._audit(scope, query, served))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -95,7 +96,7 @@ class CacheAuditor:
         result = await search_index(self._searcher, scope, query)
         if result.degraded or not result.dependencies.exact:
             return "approximate"
-        if Revisions(result.history, result.as_of) != revisions:
+        if not _is_at(result, revisions):
             return "moved"
         if is_equal := matches_body(result, query, body):
             return "equal"
@@ -132,20 +133,25 @@ class CacheAuditor:
             if await self._documents.read_of(scope, Filter(), tenant, document_id) is None:
                 # Unless its readers have changed since the comparison.
                 now = await search_index(self._searcher, scope, query)
-                return Revisions(now.history, now.as_of) == revisions
+                return _is_at(now, revisions)
         return False
 
     async def drain_background(self) -> None:
         await asyncio.gather(*self._tasks)
 
-    async def _audit(self, scope: Scope, query: Query, key: str, served: ServedAnswer) -> None:
+    async def _audit(self, scope: Scope, query: Query, served: ServedAnswer) -> None:
+        """scope: of the caller, which may not be the one that the answer was computed for."""
         try:
-            verdict = await self.check(scope, query, key, served.body, served.valid_until)
+            verdict = await self.check(scope, query, served.key, served.body, served.valid_until)
         except DatabaseUnavailable:
             return
         self._count(f"audit_{verdict}")
         if verdict in ("equal", "other"):
             self._on_compared(scope.tenant, served.tier, is_equal=verdict == "equal")
+
+
+def _is_at(result: SearchResult, revisions: Revisions) -> bool:
+    return result.history == revisions.history and result.as_of == revisions.by_partition
 
 
 class CacheAuditRun:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from cache.answers import ComputedAnswer
+from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
@@ -69,7 +69,7 @@ async def build_answer(
         missing_parts |= llm_output.failures
     return ComputedAnswer(
         encode(result, query, llm_output),
-        Revisions(result.history, result.as_of),
+        Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
         result.dependencies.encode() if is_recorded else b"",
         is_complete=not missing_parts,
         missing_parts=missing_parts or None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from cache.answers import ServedAnswer
+from cache.lookup import ServedAnswer
 from gateway.auth.freshness import revision_header
 from gateway.http.responses import cache_headers
 from gateway.search.search_request import SearchRequest

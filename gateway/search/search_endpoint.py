@@ -14,7 +14,7 @@ from functools import partial
 
 from starlette.responses import Response
 
-from cache.answers import ServedAnswer
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway import schemas
 from gateway.auth.authenticator import AuthenticatedRequest
@@ -22,7 +22,12 @@ from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse, cache_headers
 from gateway.http.telemetry import Trace
 from gateway.receipts.receipt import RECEIPT_PREFERENCE
-from gateway.search.answer_service import get_or_compute, record_served, search_at_once
+from gateway.search.answer_service import (
+    get_local,
+    get_or_compute,
+    record_served,
+    search_at_once,
+)
 from gateway.search.response_headers import Header, response_headers
 from gateway.search.search_request import (
     SearchRequest,
@@ -85,7 +90,7 @@ def _answer_again(
     if admitted.principal is not request.principal:  # its grants may differ
         return None
     trace.mark("revision")
-    answer = services.answers.get_local(request.key, _revisions(request, admitted.oldest))
+    answer = get_local(services, request, admitted)
     if answer is None:
         return None
     _record(services, trace, request, answer)
@@ -134,7 +139,7 @@ async def serve(
         request = services.request_of(admitted.principal, request.body)
     require_received(request, services.settings)
     trace.mark("revision")
-    answer = services.answers.get_local(request.key, _revisions(request, admitted.oldest))
+    answer = get_local(services, request, admitted)
     if answer is None:  # only an answer from memory may be as old as the caller allows
         answer = await get_or_compute(services, request, _revisions(request, admitted.revisions))
     _record(services, trace, request, answer)

@@ -1,6 +1,6 @@
 """A search as it is executed: a canonical query, and the scope that the principal may read."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cache.keys import answer_key
 from gateway import problems
@@ -13,21 +13,44 @@ from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.tenants.principals import Principal
 
+_KEYS_SEEN_MAX = 4  # of one search, which is asked again before and after a change of audiences
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search of this principal.
+    """A search of this principal; its answer is cached under one of its keys, see `answer_keys`.
 
-    key:            of the answer in the caches.
-    question_group: questions of one group may share answers; empty if this one shares none.
+    edition:            of the answers.
+    own_key:            equal only for callers with equal grants.
+    own_question_group: questions of one group may share answers; empty if this one shares none.
+    keys_seen:          a key and a question group by history and audience revision, for those who
+                        see the same; a memory of `keys_of`.
     """
 
     principal: Principal
     body: SearchBody
     scope: Scope
     query: Query
-    key: str
-    question_group: str
+    edition: str
+    own_key: str
+    own_question_group: str
+    keys_seen: dict[tuple[str, int], tuple[str, str]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def keys_of(self, history: str, audience_revision: int, sight: bytes) -> tuple[str, str]:
+        """The key and the question group of those who see the same.
+
+        sight: the digest of what the scope sees at this audience revision of this history.
+        """
+        keys = (
+            _key(self.scope.tenant, sight, self.query, self.edition),
+            _question_group(self.body, self.scope.tenant, sight, self.query, self.edition),
+        )
+        if len(self.keys_seen) >= _KEYS_SEEN_MAX:
+            self.keys_seen.clear()
+        self.keys_seen[history, audience_revision] = keys
+        return keys
 
     @property
     def asks_in_vain(self) -> bool:
@@ -50,9 +73,10 @@ def build_search_request(
     )
     query = body.canonical(postprocessors)
     query = replace(query, filter=query.filter.narrowed(principal.filter))
-    key = _key(readable, query, edition)
-    group = "" if body.semantic == "off" else _key(readable, replace(query, text=""), edition)
-    return SearchRequest(principal, body, readable, query, key, group)
+    tenant, grants = readable.tenant, readable.fingerprint
+    key = _key(tenant, grants, query, edition)
+    group = _question_group(body, tenant, grants, query, edition)
+    return SearchRequest(principal, body, readable, query, edition, key, group)
 
 
 def require_received(request: SearchRequest, settings: Settings, path: str = "") -> None:
@@ -70,10 +94,16 @@ def require_received(request: SearchRequest, settings: Settings, path: str = "")
     raise problems.invalid_field(f"{path}scopes", detail)
 
 
-def _key(readable: Scope, query: Query, edition: str) -> str:
-    return answer_key(
-        tenant=readable.tenant, scope=readable.fingerprint, query=query.digest, edition=edition
-    )
+def _key(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
+    return answer_key(tenant=tenant, scope=scope_digest, query=query.digest, edition=edition)
+
+
+def _question_group(
+    body: SearchBody, tenant: str, scope_digest: bytes, query: Query, edition: str
+) -> str:
+    if body.semantic == "off":
+        return ""
+    return _key(tenant, scope_digest, replace(query, text=""), edition)
 
 
 def require_within_limits(body: SearchBody, settings: Settings, path: str = "") -> None:

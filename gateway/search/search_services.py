@@ -35,6 +35,7 @@ from index.resident.building.shard_folder import ShardFolder
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
+from index.search.sight_reader import SightReader
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.strategy_store import StrategyStore
@@ -60,6 +61,7 @@ class SearchServices:
     postprocessors: PostprocessorNames
     database: Database
     searcher: Searcher
+    sights: SightReader
     shards: ResidentShards
     answers: Answers
     similarity: QuestionSimilarity
@@ -143,6 +145,7 @@ def build(
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
         searcher=searcher(shards),
+        sights=SightReader(nearest),
         shards=shards,
         answers=caches.answers,
         similarity=caches.similarity,

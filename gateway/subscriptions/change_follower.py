@@ -16,9 +16,9 @@ from weakref import WeakValueDictionary
 import orjson
 import structlog
 
-from cache.answers import ComputedAnswer
 from cache.errors import ChangeFeedUnavailable
 from cache.invalidation import ChangeFeed
+from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.monitoring.subscription_metrics import Evaluation
 from gateway.search.search_request import SearchRequest
@@ -166,29 +166,30 @@ class ChangeFollower:
     async def answer(
         self, watcher: Watcher, search: SearchRequest, revisions: Revisions
     ) -> ValidAnswer:
-        """The answer to the watcher's search, correct at the revisions; computed once for all.
+        """The answer to the watcher's search, correct at the revisions.
 
-        Raises `DatabaseUnavailable`.
+        It is computed once for all watchers with equal grants, whatever else others see: so a key
+        stays a watcher's while the audiences change. Raises `DatabaseUnavailable`.
         """
-        state = self._tenants[watcher.tenant]
-        state.pinned.attach(watcher, search.key)
-        async with state.flights.setdefault(search.key, asyncio.Lock()):
+        state, revisions = self._tenants[watcher.tenant], revisions.without_audiences()
+        state.pinned.attach(watcher, search.own_key)
+        async with state.flights.setdefault(search.own_key, asyncio.Lock()):
             return await self._answer(watcher.tenant, state, search, revisions)
 
     async def _answer(
         self, tenant: str, state: _WatchedTenant, search: SearchRequest, revisions: Revisions
     ) -> ValidAnswer:
-        valid = state.pinned.get(search.key, revisions)
+        valid = state.pinned.get(search.own_key, revisions)
         if valid is None and state.pinned.registry.reached.history == revisions.history:
             await self._catch_up(tenant, state, revisions.by_partition)
-            valid = state.pinned.get(search.key, revisions)
+            valid = state.pinned.get(search.own_key, revisions)
         if valid is not None:
             self._count("reused")
             return valid
         async with self._computing:
             answer = await self._compute(search, revisions)
         self._count("computed")
-        self._wake(state.pinned.keep(search.key, answer), time.monotonic())
+        self._wake(state.pinned.keep(search.own_key, answer), time.monotonic())
         for partition, revision in list(state.announced.items()):  # while nothing was pinned
             self._follow_soon(tenant, state, partition, revision)
         return ValidAnswer(answer, answer.as_of)

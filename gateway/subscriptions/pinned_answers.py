@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cache.answers import ComputedAnswer
 from cache.local_invalidation import LocalRegistry
+from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from cache.registry_replica import DependencyIndex, N
 

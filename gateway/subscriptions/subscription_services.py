@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cache.answers import ComputedAnswer
+from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.auth.authenticator import Authenticator
 from gateway.caching.change_feed import ChangeLogFeed

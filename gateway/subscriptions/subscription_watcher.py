@@ -172,7 +172,7 @@ class SubscriptionWatcher:
             self.wake(time.monotonic())
             return None
         if self._subscription.reports_hits:
-            self._services.read_log.answer(self.principal, search.key, valid.answer.body)
+            self._services.read_log.answer(self.principal, search.own_key, valid.answer.body)
         fields = self._fields(seen, answer, number, valid.valid_until)
         self._seen_before = seen
         self._seen = SeenAnswer(number, answer.digest, answer.references)

@@ -53,6 +53,7 @@ class ChangeSet:
     outdated: ids of removed or updated chunks. repositioned: ids of chunks that only moved.
     documents: keys of documents that were written, re-permitted or removed.
     languages, vocabulary_size, space: of the partition.
+    audience_revision: of the tenant at `revision`; of the public partition always 0.
     """
 
     history: str
@@ -65,6 +66,7 @@ class ChangeSet:
     languages: frozenset[str]
     vocabulary_size: int
     space: str | None
+    audience_revision: int = 0
 
 
 class ChangeLog:
@@ -95,6 +97,7 @@ class ChangeLog:
             languages=frozenset(head["partition_languages"]),
             vocabulary_size=head["vocabulary_size"],
             space=head["embedding_space"],
+            audience_revision=head["audience_revision"],
         )
 
 

@@ -1,4 +1,4 @@
-"""The scope of a request, as a value: resolved before any search, and part of every cache key."""
+"""The scope of a request, as a value: resolved before any search; cache keys name what it sees."""
 
 import hashlib
 from collections.abc import Collection

@@ -36,9 +36,9 @@ SIGNATURES: Mapping[str, Signature] = {
     name: _parse(text)
     for name, text in {
         "resident.partition": """
-            text -> revision bigint, history text, chunks bigint, languages text[],
-            vocabulary_size bigint, confidence jsonb, partition_space text, snapshot_xmin
-            bigint
+            text -> revision bigint, audience_revision bigint, history text, chunks bigint,
+            languages text[], vocabulary_size bigint, confidence jsonb, partition_space text,
+            snapshot_xmin bigint
         """,
         "resident.words": """
             text -> digests bytea, has_restricted boolean
@@ -66,9 +66,10 @@ SIGNATURES: Mapping[str, Signature] = {
         """,
         "resident.changes": """
             text, bigint, bigint, bigint, boolean -> position integer, revision bigint,
-            history text, languages text[], vocabulary_size bigint, confidence jsonb, is_whole
-            boolean, partition_space text, outdated bytea, chunks bigint, ids bytea,
-            document_keys bytea, dense bytea, lexical bytea, lexical_lengths bytea,
+            audience_revision bigint, history text, languages text[], vocabulary_size bigint,
+            confidence jsonb, is_whole boolean, partition_space text, outdated bytea, chunks
+            bigint, ids bytea, document_keys bytea, dense bytea, lexical bytea,
+            lexical_lengths bytea,
             document_key bigint, tenant text, document_id text, source text, language text,
             tags text[], owner text, readers text[], embedding_space text
         """,
@@ -96,8 +97,8 @@ SIGNATURES: Mapping[str, Signature] = {
             boolean, halfvec, sparsevec, bigint, double precision, integer[],
             boolean, text, boolean, boolean -> position integer, history text,
             tenant_revision bigint, public_revision bigint, tenant_access_revision
-            bigint, tenant_chunks bigint, public_chunks bigint, embedding_space
-            text, tenant_vocabulary_size bigint, tenant_languages text[],
+            bigint, tenant_audience_revision bigint, tenant_chunks bigint, public_chunks
+            bigint, embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
             public_languages text[], confidence jsonb, chunk_id bigint, dense double
             precision, lexical double precision, digest bytea, text text, start_at
             integer, end_at integer, document_key bigint, tenant text, document_id
@@ -111,14 +112,18 @@ SIGNATURES: Mapping[str, Signature] = {
             boolean, halfvec, sparsevec, bigint, double precision, bigint[],
             boolean, text, boolean, boolean -> position integer, history text,
             tenant_revision bigint, public_revision bigint, tenant_access_revision
-            bigint, tenant_chunks bigint, public_chunks bigint, embedding_space
-            text, tenant_vocabulary_size bigint, tenant_languages text[],
+            bigint, tenant_audience_revision bigint, tenant_chunks bigint, public_chunks
+            bigint, embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
             public_languages text[], confidence jsonb, confirmed bigint, chunk_id
             bigint, dense double precision, lexical double precision, digest bytea,
             text text, start_at integer, end_at integer, document_key bigint, tenant
             text, document_id text, title text, source text, uri text, language
             text, tags text[], metadata jsonb, updated_at timestamp with time zone,
             scope_name text, summaries jsonb
+        """,
+        "search_audiences.admitted": """
+            text, text[], text[], text, bigint -> history text, audience_revision bigint,
+            allowed_tokens text[]
         """,
         "search.matching": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
@@ -132,8 +137,8 @@ SIGNATURES: Mapping[str, Signature] = {
             boolean, halfvec, sparsevec, bigint, double precision, integer[],
             boolean, text, boolean, boolean, bigint -> position integer, history
             text, tenant_revision bigint, public_revision bigint,
-            tenant_access_revision bigint, tenant_chunks bigint, public_chunks
-            bigint, embedding_space text, tenant_vocabulary_size bigint,
+            tenant_access_revision bigint, tenant_audience_revision bigint, tenant_chunks
+            bigint, public_chunks bigint, embedding_space text, tenant_vocabulary_size bigint,
             tenant_languages text[], public_languages text[], confidence jsonb,
             dense_ids bigint[], dense_scores double precision[], lexical_ids
             bigint[], lexical_scores double precision[], chunk_id bigint, dense
@@ -149,8 +154,8 @@ SIGNATURES: Mapping[str, Signature] = {
             boolean, halfvec, sparsevec, bigint, double precision, integer[],
             boolean, text, boolean, boolean, bigint -> position integer, history
             text, tenant_revision bigint, public_revision bigint,
-            tenant_access_revision bigint, tenant_chunks bigint, public_chunks
-            bigint, embedding_space text, tenant_vocabulary_size bigint,
+            tenant_access_revision bigint, tenant_audience_revision bigint, tenant_chunks
+            bigint, public_chunks bigint, embedding_space text, tenant_vocabulary_size bigint,
             tenant_languages text[], public_languages text[], confidence jsonb,
             dense_ids bigint[], dense_scores double precision[], lexical_ids
             bigint[], lexical_scores double precision[], chunk_id bigint, dense

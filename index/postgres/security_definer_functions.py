@@ -40,7 +40,13 @@ SELECT quote_ident(current_schema()) AS schema,
 
 def role_of(name: str) -> FunctionRole | None:
     """The role that calls the statement as a function; None if the owner runs it."""
-    of_searches = ("search.", "search_documents.", "search_facets.", "search_relations.")
+    of_searches = (
+        "search.",
+        "search_documents.",
+        "search_facets.",
+        "search_relations.",
+        "search_audiences.",
+    )
     if name.startswith(of_searches) or name == "vocabulary.look_up":
         return function_roles.SEARCH
     return function_roles.SHARDS if name.startswith("resident.") else None

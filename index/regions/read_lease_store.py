@@ -195,8 +195,10 @@ def _announcement(message: str) -> Announcement:
     return Announcement(sent["writer"], sent["number"], history, counters)
 
 
-def _counters(history: str, moved: Iterable[tuple[str, int, int]]) -> Mapping[str, TenantRevisions]:
+def _counters(
+    history: str, moved: Iterable[tuple[str, int, int, int]]
+) -> Mapping[str, TenantRevisions]:
     return {
-        tenant: TenantRevisions(history, revision, access_revision)
-        for tenant, revision, access_revision in moved
+        tenant: TenantRevisions(history, revision, access_revision, audience_revision)
+        for tenant, revision, access_revision, audience_revision in moved
     }

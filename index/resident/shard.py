@@ -90,12 +90,14 @@ class PartitionStats:
 
     space:      of its vectors; None if the index has none yet.
     confidence: the tenant's stored confidence settings.
+    audience_revision: of the tenant's audiences.
     """
 
     space: str | None
     languages: frozenset[str]
     vocabulary_size: int
     confidence: Mapping[str, Any] | None
+    audience_revision: int = 0
 
 
 _AUDIENCE, _SOURCE, _LANGUAGE, _TAGS, _DOCUMENT, _TENANT = range(6)

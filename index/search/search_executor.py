@@ -50,6 +50,7 @@ class PassResults:
     rows: by chunk id, the fields of a hit.
     history, revisions: of the database and of each partition, when the passes read them.
     access_revision: of the tenant's keys and groups, likewise; None without a tenant.
+    audience_revision: of the tenant's audiences, likewise.
     languages: of the documents of the partitions, in which the query's words were analysed.
     spelling: the corrections of unknown query words.
     embedded_query, query_terms: the query as the dense and the lexical leg compared it.
@@ -65,6 +66,7 @@ class PassResults:
     history: str
     revisions: Mapping[str, int]
     access_revision: int | None
+    audience_revision: int
     languages: frozenset[str]
     spelling: Spelling
     embedded_query: EmbeddedQuery
@@ -375,6 +377,7 @@ def _merge_results(
         history=results[0].history,
         revisions={partition: revisions[partition] for partition in scope.partitions},
         access_revision=results[0].head["tenant_access_revision"],
+        audience_revision=results[0].head["tenant_audience_revision"],
         languages=prepared.languages,
         spelling=prepared.spelling,
         embedded_query=prepared.embedded_query,

@@ -32,6 +32,7 @@ class SearchResult:
     history: of the database, to which the revisions belong.
     access_revision: of the tenant's keys and groups when they were read; None without a tenant, or
         if nothing was read from PostgreSQL.
+    audience_revision: of the tenant's audiences when the hits were read.
     corrections: of unknown query words, as far as the hits show them.
     degraded: the embedder was unavailable, so the lexical leg answered alone.
     facets: counts of the visible documents; None unless the query asks for them.
@@ -44,6 +45,7 @@ class SearchResult:
     history: str
     as_of: Mapping[str, int]
     access_revision: int | None
+    audience_revision: int
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
     dependencies: AnswerDependencies = field(compare=False)
@@ -211,6 +213,7 @@ def _to_result(
         history=results.history,
         as_of=results.revisions,
         access_revision=results.access_revision,
+        audience_revision=results.audience_revision,
         corrections=spelling.shown_corrections(
             results.spelling.corrections, [hit.text for hit in selected.hits]
         ),

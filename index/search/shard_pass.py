@@ -124,6 +124,7 @@ def head(scope: Scope, shards: Sequence[Shard]) -> Row:
         "tenant_revision": own.revision,
         "public_revision": None if public is None else public.revision,
         "tenant_access_revision": None,
+        "tenant_audience_revision": own.stats.audience_revision,
         "tenant_chunks": own.rows,
         "public_chunks": 0 if public is None else public.rows,
         "embedding_space": own.stats.space,

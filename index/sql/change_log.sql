@@ -4,7 +4,7 @@
 -- $1 partition, $2 revision, $3 limit of changes, $4 limit of added or updated chunks. `whole` is false if
 -- a change is no longer stored or a limit is exceeded.
 current AS MATERIALIZED (
-    SELECT revision, languages, vocabulary_size, confidence,
+    SELECT revision, audience_revision, languages, vocabulary_size, confidence,
         coalesce(embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
         (SELECT history FROM histories) AS history
     FROM tenants WHERE tenant = $1
@@ -72,8 +72,8 @@ SELECT
     updated_at, tenant_embedding_space, dense, lexical
 FROM (
     SELECT
-        1 AS position, revision, history, languages AS partition_languages, vocabulary_size,
-        embedding_space, is_whole,
+        1 AS position, revision, audience_revision, history, languages AS partition_languages,
+        vocabulary_size, embedding_space, is_whole,
         ARRAY(SELECT unnest(removed_chunks || updated_chunks) FROM missed WHERE is_whole)
             AS outdated_chunks,
         ARRAY(SELECT unnest(repositioned_chunks) FROM missed WHERE is_whole) AS repositioned_chunks,

@@ -107,9 +107,9 @@ WHERE is_token AND least(expires_at, revoked_at) < $1;
 SELECT
     keys.digest, keys.key_id, keys.tenant, keys.subject, keys.roles, keys.scopes, keys.filter,
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
-    tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
-    tenants.max_staleness_ms, tenants.questions_kept_days > 0 AS records_questions,
-    tenants.receives_public,
+    tenants.access_revision, tenants.audience_revision, tenants.shares_answers,
+    tenants.revision, everyone.revision AS public_revision, tenants.max_staleness_ms,
+    tenants.questions_kept_days > 0 AS records_questions, tenants.receives_public,
     (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT group_id
@@ -172,9 +172,9 @@ SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY g
 -- $1 tenant, $2 subject, $3 groups of a web token: all groups of the subject, and the revisions; no row if
 -- the subject is suspended.
 SELECT
-    tenants.access_revision, tenants.revision, everyone.revision AS public_revision,
-    tenants.max_staleness_ms, tenants.questions_kept_days > 0 AS records_questions,
-    tenants.receives_public,
+    tenants.access_revision, tenants.audience_revision, tenants.shares_answers,
+    tenants.revision, everyone.revision AS public_revision, tenants.max_staleness_ms,
+    tenants.questions_kept_days > 0 AS records_questions, tenants.receives_public,
     (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])

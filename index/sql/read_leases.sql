@@ -20,7 +20,7 @@ sent AS (
     )::text)
     FROM current
     CROSS JOIN (
-        SELECT json_agg(json_build_array(tenant, revision, access_revision)) AS moved
+        SELECT json_agg(json_build_array(tenant, revision, access_revision, audience_revision)) AS moved
         FROM tenants WHERE tenant = ANY ($1::text[])
     ) AS written
     WHERE $4 AND EXISTS (SELECT FROM read_leases)

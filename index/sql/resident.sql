@@ -63,8 +63,8 @@ FROM (
 -- name: partition
 -- $1 partition: what a shard of it starts from.
 SELECT
-    revision, (SELECT history FROM histories) AS history, chunks, languages, vocabulary_size, confidence,
-    :space AS partition_space, :snapshot_xmin
+    revision, audience_revision, (SELECT history FROM histories) AS history, chunks, languages,
+    vocabulary_size, confidence, :space AS partition_space, :snapshot_xmin
 FROM tenants WHERE tenant = $1;
 
 -- name: words
@@ -170,7 +170,8 @@ SELECT
     changed_documents.embedding_space
 FROM (
     SELECT
-        1 AS position, revision, history, languages, vocabulary_size, confidence, is_whole,
+        1 AS position, revision, audience_revision, history, languages, vocabulary_size, confidence,
+        is_whole,
         embedding_space AS partition_space,
         (
             SELECT string_agg(int8send(chunk_id), '')

@@ -22,10 +22,12 @@
 
 -- uses: visibility
 
+-- fragment: may_read
+-- Of an audience of the tenant, in the form of the index `audiences_tokens`, which no other index has.
+ARRAY[tenant] && ARRAY[$1::text] AND allowed_tokens && ($2::text[] || $3::text[]) AND :is_admitted
+
 -- fragment: admitted
--- Audiences that may read, in the form of the index `audiences_tokens`, which no other index has.
-SELECT audience_key FROM audiences
-WHERE ARRAY[tenant] && ARRAY[$1::text] AND allowed_tokens && ($2::text[] || $3::text[]) AND :is_admitted
+SELECT audience_key FROM audiences WHERE :may_read
 
 -- fragment: is_own
 -- A document of the tenant that the caller may read, in the form of the index `documents_audience`.
@@ -115,6 +117,7 @@ SELECT
     coalesce(max(revision) FILTER (WHERE tenant = $1), 0) AS tenant_revision,
     coalesce(max(revision) FILTER (WHERE tenant = 'public'), 0) AS public_revision,
     max(access_revision) FILTER (WHERE tenant = $1) AS tenant_access_revision,
+    coalesce(max(audience_revision) FILTER (WHERE tenant = $1), 0) AS tenant_audience_revision,
     coalesce(max(chunks) FILTER (WHERE tenant = $1), 0) AS tenant_chunks,
     coalesce(max(chunks) FILTER (WHERE tenant = 'public'), 0) AS public_chunks,
     coalesce(max(:embedding_space) FILTER (WHERE tenant = $1), $21) AS embedding_space,

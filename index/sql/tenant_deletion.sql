@@ -117,7 +117,8 @@ DROP TABLE chunks_{partition_no};
 -- $1 tenant: a later tenant of the same name begins beyond its counters.
 UPDATE deleted_tenant_counters SET
     revision = greatest(
-        deleted_tenant_counters.revision, tenants.revision + 1, tenants.access_revision + 1
+        deleted_tenant_counters.revision,
+        tenants.revision + 1, tenants.access_revision + 1, tenants.audience_revision + 1
     ),
     vocabulary_size = greatest(
         deleted_tenant_counters.vocabulary_size, ((tenants.vocabulary_size >> 40) + 1) << 40

@@ -1,6 +1,7 @@
 -- name: revisions
 -- The counters that validate cached entries, and their history; one statement serves all waiting callers.
-SELECT tenant, revision, access_revision, (SELECT history FROM histories) AS history
+SELECT
+    tenant, revision, access_revision, audience_revision, (SELECT history FROM histories) AS history
 FROM tenants WHERE tenant = ANY ($1::text[]);
 
 -- name: all_revisions
@@ -11,8 +12,8 @@ SELECT DISTINCT unnest(languages) AS language FROM tenants ORDER BY 1;
 
 -- name: create
 -- The counters begin beyond those of a deleted tenant of this name: see `deleted_tenant_counters`.
-INSERT INTO tenants (tenant, name, revision, access_revision, vocabulary_size)
-SELECT $1, $2, revision, revision, vocabulary_size FROM deleted_tenant_counters
+INSERT INTO tenants (tenant, name, revision, access_revision, audience_revision, vocabulary_size)
+SELECT $1, $2, revision, revision, revision, vocabulary_size FROM deleted_tenant_counters
 ON CONFLICT DO NOTHING RETURNING tenant;
 
 -- name: exists
@@ -61,6 +62,18 @@ SELECT receives_public FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
 UPDATE tenants SET
     receives_public = $2,
     access_revision = access_revision + (receives_public <> $2)::integer
+WHERE tenant = $1 AND tenant <> 'public' AND NOT is_being_deleted
+RETURNING access_revision;
+
+-- name: shares_answers
+SELECT shares_answers FROM tenants WHERE tenant = $1 AND NOT is_being_deleted;
+
+-- name: put_shares_answers
+-- $1 tenant, $2 whether callers who see the same share answers. Principals hold it, so gateways read them
+-- again at the next request.
+UPDATE tenants SET
+    shares_answers = $2,
+    access_revision = access_revision + (shares_answers <> $2)::integer
 WHERE tenant = $1 AND tenant <> 'public' AND NOT is_being_deleted
 RETURNING access_revision;
 

@@ -12,6 +12,7 @@ from index.model.query import Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
+from index.tenants.tenant_store import TenantRevisions
 
 NO_FILTER = Filter()
 _FILTER = TypeAdapter(Filter)
@@ -50,6 +51,7 @@ class Principal:
     max_staleness_ms: the most that an admin lets callers of the tenant choose; None: no limit.
     records_questions: whether an admin of the tenant has its questions recorded.
     receives_public: whether the tenant and the deployment admit other tenants' public documents.
+    shares_answers: whether callers of the tenant who see the same share cached answers.
     """
 
     digest: bytes
@@ -69,6 +71,7 @@ class Principal:
     max_staleness_ms: int | None = None
     records_questions: bool = False
     receives_public: bool = False
+    shares_answers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +270,11 @@ class PrincipalStore:
         """Delete the tokens that stopped working before then."""
         await self._database.rows("principals.delete_ended_tokens", before)
 
-    async def holder_at(self, digest: bytes) -> tuple[Principal, dict[str, int]] | None:
+    async def holder_at(self, digest: bytes) -> tuple[Principal, dict[str, TenantRevisions]] | None:
         """The holder of the live key or token with this SHA-256, expired or not.
 
         A token is live only while everything that it was made with is live.
-        Also returns the revisions of its tenant and of the public partition at that instant.
+        Also returns the counters of its tenant and of the public partition at that instant.
         """
         row = await self._database.row("principals.holder", digest)
         return None if row is None else (self._principal(row), _revisions(row, row["tenant"]))
@@ -300,7 +303,7 @@ class PrincipalStore:
 
     async def bearer_at(
         self, digest: bytes, claims: Claims
-    ) -> tuple[Principal, dict[str, int]] | None:
+    ) -> tuple[Principal, dict[str, TenantRevisions]] | None:
         """The bearer of the claims, with its memberships; None if there is no such tenant."""
         row = await self._database.row(
             "principals.bearer", claims.tenant, claims.subject, list(claims.groups)
@@ -322,6 +325,7 @@ class PrincipalStore:
             max_staleness_ms=row["max_staleness_ms"],
             records_questions=row["records_questions"],
             receives_public=self._receives_public(row),
+            shares_answers=row["shares_answers"],
         )
         return principal, _revisions(row, claims.tenant)
 
@@ -351,11 +355,17 @@ def _to_principal(row: Row, *, receives_public: bool) -> Principal:
         max_staleness_ms=row["max_staleness_ms"],
         records_questions=row["records_questions"],
         receives_public=receives_public,
+        shares_answers=row["shares_answers"],
     )
 
 
-def _revisions(row: Row, tenant: str) -> dict[str, int]:
-    return {tenant: row["revision"], PUBLIC: row["public_revision"]}
+def _revisions(row: Row, tenant: str) -> dict[str, TenantRevisions]:
+    """The access revision of the public partition is left out, as nothing depends on it."""
+    counters = (row["revision"], row["access_revision"], row["audience_revision"])
+    return {
+        tenant: TenantRevisions(row["history"], *counters),
+        PUBLIC: TenantRevisions(row["history"], row["public_revision"], 0),
+    }
 
 
 async def _lock_live(session: Session, name: str, *arguments: str | None) -> str | None:

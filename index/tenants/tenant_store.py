@@ -16,7 +16,7 @@ _HOLDERS_MAX = 20  # keys named in an error
 
 @dataclass(frozen=True, slots=True)
 class TenantRevisions:
-    """A tenant's counters: of its documents, and of its keys and groups.
+    """A tenant's counters: of its documents, of its keys and groups, and of its audiences.
 
     history: of the database; counters of two histories can't be compared.
     """
@@ -24,11 +24,14 @@ class TenantRevisions:
     history: str
     revision: int
     access_revision: int
+    audience_revision: int = 0
 
     def is_before(self, earlier: "TenantRevisions") -> bool:
         """Whether the database went back since `earlier` within the same history."""
         return self.history == earlier.history and (
-            self.revision < earlier.revision or self.access_revision < earlier.access_revision
+            self.revision < earlier.revision
+            or self.access_revision < earlier.access_revision
+            or self.audience_revision < earlier.audience_revision
         )
 
 
@@ -172,6 +175,29 @@ class TenantStore:
                 session, tenant, "receives_public.put", tenant, receives_public=receives
             )
 
+    async def shares_answers(self, tenant: str) -> bool:
+        """Whether callers with other grants who see the same share cached answers.
+
+        Raises `TenantMissing`.
+        """
+        row = await self._database.row("tenants.shares_answers", tenant)
+        if row is None:
+            raise TenantMissing(tenant)
+        shares: bool = row["shares_answers"]
+        return shares
+
+    async def put_shares_answers(self, tenant: str, *, shares: bool) -> None:
+        """Let callers who see the same share cached answers, or those with equal grants alone.
+
+        Raises `TenantMissing`.
+        """
+        async with self._database.transaction() as session:
+            if await session.row("tenants.put_shares_answers", tenant, shares) is None:
+                raise TenantMissing(tenant)
+            await audit_log.append(
+                session, tenant, "shares_answers.put", tenant, shares_answers=shares
+            )
+
     async def put_group(self, tenant: str, group_id: str, members: Collection[str]) -> None:
         """Create the group if it is missing, and add these members."""
         async with self._database.transaction() as session:
@@ -216,6 +242,8 @@ def _summary(row: Row, sources: int = 0) -> TenantSummary:
 
 def _revisions(rows: Sequence[Row]) -> dict[str, TenantRevisions]:
     return {
-        row["tenant"]: TenantRevisions(row["history"], row["revision"], row["access_revision"])
+        row["tenant"]: TenantRevisions(
+            row["history"], row["revision"], row["access_revision"], row["audience_revision"]
+        )
         for row in rows
     }

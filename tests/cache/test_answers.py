@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.answers import CacheLookup, ComputedAnswer
+from cache.lookup import CacheLookup, ComputedAnswer
 from cache.redis.store import RedisStore
 from tests.cache.support.histories import at
 from tests.cache.support.search_stub import Index

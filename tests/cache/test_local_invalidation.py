@@ -8,8 +8,8 @@ import pytest
 from hypothesis import strategies as st
 
 from cache import local_invalidation
-from cache.answers import ComputedAnswer
 from cache.local_invalidation import LocalInvalidation, LocalRegistry
+from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
 from tests.cache.support.histories import at
 from tests.cache.support.search_stub import Index
@@ -138,7 +138,7 @@ async def test_an_answer_that_is_not_recorded_is_not_served_by_an_earlier_record
 
     await worker.ask_locally("key", Index(b"old", b"leave", acme=3), acme=3)
     worker.answers._memory.drop("key")  # noqa: SLF001  evicted
-    assert await worker.answers.compute_at_once("key", compute)
+    assert await worker.answers.compute_at_once(CacheLookup("acme", "key"), at(acme=3), compute)
     truth.commit("acme", b"travel")
 
     served = await worker.ask_locally("key", Index(b"new", b"leave", acme=4), acme=4)

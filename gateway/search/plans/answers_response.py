@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from cache.answers import ServedAnswer
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import revision_header

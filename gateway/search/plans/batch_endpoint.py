@@ -5,7 +5,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
-from gateway.search.answer_service import record_served
+from gateway.search.answer_service import has_local, record_served
 from gateway.search.plans.answers_response import answers_response
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import cache_status
@@ -40,10 +40,7 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
         require_received(request, settings, f"searches.{number}.")
     trace.mark("revision")
     revisions = admitted.oldest  # only answers from memory may be as old as the caller allows
-    if not all(
-        services.answers.has_local(request.key, revisions.of(request.scope.partitions))
-        for request in requests
-    ):
+    if not all(has_local(services, request, admitted) for request in requests):
         revisions = admitted.revisions
     answers = await search_consistently(services, requests, revisions)
     for request, answer in zip(requests, answers, strict=True):

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
-from cache.answers import ComputedAnswer, ServedAnswer
+from cache.lookup import ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_service import get_or_compute
 from gateway.search.response_body import build_answer, search_index
@@ -46,7 +46,9 @@ async def search_consistently(
         behind = [
             at
             for at, served in answers.items()
-            if not served.valid_until.reach(revisions.of(served.valid_until.by_partition))
+            if not served.valid_until.reach(
+                revisions.of(served.valid_until.by_partition).without_audiences()
+            )
         ]
         if not behind:
             return [answers[at] for at in range(len(requests))]
@@ -58,7 +60,7 @@ async def _search_in_snapshot(
 ) -> list[ServedAnswer]:
     """The answers computed one after the other on one connection; none is cached."""
     results: dict[str, SearchResult] = {}
-    distinct = {request.key: request for request in requests}
+    distinct = {request.own_key: request for request in requests}
     async with services.database.searching.snapshot(requests[0].scope.tenant):
         for key, request in distinct.items():
             results[key] = await search_index(
@@ -74,14 +76,15 @@ async def _search_in_snapshot(
         )
         for key, request in distinct.items()
     }
-    return [served_answer(answers[request.key]) for request in requests]
+    return [served_answer(request.own_key, answers[request.own_key]) for request in requests]
 
 
-def served_answer(answer: ComputedAnswer) -> ServedAnswer:
+def served_answer(key: str, answer: ComputedAnswer) -> ServedAnswer:
     return ServedAnswer(
         answer.body,
         answer.as_of,
         "miss",
+        key,
         is_complete=answer.is_complete,
         missing_parts=answer.missing_parts,
     )
@@ -89,11 +92,15 @@ def served_answer(answer: ComputedAnswer) -> ServedAnswer:
 
 def latest_revisions(answers: Iterable[ServedAnswer], revisions: Revisions) -> Revisions:
     """The latest revision of each partition; all answers of a request are of one history."""
-    latest = dict(revisions.by_partition)
+    latest, audiences = dict(revisions.by_partition), dict(revisions.audiences)
     for answer in answers:
         for name, number in answer.valid_until.by_partition.items():
-            latest[name] = max(latest[name], number)
-    return Revisions(revisions.history, latest)
+            if number > latest[name]:
+                latest[name] = number
+                audiences.pop(name, None)
+                if name in answer.valid_until.audiences:
+                    audiences[name] = answer.valid_until.audiences[name]
+    return Revisions(revisions.history, latest, audiences)
 
 
 def common_revisions(answers: Sequence[ServedAnswer]) -> Revisions:

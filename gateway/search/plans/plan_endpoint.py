@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from cache.answers import ServedAnswer
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest

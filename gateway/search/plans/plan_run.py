@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import orjson
 
-from cache.answers import ServedAnswer
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_service import get_or_compute
 from gateway.search.plans import references
@@ -126,7 +126,8 @@ class PlanRun:
             result = await search_index(services.searcher, scope, query, history)
             metrics = services.metrics.search
             return served_answer(
-                await build_answer(result, scope, query, services.rag_tools, metrics)
+                request.own_key,
+                await build_answer(result, scope, query, services.rag_tools, metrics),
             )
 
         async with services.database.searching.snapshot(self.principal.tenant):
@@ -169,7 +170,7 @@ def _of_one_revision(
         if one is None or not step.needs <= consistent.keys():
             continue
         if one.served is None or one.served.valid_until.reach(
-            latest.of(one.served.valid_until.by_partition)
+            latest.of(one.served.valid_until.by_partition).without_audiences()
         ):
             consistent[step.name] = one
     return consistent

@@ -209,7 +209,9 @@ def _space(documents: Sequence[Row]) -> str | None:
 def _stats(head: Row) -> PartitionStats:
     languages = frozenset(head["languages"] or ())
     vocabulary_size, confidence = head["vocabulary_size"], head["confidence"]
-    return PartitionStats(head["partition_space"], languages, vocabulary_size, confidence)
+    return PartitionStats(
+        head["partition_space"], languages, vocabulary_size, confidence, head["audience_revision"]
+    )
 
 
 def from_rows(

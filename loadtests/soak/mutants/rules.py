@@ -6,7 +6,7 @@ A mutant lives in a process of its own, which `loadtests.soak.mutants` starts.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ from gateway.auth import authenticator
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import STRONG, Freshness
 from gateway.search import search_request
-from index.model.scope import PUBLIC
+from index.model.scope import PUBLIC, Scope
+from index.search import sight_reader
 from index.tenants.principals import Principal
 from loadtests.soak.mutants.replacement import replaced
 
@@ -61,6 +62,10 @@ def _get_at_any_revision(
 
 def _believes_any_server(state: State | None, _run: str, history: str) -> State | None:
     return state if state is not None and state.history == history else None
+
+
+def _sight_of_how_many(_scope: Scope, audiences: Iterable[Collection[str]]) -> bytes:
+    return b"%032d" % len([*audiences])
 
 
 _fill = store.RedisStore.fill
@@ -118,6 +123,10 @@ MUTANTS: Mapping[str, Mutant] = {
     "key-without-scope": Mutant(
         "the key of an answer leaves out whom it was computed for",
         replaced(search_request, "answer_key", _key_without_scope),
+    ),
+    "sight-counts-audiences": Mutant(
+        "callers who see as many different audiences share answers",
+        replaced(sight_reader, "sight_digest", _sight_of_how_many),
     ),
     "memory-ignores-revisions": Mutant(
         "a worker's own memory serves an answer at any revision",

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from cache.answers import CacheLookup, ComputedAnswer
+from cache.lookup import CacheLookup, ComputedAnswer
 from tests.cache.support.histories import at
 from tests.cache.support.own_cluster import (
     ClusterNode,

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from cache import protocol
-from cache.answers import CacheLookup, ServedAnswer
+from cache.lookup import CacheLookup, ServedAnswer
 from cache.redis.store import CacheSnapshot, RedisStore
 from tests.cache.support.histories import HISTORY, at
 from tests.cache.support.own_cluster import (

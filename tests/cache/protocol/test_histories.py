@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cache.answers import CacheLookup, ComputedAnswer
+from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from tests.cache.support.histories import at

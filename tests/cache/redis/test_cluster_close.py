@@ -9,13 +9,14 @@ from redis.exceptions import MovedError
 
 from cache.errors import CacheUnavailable
 from cache.redis.cluster_nodes import ClusterNodes
+from cache.redis.codec import FORMAT
 from cache.redis.node import Call, RedisNode
 from cache.redis.slot_map import Address
 
 pytestmark = pytest.mark.anyio
 
 _OWNER = Address("10.0.0.1", 6379)
-_KEY = "test:4{acme}:a"
+_KEY = f"test:{FORMAT}{{acme}}:a"
 
 
 class SlowlyClosed:

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from cache.answers import CacheLookup, ServedAnswer
 from cache.cached_question import CachedQuestion
+from cache.lookup import CacheLookup, ServedAnswer
 from cache.redis.store import RedisStore
 from cache.semantic.similarity_buckets import BucketCounts
 from tests.cache.support.histories import at

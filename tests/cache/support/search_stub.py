@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from cache.answers import ComputedAnswer
+from cache.lookup import ComputedAnswer
 from tests.cache.support.histories import at
 
 

@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from cache.answers import Answers, CacheLookup, Compute, ServedAnswer
+from cache.answers import Answers
 from cache.errors import ChangeFeedUnavailable
 from cache.invalidation import Invalidation
 from cache.local_cache import LocalCache
 from cache.local_invalidation import LocalInvalidation
+from cache.lookup import CacheLookup, Compute, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from cache.registry_replica import RegistryReplicas
@@ -26,6 +27,7 @@ class Changed:
     partition: str
     revision: int
     things: frozenset[bytes] | None
+    audience_revision: int | None = None
 
 
 class FakeChangeLog:

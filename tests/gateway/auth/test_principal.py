@@ -30,18 +30,22 @@ class Restless:
             "public": TenantRevisions("a1", 3, 0),
         }
 
-    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, int]]:
+    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, TenantRevisions]]:
         self.access_revision += 1
         groups = (f"group-{self.access_revision}",)
         roles = ("reader",)
         principal = Principal(
             digest, "key", "acme", "ana", groups, roles, None, "a1", self.access_revision
         )
-        return principal, {"acme": 7, "public": 3}
+        counters = {
+            "acme": TenantRevisions("a1", 7, self.access_revision),
+            "public": TenantRevisions("a1", 3, 0),
+        }
+        return principal, counters
 
     async def bearer_at(
         self, digest: bytes, claims: Claims, /
-    ) -> tuple[Principal, Mapping[str, int]]:
+    ) -> tuple[Principal, Mapping[str, TenantRevisions]]:
         raise NotImplementedError  # these tests use keys only, no web tokens
 
     async def touch(self, used: Mapping[bytes, datetime], /) -> None:

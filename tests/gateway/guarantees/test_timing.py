@@ -72,6 +72,7 @@ async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
     gateway: Gateway, both: tuple[Caller, Caller], semantic: str
 ) -> None:
     ana, eve = both
+    await eve.search(question(), semantic=semantic)  # by which the worker reads what she sees
     of_asked, of_new = Counter[str](), Counter[str]()
     for _ in range(20):
         asked, new = question(), question()

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.anyio
 
 PRINCIPAL = Principal(b"digest", "key", "acme", "ana", (), ("reader",), None, "a1", 0)
 
+COUNTERS = {"acme": TenantRevisions("a1", 7, 0), "public": TenantRevisions("a1", 3, 0)}
+
 
 class Primary:
     """A tenant at revision 7. readings: how often somebody has asked."""
@@ -34,14 +36,14 @@ class Primary:
 
     async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, TenantRevisions]:
         self.readings += 1
-        return {"acme": TenantRevisions("a1", 7, 0), "public": TenantRevisions("a1", 3, 0)}
+        return COUNTERS
 
-    async def holder_at(self, _digest: bytes, /) -> tuple[Principal, Mapping[str, int]]:
-        return PRINCIPAL, {"acme": 7, "public": 3}
+    async def holder_at(self, _digest: bytes, /) -> tuple[Principal, Mapping[str, TenantRevisions]]:
+        return PRINCIPAL, COUNTERS
 
     async def bearer_at(
         self, _digest: bytes, _claims: Claims, /
-    ) -> tuple[Principal, Mapping[str, int]]:
+    ) -> tuple[Principal, Mapping[str, TenantRevisions]]:
         raise NotImplementedError  # these tests use keys only
 
     async def touch(self, _used: Mapping[bytes, datetime], /) -> None:

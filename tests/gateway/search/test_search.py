@@ -137,6 +137,8 @@ async def test_a_document_with_times_is_valid_to_the_second(ana: Caller) -> None
 async def test_requests_that_differ_do_not_share_an_answer(
     gateway: Gateway, ana: Caller, fields: dict[str, object]
 ) -> None:
+    ben = await gateway.caller("ben")
+    await ben.put("of a colleague", LEAVE, readers=["tenant"])
     await ana.search("annual leave")
     await ana.search("annual leave", **fields)
 

@@ -6,7 +6,7 @@ minute.
 
 import pytest
 
-from cache.answers import ComputedAnswer
+from cache.lookup import ComputedAnswer
 from gateway.subscriptions.pinned_answers import PinnedAnswers
 from tests.gateway.support.subscription_model import Bounds, Pinned, Rules, search
 from tests.sampling import is_thorough

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from cache.answers import ComputedAnswer
+from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.subscriptions.pinned_answers import PinnedAnswers
 from tests import exploration

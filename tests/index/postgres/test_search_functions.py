@@ -25,6 +25,7 @@ from index.postgres.session import Row
 from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
+from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
@@ -45,7 +46,7 @@ SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
     *("own_documents", "others_documents", "field"),
-    "document_key",
+    *("document_key", "allowed_tokens"),
 )
 
 
@@ -107,6 +108,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         QUERY, facets=("source",), diversity=0.5, boost=Boost(replaced=0.1), relations=True
     )
     await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
+    assert await SightReader(recorded).read(ANA, "of no database", 0) is None
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None

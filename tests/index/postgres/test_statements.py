@@ -99,7 +99,7 @@ def test_wherever_a_search_looks_for_documents_it_says_of_which_tenant_and_for_w
     ]
     audiences = [query_around(statement, found.start()) for found in _AUDIENCES.finditer(statement)]
 
-    assert looks
+    assert looks or audiences
     for query in audiences:
         assert _OWN.search(query), query
         assert _ADMITTED.search(query), query

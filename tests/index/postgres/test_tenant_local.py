@@ -59,6 +59,7 @@ OF_SEVERAL_TENANTS = {
     "search": "public documents of other tenants",
     "search_documents.files": "jobs by identifier",
     "sources.attention": "a count for a gauge, of all tenants",
+    "search_audiences.admitted": "the tenant is compared by an array, as its index has it",
     "search_facets.counts": "public documents of other tenants",
     "search_relations.related": "public documents of other tenants",
     "search_relations.replaced": "public documents of other tenants",

@@ -27,6 +27,7 @@ from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Row, Session
 from index.resident import matching_documents
 from index.search.searcher import Searcher
+from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
@@ -313,6 +314,16 @@ async def test_an_exact_pass_goes_by_audience_to_the_documents_and_from_them_to_
     assert partitions_read(plan) == {partition}
     assert indexes(plan, partition) == {f"{partition}_document_key_partition_no_idx"}
     assert rows_read(plan, partition) == FEW_DOCUMENTS * many_chunks.CHUNKS
+
+
+async def test_what_a_scope_sees_is_found_by_the_tokens_of_audiences(town: Town) -> None:
+    town.searches.plans.clear()
+    await SightReader(cast("Database", town.searches)).read(FEW, "of no database", 0)
+
+    ((_, plan),) = town.searches.plans
+    assert_no_table_is_read_through(plan)
+    assert indexes(plan, "audiences") == {"audiences_tokens"}
+    assert rows_read(plan, "audiences") == 1
 
 
 async def test_public_documents_of_others_are_found_as_such_and_their_chunks_from_them(

@@ -1,0 +1,74 @@
+"""What is looked up in the cache, what is computed if it is missing, and what is served."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from cache.cached_question import CachedQuestion
+from cache.protocol import Revisions
+
+Tier: TypeAlias = Literal["memory", "redis", "semantic", "miss"]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLookup:
+    """The key of one answer in the cache of the tenant `tenant`.
+
+    key:      equal for all callers who see the same at the audience revisions of the request.
+    own_key:  equal only for callers with equal grants; None if `key` is such a key.
+    question: allows the answer of a similar question, and lets this answer serve similar ones.
+    is_shared: whether Redis holds the answer for other processes too. An answer that takes less
+        time to compute than to look up and store there stays in this process.
+    """
+
+    tenant: str
+    key: str
+    question: CachedQuestion | None = None
+    is_shared: bool = True
+    own_key: str | None = None
+
+    @property
+    def alone(self) -> "CacheLookup":
+        """For callers with equal grants alone. Its answer serves no similar question: the group of
+        the question may belong to callers with other grants.
+        """
+        if self.own_key is None:
+            return self
+        return replace(self, key=self.own_key, question=None, own_key=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedAnswer:
+    """A body, the revisions that it was computed at, and its dependencies.
+
+    record:        read by the `DependencyIndex`, which tells which changes invalidate the answer.
+    is_complete:   whether all parts succeeded; an incomplete answer is served but never cached.
+    missing_parts: by part, why it is missing; None if all succeeded.
+    """
+
+    body: bytes
+    as_of: Revisions
+    record: bytes = b""
+    is_complete: bool = True
+    missing_parts: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedAnswer:
+    """A body, its tier, and the revision of each partition up to which it is correct.
+
+    key:        that the answer is cached under, or would be.
+    similarity: of the cached question to the caller's; 1 for the same question.
+    """
+
+    body: bytes
+    valid_until: Revisions
+    tier: Tier
+    key: str = ""
+    stored: bool = False
+    is_complete: bool = True
+    similarity: float = 1.0
+    missing_parts: Mapping[str, str] | None = None
+
+
+Compute: TypeAlias = Callable[[], Coroutine[Any, Any, ComputedAnswer]]

@@ -1,0 +1,93 @@
+"""Reads what scopes see; see `index/model/sight.py`."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cachetools import LRUCache
+
+from index.errors import DatabaseUnavailable, Saturated
+from index.model.scope import Scope
+from index.model.sight import sight_digest
+from index.postgres.database import Database
+
+AUDIENCES_MAX = 1_000  # of one scope: their digest takes 3 ms; a starting value
+_INLINE_AUDIENCES_MAX = 100  # more would block the event loop for a third of a millisecond
+_SIGHTS_MAX = 20_000  # 6 MB
+_RECENT_MAX = 4  # of one scope: callers who accept an older answer may get one of these
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a scope sees at an audience revision of a history.
+
+    digest: None if it would take too long to compute.
+    """
+
+    history: str
+    audience_revision: int
+    digest: bytes | None
+
+
+class SightReader:
+    """Reads each sight once, and remembers it. database: the nearest one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database.searching
+        self._sights: LRUCache[tuple[bytes, str, int], Sight] = LRUCache(_SIGHTS_MAX)
+        self._recent: LRUCache[bytes, tuple[Sight, ...]] = LRUCache(_SIGHTS_MAX)
+        self._readings: dict[tuple[bytes, str, int], asyncio.Task[Sight | None]] = {}
+
+    def known(self, scope: Scope, history: str, audience_revision: int) -> Sight | None:
+        """The sight, if it has been read."""
+        return self._sights.get((scope.fingerprint, history, audience_revision))
+
+    def recent(self, scope: Scope) -> Sequence[Sight]:
+        """The sights that were read last, at whatever revisions, the last one first."""
+        return self._recent.get(scope.fingerprint, ())
+
+    def forget(self, scope: Scope, audience_revision: int) -> None:
+        """Count the sights of this audience revision among the recent ones no more."""
+        self._recent[scope.fingerprint] = tuple(
+            each for each in self.recent(scope) if each.audience_revision != audience_revision
+        )
+
+    async def read(self, scope: Scope, history: str, audience_revision: int) -> Sight | None:
+        """The sight at this revision; None if the database is at another one, or unavailable."""
+        known = self.known(scope, history, audience_revision)
+        if known is not None:
+            return known
+        key = (scope.fingerprint, history, audience_revision)
+        reading = self._readings.get(key)
+        if reading is None:
+            reading = self._readings[key] = asyncio.create_task(self._read(scope))
+            reading.add_done_callback(lambda _: self._readings.pop(key, None))
+        sight = await asyncio.shield(reading)
+        if sight is None or (sight.history, sight.audience_revision) != key[1:]:
+            return None
+        return sight
+
+    async def _read(self, scope: Scope) -> Sight | None:
+        try:
+            rows = await self._database.rows(
+                "search_audiences.admitted",
+                scope.tenant,
+                list(scope.grants),
+                list(scope.shared),
+                scope.owner,
+                AUDIENCES_MAX + 1,
+            )
+        except (DatabaseUnavailable, Saturated):
+            return None
+        if not rows:
+            return None
+        audiences = [row["allowed_tokens"] for row in rows if row["allowed_tokens"] is not None]
+        digest = None
+        if len(audiences) <= _INLINE_AUDIENCES_MAX:
+            digest = sight_digest(scope, audiences)
+        elif len(audiences) <= AUDIENCES_MAX:
+            digest = await asyncio.to_thread(sight_digest, scope, audiences)
+        sight = Sight(rows[0]["history"], rows[0]["audience_revision"], digest)
+        self._recent[scope.fingerprint] = (sight, *self.recent(scope))[:_RECENT_MAX]
+        self._sights[scope.fingerprint, sight.history, sight.audience_revision] = sight
+        return sight

@@ -1,0 +1,82 @@
+"""Callers who see the same share answers, and no answer is stale or shows too much.
+
+Random documents, readers, writes, shares and removals, on two processes and a real Redis.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from redis.asyncio import Redis
+
+from gateway.embedded.embedded_servers import Servers
+from tests.cache.support.shared_answers import (
+    Rules,
+    SharedAnswersPlay,
+    Step,
+    of_others_documents,
+    steps,
+    without_names,
+)
+from tests.sampling import is_thorough
+
+PLAYS = 20_000 if is_thorough() else 150
+PLAYS_OF_A_MUTANT = 2_000  # the first wrong answer ends it
+
+MUTANTS = {
+    "forgets the own documents": Rules(digest=of_others_documents),
+    "leaves out the scope's name": Rules(digest=without_names),
+    "stores what was computed at another audience revision": Rules(checks_computed=False),
+    "serves at another audience revision": Rules(checks_served=False),
+}
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture
+def client(runner: asyncio.Runner, servers: Servers) -> Iterator[Redis]:
+    client = Redis.from_url(servers.redis_url)
+    yield client
+    runner.run(client.aclose())
+
+
+def play(runner: asyncio.Runner, client: Redis, rules: Rules, examples: int) -> int:
+    """How many answers were computed for callers with other grants."""
+    shared = 0
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=not is_thorough(),
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    @given(steps)
+    def run(plays: Sequence[Step]) -> None:
+        nonlocal shared
+        stage = SharedAnswersPlay(client, rules)
+        runner.run(stage.run(plays))
+        shared += stage.shared
+
+    run()
+    return shared
+
+
+def test_no_shared_answer_is_stale_or_shows_too_much(runner: asyncio.Runner, client: Redis) -> None:
+    shared = play(runner, client, Rules(), PLAYS)
+
+    assert shared > PLAYS // 10
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_broken_rule_gives_a_wrong_answer(
+    mutant: str, runner: asyncio.Runner, client: Redis
+) -> None:
+    with pytest.raises(AssertionError):
+        play(runner, client, MUTANTS[mutant], PLAYS_OF_A_MUTANT)
