@@ -121,15 +121,19 @@ class Authenticator:
         self._lookups = asyncio.Semaphore(_LOOKUPS_MAX)
 
     def known(self, digest: bytes) -> Principal | None:
-        """The holder of the credential as last read; None if this worker has not read it."""
+        """The holder of the credential as last read; None if this worker has to read it.
+
+        One that has expired is read again: a failover may have lost the rotation that ends it.
+        """
         principal = self._principals_by_digest.get(digest)
-        if principal is not None:
-            self._refuse_expired(principal)
+        if principal is not None and self._is_expired(principal):
+            del self._principals_by_digest[digest]
+            return None
         return principal
 
     async def identify(self, credential: bytes, digest: bytes) -> Principal:
         """As `known`, read from the store if necessary; only `confirm` says who holds it now."""
-        principal = self._principals_by_digest.get(digest)
+        principal = self.known(digest)
         if principal is None:
             claims = None
             if self._web_tokens is not None:
@@ -148,7 +152,6 @@ class Authenticator:
         reads it, so every worker drops the outdated principal at its next request; see `recall`
         for the exception. A 409 `Problem` if the revision that the caller names is not reached.
         """
-        self._refuse_expired(principal)
         if principal.issuer_key is not None:
             await self._check_issuer_key(principal.issuer_key)
         recalled = self.recall(principal, freshness)
@@ -285,8 +288,11 @@ class Authenticator:
         revisions = document_revisions(counters)
         return AuthenticatedRequest(principal, revisions, revisions)
 
+    def _is_expired(self, principal: Principal) -> bool:
+        return principal.expires_at is not None and principal.expires_at <= self._now()
+
     def _refuse_expired(self, principal: Principal) -> None:
-        if principal.expires_at is not None and principal.expires_at <= self._now():
+        if self._is_expired(principal):
             raise problems.unauthorized()
 
     async def _check_issuer_key(self, thumbprint: str) -> None:

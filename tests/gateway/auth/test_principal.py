@@ -1,6 +1,6 @@
 """Who holds a key, while what the tenant's keys and groups are keeps changing."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -61,13 +61,19 @@ class Clock:
         return self.now_s
 
 
-def authenticator(tenant: Restless, clock_s: Clock) -> Authenticator:
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def authenticator(
+    tenant: Restless, clock_s: Clock, now: Callable[[], datetime] = utc_now
+) -> Authenticator:
     revisions: RevisionReader[TenantRevisions] = RevisionReader(tenant, clock_s)
     return Authenticator(
         tenant,
         None,
         revisions,
-        lambda: datetime.now(UTC),
+        now,
         staleness_s_max=1.0,
         credential_staleness_s_max=60.0,
     )
@@ -109,3 +115,42 @@ async def test_a_principal_is_confirmed_at_the_access_revision_that_it_was_read_
     expired = replace(principal, expires_at=datetime.now(UTC) - timedelta(seconds=1))
     with pytest.raises(Problem):
         gate.confirm_at(expired, "a1", revision)
+
+
+class FailingOver(Restless):
+    """Its key ends with a rotation, which a failover loses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history = "a1"
+        self.now = utc_now()
+        self.expires_at: datetime | None = self.now + timedelta(minutes=1)
+
+    async def revisions(self, _tenants: Collection[str], /) -> Mapping[str, TenantRevisions]:
+        return {name: TenantRevisions(self.history, 7, 1) for name in ("acme", "public")}
+
+    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, TenantRevisions]]:
+        principal = Principal(
+            digest, "key", "acme", "ana", (), ("reader",), self.expires_at, self.history, 1
+        )
+        return principal, await self.revisions(())
+
+    def fail_over(self) -> None:
+        self.history, self.expires_at = "b2", None
+
+
+async def test_a_key_whose_end_was_lost_in_a_failover_counts_on() -> None:
+    tenant = FailingOver()
+    gate = authenticator(tenant, Clock(), lambda: tenant.now)
+    rotated = await gate.identify(KEY, digest_of(KEY))
+    await gate.confirm(rotated)
+    tenant.now += timedelta(minutes=2)
+    with pytest.raises(Problem):
+        await gate.identify(KEY, digest_of(KEY))
+    with pytest.raises(Problem):
+        await gate.confirm(rotated)
+
+    tenant.fail_over()
+
+    assert (await gate.confirm(rotated)).principal.expires_at is None
+    assert (await gate.identify(KEY, digest_of(KEY))).history == "b2"
