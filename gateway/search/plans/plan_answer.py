@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from gateway.rag import token_estimate
 from gateway.search.plans.plan_run import AnsweredStep, AnsweredSteps
 from gateway.search.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
 
@@ -49,6 +48,8 @@ def _within_tokens(body: bytes, tokens_max: int | None) -> tuple[bytes, int, int
 
 
 def _tokens(hit: Mapping[str, Any]) -> int:
+    from gateway.rag import token_estimate  # few plans have a budget of tokens
+
     summaries = hit.get("summaries") or ()
     texts = (hit["text"], *(summary["text"] for summary in summaries))
     return sum(map(token_estimate.count, texts))

@@ -17,6 +17,7 @@ from gateway.settings import Settings
 from gateway.worker import worker_loop
 from index.audit import audit_chain
 from index.audit.audit_log import AuditLog
+from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.query_embedder import Embedder
@@ -33,7 +34,7 @@ PATH = "/v1/audit/log"
 SEEN_S_MAX = 10.0
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 QUESTION = "how many days of annual leave"
-GENERATION = f"1/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
+GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from cache.semantic.similarity_buckets import EDGES, RULES
 from gateway.api import openapi
 from gateway.api.routes import ROUTES
 from gateway.settings import Settings
+from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import announce_to_nobody, connect
 from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
@@ -18,7 +19,7 @@ from tests.gateway.support.gateways import Caller, Gateway, problem
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 PATH = "/v1/cache/semantic"
-GENERATION = f"1/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
+GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
 TOP = len(EDGES) - 1
 
 
