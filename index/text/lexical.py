@@ -20,6 +20,7 @@ from heapq import nsmallest
 from itertools import chain
 from math import log
 from operator import itemgetter
+from threading import Lock
 from types import MappingProxyType
 
 import Stemmer
@@ -44,6 +45,7 @@ _SNOWBALL = {
 }
 UNDETERMINED = "und"  # words are not stemmed; their shares are those of all the languages together
 LANGUAGES = frozenset({*_SNOWBALL, UNDETERMINED})
+_READING = Lock()
 
 NO_CORRECTIONS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -201,9 +203,13 @@ def word_share(word: str, language: str) -> float:
 
 
 def load(languages: Collection[str]) -> None:
-    """Load the languages' word lists: up to a second and 30 MB each."""
+    """Load the languages' word lists: up to a second and 30 MB each.
+
+    Of threads that need a list at once, one reads it and the others wait.
+    """
     for code in languages:
-        _lexicon(base_language(code))
+        with _READING:
+            _lexicon(base_language(code))
 
 
 @lru_cache(maxsize=1_024)

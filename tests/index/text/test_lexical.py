@@ -2,6 +2,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pytest
@@ -376,3 +377,13 @@ def test_a_regional_code_is_its_language(code: str) -> None:
 @pytest.mark.parametrize("code", ["fi", "xx", "", "english", "-pt"])
 def test_a_language_without_analyser_is_analysed_as_undetermined(code: str) -> None:
     assert lexical.base_language(code) == lexical.UNDETERMINED
+
+
+def test_threads_that_need_a_language_at_once_read_its_words_once() -> None:
+    read = lexical._lexicon  # noqa: SLF001  its counts
+    read.cache_clear()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lexical.load, [{"it"}] * 8))
+
+    assert read.cache_info().misses == 1
