@@ -72,7 +72,7 @@ def web_host() -> Iterator[WebHost]:
             self.send_response(status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
-            if status == 429:
+            if status == 429 and "Retry-After" not in answer.headers:
                 self.send_header("Retry-After", "0")
             self.end_headers()
             if status == 200:
