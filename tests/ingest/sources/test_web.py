@@ -38,10 +38,12 @@ def source(
     rates: HostRates | None = None,
     defaults: Defaults | None = None,
 ) -> WebSource:
+    if rates is None:  # an empty one is false
+        rates = HostRates(time.monotonic)
     return WebSource(
         host.url + start,
         defaults or Defaults(readers=("tenant",)),
-        WebClient(Resolver(policy), rates or HostRates(time.monotonic), interval_s=interval_s),
+        WebClient(Resolver(policy), rates, interval_s=interval_s),
         name="help",
         within=within,
         pages_max=pages_max,
@@ -217,7 +219,7 @@ def test_two_sources_of_one_host_keep_to_one_rate(host: WebHost) -> None:
             assert len(ids(reading.result())) == 3
 
     assert len(host.started_s) == 10
-    assert max(host.started_s) - begun_s >= 0.9  # of ten requests; five alone would take 0.4
+    assert max(host.started_s) - begun_s > 0.85  # of ten requests; five alone would take 0.4
 
 
 def test_a_busy_host_is_asked_once_more(host: WebHost) -> None:
