@@ -18,6 +18,7 @@ from gateway.http.responses import RawResponse
 from gateway.mcp import plan_tools, resources, tools
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import Headers, refusal
+from index.model.document import METADATA_INTEGER_MAX
 
 TOOLS = {**tools.TOOLS, **plan_tools.TOOLS}
 _PROTOCOL = f"{__package__}.protocol"
@@ -86,8 +87,13 @@ def _is_request(request: Any) -> bool:
         and request.get("jsonrpc") == "2.0"
         and isinstance(request.get("method"), str)
         and isinstance(request.get("params", {}), dict)
-        and type(request.get("id")) in (int, str)
+        and _is_id(request.get("id"))
     )
+
+
+def _is_id(value: Any) -> bool:
+    """Whether it is a text, or an integer that every JSON parser represents exactly."""
+    return type(value) is str or (type(value) is int and abs(value) <= METADATA_INTEGER_MAX)
 
 
 def _parse_tool_call(request: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:

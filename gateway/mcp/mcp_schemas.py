@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from gateway.schemas import Body
@@ -17,6 +17,10 @@ def _without_default(schema: JsonDict) -> None:
 
 
 class McpRequest(Body):
+    """Further members are ignored: JSON-RPC does not forbid them."""
+
+    model_config = ConfigDict(extra="ignore")
+
     jsonrpc: Literal["2.0"]
     id: RequestNumber | str = Field(
         0,
