@@ -51,7 +51,8 @@ class Metrics:
         )
         events = registry.counter(
             "cache_events",
-            "Events of the cache: fills, drains, dropped answers, audits, Redis unavailable.",
+            "Events of the cache: fills, drains, dropped answers, audits, Redis unavailable; and "
+            "`text_…`, those of the texts that a model writes.",
             "event",
         )
         shard_events = registry.counter(

@@ -217,7 +217,7 @@ async def _join_rooms(
             http=http_services.build(settings, metrics, auth, store, denials, tracing),
             caches=caches,
             search=search,
-            answer=answer_services.build(stores, search),
+            answer=answer_services.build(stores, caches, search),
             mcp=mcp_services.build(stores, search, subscriptions),
             documents=documents,
             sources=sources,
@@ -254,6 +254,7 @@ async def _join_rooms(
         ):
             yield services
             await caches.answers.drain_background()
+            await caches.texts.drain_background()
             await search.auditor.drain_background()
             await search.shards.close()
 

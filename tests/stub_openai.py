@@ -46,11 +46,14 @@ class Stream:
     """What a language model writes, bit by bit; one that does not end is broken off.
 
     holds: whether it waits after the last one until the client leaves.
+    waits: what it waits for after the last one, before it ends.
     """
 
     pieces: Sequence[str]
     ends: bool = True
     holds: bool = False
+    waits: asyncio.Event | None = None
+    reason: str = "stop"
 
 
 Answer: TypeAlias = Callable[[Sequence[str]], Reply | Mischief]
@@ -135,12 +138,13 @@ class StubOpenAI:
         head = "HTTP/1.1 200 Stub\r\nContent-Type: text/event-stream\r\n"
         writer.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         usage = {"prompt_tokens": TOKENS, "completion_tokens": 1, "total_tokens": TOKENS + 1}
-        told: list[dict[str, Any]] = [_piece({"content": each}, None) for each in stream.pieces]
+        pieces: list[dict[str, Any]] = [_piece({"content": each}, None) for each in stream.pieces]
+        await _send(writer, pieces)
+        if stream.waits is not None:
+            await stream.waits.wait()
         if stream.ends:
-            told += [_piece({}, "stop"), {**_piece({}, None), "choices": [], "usage": usage}]
-        for each in told:
-            writer.write(_chunk(f"data: {json.dumps(each)}\n\n"))
-            await writer.drain()
+            end = [_piece({}, stream.reason), {**_piece({}, None), "choices": [], "usage": usage}]
+            await _send(writer, end)
         if stream.holds:
             await reader.read()
             self.left.set()
@@ -187,6 +191,12 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, Asked]:
         json.loads(body),
         traceparent=headers.get("traceparent", ""),
     )
+
+
+async def _send(writer: asyncio.StreamWriter, events: Sequence[dict[str, Any]]) -> None:
+    for event in events:
+        writer.write(_chunk(f"data: {json.dumps(event)}\n\n"))
+        await writer.drain()
 
 
 def _piece(delta: dict[str, str], finish_reason: str | None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """One run of `POST /v1/answer`: interpret, search, generate; as one body or as a stream."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.answer_services import AnswerServices
+from gateway.answer.text_cache import GeneratedText, Material, OnText, TextCache
 from gateway.http.event_stream import EventStream, SendEvent, run_while_connected
 from gateway.http.request_context import RequestContext
 from gateway.rag.answer_generator import AnswerGenerator
@@ -18,17 +20,20 @@ from gateway.rag.citations import CitationParser
 from gateway.rag.passage import Passage, passage_from_answer
 from gateway.search import conversation
 from gateway.search.response_headers import response_headers
-from gateway.search.search_endpoint import search_as_caller
+from gateway.search.search_endpoint import AnsweredSearch, search_as_caller
 from index.errors import BudgetSpent
-from index.tenants.principals import Principal
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 
 @dataclass(frozen=True, slots=True)
 class _RetrievedHits:
-    """The hits to answer from. fallback: the answer without a model, if no hit is good enough."""
+    """The hits to answer from.
 
-    tenant: str
+    answered: the search; None if the gate is closed. fallback: the answer without a model, if no
+    hit is good enough.
+    """
+
+    answered: AnsweredSearch | None
     query: str
     hits: Sequence[Mapping[str, Any]]
     headers: Mapping[str, str]
@@ -44,12 +49,10 @@ class _RetrievedHits:
         }
 
 
-async def write_response(
-    context: RequestContext[AnswerServices], principal: Principal, body: AnswerBody
-) -> Response:
+async def write_response(context: RequestContext[AnswerServices], body: AnswerBody) -> Response:
     """Search within the server's deadline, then generate within the model's own."""
     with context.http.deadlines.timeout(context.services.settings.deadline_s):
-        retrieved = await _retrieve(context, principal, body)
+        retrieved = await _retrieve(context, body)
         generator = (await context.services.rag_tools.tools()).answer_generator
     assert generator is not None, "the endpoint has checked that a model is configured"
     run = _AnswerRun(context, generator, body, retrieved)
@@ -58,13 +61,11 @@ async def write_response(
     return await run.respond()
 
 
-async def _retrieve(
-    context: RequestContext[AnswerServices], principal: Principal, body: AnswerBody
-) -> _RetrievedHits:
+async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -> _RetrievedHits:
     interpreted = await conversation.interpret(context, context.services.search, body)
     if interpreted.body is None:
         headers = _headers(interpreted.headers)
-        return _RetrievedHits(principal.tenant, body.query, (), headers, gate="closed")
+        return _RetrievedHits(None, body.query, (), headers, gate="closed")
     answered = await search_as_caller(context, context.services.search, interpreted.body)
     request, served = answered.request, answered.answer
     answer = orjson.loads(served.body)
@@ -72,7 +73,7 @@ async def _retrieve(
     if not answer["hits"] or answer.get("low_confidence"):
         fallback = await _fallback(context, request.scope.tenant)
     return _RetrievedHits(
-        request.scope.tenant,
+        answered,
         request.query.text,
         answer["hits"],
         _headers(
@@ -115,21 +116,16 @@ class _AnswerRun:
 
     async def respond(self) -> Response:
         """The whole answer in one body. Raises a `Problem` if the model fails."""
-        finish_reason = ""
+        written = None
 
         async def write() -> None:
-            nonlocal finish_reason
-            finish_reason = await self._write(self._ignore_event)
+            nonlocal written
+            written = await self._write(self._ignore_event)
 
         if not await run_while_connected(self._context.request.receive, write()):
             raise ClientDisconnect
-        body = {
-            "answer": self._parser.text,
-            "citations": self._parser.citations,
-            "finish_reason": finish_reason,
-            **self._limits,
-            **self._retrieved.fields(),
-        }
+        assert written is not None, "the work has ended"
+        body = {"answer": written.text, **self._summary(written), **self._retrieved.fields()}
         return Response(
             orjson.dumps(body), media_type="application/json", headers=self._retrieved.headers
         )
@@ -138,18 +134,23 @@ class _AnswerRun:
         """Send the answer as events; the last one is `done` or `error`."""
         await send_event("retrieved", self._retrieved.fields())
         try:
-            finish_reason = await self._write(send_event)
+            written = await self._write(send_event)
         except Exception as error:
             problem = problems.from_exception(error, self._context.trace.request_id)
             await send_event("error", problem.body())
             return
-        citations = self._parser.citations
-        await send_event(
-            "done", {"finish_reason": finish_reason, "citations": citations, **self._limits}
-        )
+        await send_event("done", self._summary(written))
 
-    async def _write(self, send_event: SendEvent) -> str:
-        """Generate the answer and return its `finish_reason`."""
+    def _summary(self, written: GeneratedText) -> dict[str, Any]:
+        return {
+            "finish_reason": written.finish_reason,
+            "citations": self._parser.citations,
+            "cached": written.cached,
+            **self._limits,
+        }
+
+    async def _write(self, send_event: SendEvent) -> GeneratedText:
+        """Get the text from the cache or the model, and send its pieces and citations."""
 
         async def on_text(text: str) -> None:
             citations = list(self._parser.feed(text))
@@ -158,21 +159,34 @@ class _AnswerRun:
                 await send_event("citation", citation)
 
         retrieved = self._retrieved
-        if retrieved.gate is not None:
-            return "gate"
+        if retrieved.answered is None:
+            return GeneratedText("", "gate", cached=False)
+        count_step = self._context.services.metrics.rag_step
         if retrieved.fallback is not None:
-            self._context.services.metrics.rag_step("answer", "fallback")
+            count_step("answer", "fallback")
             await send_event("delta", {"text": retrieved.fallback})
-            self._parser.text = retrieved.fallback
-            return "fallback"
-        return await self._generate(on_text)
+            return GeneratedText(retrieved.fallback, "fallback", cached=False)
+        material = Material(retrieved.query, conversation.history_of(self._body), self._passages)
+        services = self._context.services
+        texts = TextCache(services.texts, services.search.searcher)
+        written = await texts.get_or_generate(
+            retrieved.answered,
+            material,
+            self._generator.edition,
+            partial(self._generate, retrieved.answered.request.scope.tenant, material),
+            on_text,
+            is_new=self._body.regenerate,
+        )
+        if written.cached:
+            count_step("answer", "cached")
+        return written
 
-    async def _generate(self, on_text: Callable[[str], Awaitable[None]]) -> str:
-        history = conversation.history_of(self._body)
+    async def _generate(self, tenant: str, material: Material, on_text: OnText) -> str:
+        """Let the model write, and return its finish reason. Raises a `Problem` if it fails."""
         count_step = self._context.services.metrics.rag_step
         try:
             finish_reason = await self._generator.generate(
-                self._retrieved.tenant, self._retrieved.query, history, self._passages, on_text
+                tenant, material.question, material.history, material.passages, on_text
             )
         except BudgetSpent:
             count_step("answer", "budget")

@@ -10,10 +10,13 @@ from gateway.search.search_schemas import CitationAnswer, HitAnswer, SearchBody
 
 
 class AnswerBody(SearchBody):
-    """A search, and whether to stream the answer."""
+    """A search, and how its answer is written."""
 
     stream: bool = Field(
         False, description="send the answer as server-sent events while it is generated"
+    )
+    regenerate: bool = Field(
+        False, description="let the model write a new text, even if one is cached; it replaces that"
     )
 
     @field_validator("facets")
@@ -34,6 +37,10 @@ class GeneratedAnswer(Body):
     finish_reason: str = Field(
         description="why it ends: stop; length; fallback: no hit is good enough and no model was "
         "called; gate: the query gate is closed"
+    )
+    cached: bool = Field(
+        description="whether the model had written this text before, for the same question, "
+        "conversation and passages"
     )
     truncated: tuple[int, ...] = Field(
         description="chunks of which the model got only the beginning, for lack of tokens"

@@ -1,7 +1,9 @@
-"""What generated answers use: a search, and the language model."""
+"""What generated answers use: a search, the language model, and the cache of its texts."""
 
 from dataclasses import dataclass
 
+from cache.answers import Answers
+from gateway.caching.cache_services import CacheServices
 from gateway.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.search.search_services import SearchServices
@@ -12,14 +14,22 @@ from index.search.confidence import ConfidenceStore
 
 @dataclass(frozen=True, slots=True)
 class AnswerServices:
+    """texts: the cached texts of the language model; see `text_cache`."""
+
     settings: Settings
     metrics: Metrics
     search: SearchServices
     rag_tools: LazyRagTools
+    texts: Answers
     confidences: ConfidenceStore
 
 
-def build(stores: Stores, search: SearchServices) -> AnswerServices:
+def build(stores: Stores, caches: CacheServices, search: SearchServices) -> AnswerServices:
     return AnswerServices(
-        search.settings, search.metrics, search, search.rag_tools, stores.confidences
+        search.settings,
+        search.metrics,
+        search,
+        search.rag_tools,
+        caches.texts,
+        stores.confidences,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cache.answers import Answers
-from cache.invalidation import Invalidation
+from cache.invalidation import CountEvent, Invalidation
 from cache.local_cache import LocalCache
 from cache.local_invalidation import LocalInvalidation
 from cache.redis.store import RedisStore
@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CacheServices:
-    """models: outputs of models for questions."""
+    """texts:  what language models wrote for `POST /v1/answer`.
+    models: outputs of models for questions.
+    """
 
     store: RedisStore
     answers: Answers
+    texts: Answers
     invalidation: Invalidation[ChangeSet]
     similarity: QuestionSimilarity
     buckets: BucketLedger
@@ -61,11 +64,25 @@ def build(
     )
     semantic = SemanticTier(store, replicas, similarity, BucketStats(buckets, time.monotonic))
     memory = LocalCache(settings.local_cache_bytes_max)
+
+    def answers(count: CountEvent) -> Answers:
+        return Answers(memory, store, invalidation, local, semantic, count)
+
     return CacheServices(
         store=store,
-        answers=Answers(memory, store, invalidation, local, semantic, metrics.cache_event),
+        answers=answers(metrics.cache_event),
+        texts=answers(_counting_texts(metrics.cache_event)),
         invalidation=invalidation,
         similarity=similarity,
         buckets=buckets,
         models=models,
     )
+
+
+def _counting_texts(count: CountEvent) -> CountEvent:
+    """Counts the events of texts by names of their own: no hit rate of searches includes them."""
+
+    def count_text(event: str, amount: int = 1) -> None:
+        count(event if event == "unavailable" else f"text_{event}", amount)
+
+    return count_text

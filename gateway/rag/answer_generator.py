@@ -8,11 +8,21 @@ from gateway.rag.passage import Passage
 
 
 class AnswerGenerator:
-    """context_tokens: limit of the passages' texts, estimated; tokens_max: limit of the answer."""
+    """edition: of the texts; names the model, its instruction and `tokens_max`.
+
+    context_tokens: limit of the passages' texts, estimated. tokens_max: limit of the answer.
+    """
 
     def __init__(
-        self, chat: BudgetedChat, *, instruction: str, context_tokens: int, tokens_max: int
+        self,
+        chat: BudgetedChat,
+        *,
+        instruction: str,
+        edition: str,
+        context_tokens: int,
+        tokens_max: int,
     ) -> None:
+        self.edition = edition
         self._chat = chat
         self._instruction = instruction
         self._context_tokens = context_tokens

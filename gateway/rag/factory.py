@@ -80,13 +80,12 @@ def _rewriter(
         "rewrite_prompt.txt",
         llm.read_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
     )
-    model_and_prompt = f"{settings.chat_model_of('rewrite')}\0{instruction}".encode()
     return QueryRewriter(
         chat,
         cache,
         metrics.rag_step,
         instruction=instruction,
-        edition=hashlib.blake2b(model_and_prompt, digest_size=8).hexdigest(),
+        edition=_edition(settings, "rewrite", instruction),
         characters_max=settings.query_characters_max,
     )
 
@@ -121,12 +120,20 @@ def _rerank_client(settings: Settings) -> httpx2.AsyncClient:
 def _answer_generator(settings: Settings, chat: BudgetedChat | None) -> AnswerGenerator | None:
     if chat is None:
         return None
+    instruction = prompt_quoting.load_prompt(
+        "answer_prompt.txt",
+        llm.read_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
+    )
     return AnswerGenerator(
         chat,
-        instruction=prompt_quoting.load_prompt(
-            "answer_prompt.txt",
-            llm.read_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
-        ),
+        instruction=instruction,
+        edition=_edition(settings, "answer", f"{settings.answer_tokens_max} {instruction}"),
         context_tokens=settings.answer_context_tokens,
         tokens_max=settings.answer_tokens_max,
     )
+
+
+def _edition(settings: Settings, operation: ChatOperation, instruction: str) -> str:
+    """Identifies the model and its instruction in the keys of cached outputs."""
+    names = (settings.chat_base_url or "", settings.chat_model_of(operation) or "", instruction)
+    return hashlib.blake2b("\0".join(names).encode(), digest_size=8).hexdigest()

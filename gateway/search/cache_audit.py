@@ -31,7 +31,8 @@ from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
 
 # moved: the index changed during the audit. approximate: two correct answers may differ, because an
-# approximate index or a model that compresses texts took part. gone: the entry is no longer live.
+# approximate index or a model that writes or compresses texts took part. gone: the entry is no
+# longer live.
 Verdict: TypeAlias = Literal["equal", "other", "moved", "approximate", "gone"]
 
 _TASKS_MAX = 1  # per process, so that audits do not slow down answers
@@ -209,6 +210,8 @@ class CacheAuditRun:
             dependencies = AnswerDependencies.decode(entry.dependencies)
         except UnreadableRecord:
             return "gone"  # written by another version: never served, and dropped by any change
+        if dependencies.is_of_chunks:
+            return "approximate"  # a model would write another text
         scope, query = dependencies.scope, dependencies.query
         revisions = now.of(scope.partitions)
         if not protocol.may_serve(state, entry.version, revisions):

@@ -5,7 +5,7 @@ Pure.
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from struct import Struct, pack
@@ -30,6 +30,7 @@ _FORM = Struct("<BI")
 _HEAD = Struct("<??qdddd8I")
 _KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last holds the terms' weights
 _NO_SIZE = -1
+_NO_SEARCH = "-"  # in place of the space: the answer was written from chunks, without a search
 _NO_DEFAULT = object()
 _DEFAULTS = {query_field.name: query_field.default for query_field in fields(Query)}
 _DECODE_ERRORS = (ValueError, TypeError, AttributeError, KeyError)  # of bytes from another version
@@ -74,6 +75,32 @@ class AnswerDependencies:
     documents: tuple[int, ...]
     exact: bool
     reads_all_documents: bool = False
+
+    @classmethod
+    def of_chunks(cls, scope: Scope, chunk_ids: Sequence[int]) -> "AnswerDependencies":
+        """Of a text that was written from these chunks: no other chunk can enter it."""
+        return cls(
+            scope=scope,
+            query=Query(text=""),
+            space=_NO_SEARCH,
+            languages=frozenset(),
+            vocabulary_size=None,
+            dense=np.ones(1, np.float32),
+            lexical={},
+            alpha=0.0,
+            fused_floor=math.inf,
+            dense_floor=math.inf,
+            lexical_floor=math.inf,
+            candidates=tuple(chunk_ids),
+            examined=(),
+            documents=(),
+            exact=True,
+        )
+
+    @property
+    def is_of_chunks(self) -> bool:
+        """Whether no search gives this answer again; see `of_chunks`."""
+        return has_no_search(self.space)
 
     def encode(self) -> bytes:
         parts = (self.dense, self.lexical, self.candidates, self.examined, self.documents)
@@ -129,6 +156,11 @@ class AnswerDependencies:
             exact=parts.exact,
             reads_all_documents=parts.reads_all_documents,
         )
+
+
+def has_no_search(space: str) -> bool:
+    """Whether this stands in place of a space, for an answer that depends on chunks alone."""
+    return space == _NO_SEARCH
 
 
 @dataclass(frozen=True, slots=True, eq=False)

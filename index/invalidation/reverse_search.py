@@ -199,8 +199,11 @@ class ReverseIndex:
         """By row, whether its query would now be analysed or filtered differently."""
         is_own_partition = changes.partition != PUBLIC
         has_other_analysis = [
-            not changes.languages <= languages
-            or (is_own_partition and changes.space not in {None, space})
+            not answer_dependencies.has_no_search(space)
+            and (
+                not changes.languages <= languages
+                or (is_own_partition and changes.space not in {None, space})
+            )
             for space, languages in self._analyses.all()
         ]
         is_reinterpreted: NDArray[np.bool_] = np.array([*has_other_analysis, False])[

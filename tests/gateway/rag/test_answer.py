@@ -62,7 +62,7 @@ async def test_it_states_the_promise_of_its_search(served: Served, stub: StubOpe
     async with served() as gateway:
         ana = await caller_with_documents(gateway)
         whole = await ask(ana)
-        streamed = await ask(ana, stream=True)
+        streamed = await ask(ana, stream=True, regenerate=True)
         refused = [
             await ana.call(
                 "POST",
@@ -276,7 +276,7 @@ async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
         first = await ask(ana)
         admin = await gateway.caller("ada", roles=["admin"])
         days = (await admin.call("GET", "/v1/usage")).json()["days"]
-        second = await ask(ana)
+        second = await ask(ana, regenerate=True)
 
     assert first.status_code == 200
     assert [each["cost"] for each in days if each["operation"] == "answer"] == [3.0]

@@ -411,3 +411,16 @@ def an_arrival(**fields: Any) -> ChangedChunk:
         "lexical": {},
     }
     return ChangedChunk(**plain | fields)
+
+
+@given(change=news, chunk_ids=few)
+def test_a_text_that_was_written_from_chunks_ends_with_any_of_them_and_with_nothing_else(
+    change: ChangeSet, chunk_ids: frozenset[int]
+) -> None:
+    index = ReverseIndex()
+    scope = resolve(HOME, "ana", ["sales"], SCOPE_NAMES)
+    index.add("text", AnswerDependencies.of_chunks(scope, sorted(chunk_ids)).encode())
+
+    is_concerned = bool(change.outdated & chunk_ids)
+
+    assert index.invalidated(change) == ({"text"} if is_concerned else set())
