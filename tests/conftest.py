@@ -131,6 +131,7 @@ async def fresh_settings(
         address_failures_per_s=0,  # all callers of the tests share one address
         public_documents=True,  # each tenant still has to ask for them
         shard_bytes_max=0,  # answers from shards are not in Redis, which most tests are about
+        semantic_searches="all",  # most tests have no service that would make a search costly
     )
     await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -43,10 +43,8 @@ class SearchRequest:
 
         sight: the digest of what the scope sees at this audience revision of this history.
         """
-        keys = (
-            _key(self.scope.tenant, sight, self.query, self.edition),
-            _question_group(self.body, self.scope.tenant, sight, self.query, self.edition),
-        )
+        of_those = (self.scope.tenant, sight, self.query, self.edition)
+        keys = (_key(*of_those), _question_group(*of_those) if self.own_question_group else "")
         if len(self.keys_seen) >= _KEYS_SEEN_MAX:
             self.keys_seen.clear()
         self.keys_seen[history, audience_revision] = keys
@@ -60,9 +58,18 @@ class SearchRequest:
 
 
 def build_search_request(
-    principal: Principal, body: SearchBody, *, edition: str, postprocessors: PostprocessorNames
+    principal: Principal,
+    body: SearchBody,
+    *,
+    edition: str,
+    postprocessors: PostprocessorNames,
+    compares_all: bool,
 ) -> SearchRequest:
-    """The search, restricted to what the principal may see. edition: of the answers."""
+    """The search, restricted to what the principal may see. edition: of the answers.
+
+    compares_all: whether also a search that calls no service and no language model may get the
+        answer of a similar question.
+    """
     names = [name for name in body.scopes if name in principal.scopes]
     readable = scope.resolve(
         principal.tenant,
@@ -75,7 +82,9 @@ def build_search_request(
     query = replace(query, filter=query.filter.narrowed(principal.filter))
     tenant, grants = readable.tenant, readable.fingerprint
     key = _key(tenant, grants, query, edition)
-    group = _question_group(body, tenant, grants, query, edition)
+    is_costly = query.postprocessing is not None and query.postprocessing.calls_models
+    is_compared = body.semantic == "bounded" and (compares_all or is_costly)
+    group = _question_group(tenant, grants, query, edition) if is_compared else ""
     return SearchRequest(principal, body, readable, query, edition, key, group)
 
 
@@ -98,11 +107,7 @@ def _key(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
     return answer_key(tenant=tenant, scope=scope_digest, query=query.digest, edition=edition)
 
 
-def _question_group(
-    body: SearchBody, tenant: str, scope_digest: bytes, query: Query, edition: str
-) -> str:
-    if body.semantic == "off":
-        return ""
+def _question_group(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
     return _key(tenant, scope_digest, replace(query, text=""), edition)
 
 

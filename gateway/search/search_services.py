@@ -45,11 +45,13 @@ if TYPE_CHECKING:
 
 _PARSED_SEARCHES_MAX = 1_000  # at most 64 MB with the longest bodies, 2 MB with usual ones
 _FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
+_CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
 
 @dataclass(frozen=True, slots=True)
 class SearchServices:
     """edition:         of answers; another version of Nearhit or of the index gives other answers.
+    compares_all:    see `build_search_request`.
     parsed_searches: by credential digest and request body.
     tracing:         None if nothing is traced.
     receipts:        None if there are no keys to sign them with.
@@ -58,6 +60,7 @@ class SearchServices:
     settings: Settings
     metrics: Metrics
     edition: str
+    compares_all: bool
     postprocessors: PostprocessorNames
     database: Database
     searcher: Searcher
@@ -91,7 +94,11 @@ class SearchServices:
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
         return build_search_request(
-            principal, body, edition=self.edition, postprocessors=self.postprocessors
+            principal,
+            body,
+            edition=self.edition,
+            postprocessors=self.postprocessors,
+            compares_all=self.compares_all,
         )
 
 
@@ -142,6 +149,8 @@ def build(
         settings=settings,
         metrics=metrics,
         edition=f"{version} {settings.confidence_min}",
+        compares_all=settings.semantic_searches == "all"
+        or not _CHEAP_EMBEDDERS.issuperset(configured_embedders.names(settings)),
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
         searcher=searcher(shards),

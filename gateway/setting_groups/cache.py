@@ -73,6 +73,12 @@ class CacheSettings(BaseSettings):
         le=1000,
         description="share of cached answers, per thousand, that are recomputed and compared",
     )
+    semantic_searches: Literal["costly", "all"] = Field(
+        "costly",
+        description="which searches with `semantic: bounded` may get the answer of a similar "
+        "question. `costly`: those that call a remote or large embedder, a reranking service or a "
+        "language model; comparing questions costs more than any other search",
+    )
     semantic_error_max: float = Field(
         0.01,
         gt=0,

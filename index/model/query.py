@@ -130,6 +130,12 @@ class Postprocessing:
     token_budget: int | None = None
     compressor: str | None = None
 
+    @property
+    def calls_models(self) -> bool:
+        """Whether a service or a language model takes part."""
+        is_ranked = self.ranker not in {None, "heuristic"}
+        return is_ranked or self.compressor not in {None, "extract"}
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -93,7 +93,7 @@ def measure(run: CacheRun) -> Section:
 
 
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
-    gateway = stack.enter_context(service.nearhit())
+    gateway = stack.enter_context(service.nearhit(service.COMPARE_ALL))
     tenant = stack.enter_context(new_tenant(gateway, "bench"))
     tenant.put([_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.

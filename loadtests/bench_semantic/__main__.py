@@ -35,7 +35,10 @@ def main() -> None:
     corpora = pairs.read(
         arguments.data, arguments.only or pairs.NAMES, arguments.traffic, arguments.seed
     )
-    with service.nearhit() as service_under_test, Progress(console=console) as progress:
+    with (
+        service.nearhit(service.COMPARE_ALL) as service_under_test,
+        Progress(console=console) as progress,
+    ):
         gateway = _Gateway(service_under_test, progress)
         if arguments.live:
             outcome = _live(gateway, pairs.together(corpora), arguments.seed)

@@ -31,6 +31,8 @@ UNLIMITED = {
     "NEARHIT_HEADERS_DEADLINE_S": "3600",
     "NEARHIT_PUBLIC_DOCUMENTS": "true",
 }
+# Measures the answers of similar questions although the searches call no model.
+COMPARE_ALL = {"NEARHIT_SEMANTIC_SEARCHES": "all"}
 
 
 @dataclass(frozen=True, slots=True)

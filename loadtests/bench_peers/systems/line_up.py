@@ -52,7 +52,7 @@ class LineUp:
 def started(world: PeerWorld, only: Sequence[str], progress: Progress) -> Iterator[LineUp]:
     """only: who takes part beside Nearhit; all that are installed if it is empty."""
     with ExitStack() as stack:
-        gateway = stack.enter_context(service.nearhit())
+        gateway = stack.enter_context(service.nearhit(service.COMPARE_ALL))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-peers-")))
         setup = PeerSetup(world, gateway.database_url, folder)
         task = progress.add_task("filling Nearhit", total=len(world.texts))
