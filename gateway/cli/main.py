@@ -141,9 +141,7 @@ app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 
 @app.command(rich_help_panel=_OPERATION)
 def reembed(
-    to: Annotated[
-        str, typer.Option(help="The new embedder: static, multilingual, openai or onnx:FOLDER.")
-    ],
+    to: Annotated[str, typer.Option(help="The new embedder, as in NEARHIT_EMBEDDER.")],
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant to move; repeat for more. Default: all.")
     ] = None,

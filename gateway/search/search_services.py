@@ -121,7 +121,7 @@ def build(
     query_vector_caches = {
         embedder.space: caches.models.vectors
         for name, embedder in zip(configured_embedders.names(settings), embedders, strict=False)
-        if name not in _FAST_EMBEDDERS
+        if configured_embedders.kind(name) not in _FAST_EMBEDDERS
     }
 
     def searcher(shards: ResidentShards | None) -> Searcher:
@@ -150,7 +150,9 @@ def build(
         metrics=metrics,
         edition=f"{version} {settings.confidence_min}",
         compares_all=settings.semantic_searches == "all"
-        or not _CHEAP_EMBEDDERS.issuperset(configured_embedders.names(settings)),
+        or not _CHEAP_EMBEDDERS.issuperset(
+            map(configured_embedders.kind, configured_embedders.names(settings))
+        ),
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
         searcher=searcher(shards),

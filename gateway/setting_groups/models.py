@@ -16,10 +16,10 @@ class ModelSettings(BaseSettings):
 
     embedder: str = Field(
         "static",
-        pattern="^(static|multilingual|openai|hashing|onnx:.+)$",
-        description="`static`: built in; `multilingual`: sixteen languages, with the extra of this "
-        "name; `openai`: a service with OpenAI's API; `onnx:FOLDER`: a model on this machine; "
-        "`hashing`: for tests",
+        pattern="^(static|static:.+|multilingual|openai|hashing|onnx:.+)$",
+        description="`static`: built in; `static:FOLDER`: another table of word pieces; "
+        "`multilingual`: sixteen languages, with the extra of this name; `openai`: a service with "
+        "OpenAI's API; `onnx:FOLDER`: a model on this machine; `hashing`: for tests",
     )
     embedder_next: str | None = Field(
         None, description="the embedder to which `nearhit reembed` moves tenants; unset: none"

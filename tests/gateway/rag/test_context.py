@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from gateway.rag import context, token_estimate
 from gateway.rag.passage import Passage
-from index.embedders.static_embedder import StaticEmbedder
+from index.embedders import static_model
 from index.text import lexical
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, problem
@@ -323,7 +324,7 @@ def test_tokens_are_counted_part_by_part(one: str, other: str) -> None:
 
 
 def test_the_estimate_is_seldom_below_a_real_vocabulary_and_never_far_above() -> None:
-    vocabulary = StaticEmbedder()._tokenizer  # noqa: SLF001  nobody else has one at hand
+    vocabulary = Tokenizer.from_file(str(static_model.tokenizer()))
     texts = [path.read_text() for path in (ROOT / "examples" / "handbook").rglob("*.md")]
     texts += [path.read_text() for path in (ROOT / "index").glob("[a-z]*.py")]
 

@@ -61,7 +61,9 @@ async def test_with_a_remote_embedder_each_bounded_search_is_compared(settings: 
         own = settings.model_copy(
             update={"semantic_searches": "costly", "openai_base_url": stub.url, **OPENAI}
         )
-        async with running(own, embedders.make(own, "openai", lambda _kind, _tokens: None)) as gateway:
+        async with running(
+            own, embedders.make(own, "openai", lambda _kind, _tokens: None)
+        ) as gateway:
             bounded = await compared_pairs(gateway)
 
     assert bounded > 0

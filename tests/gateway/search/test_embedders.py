@@ -43,15 +43,18 @@ def test_a_name_may_be_another_than_the_settings_have() -> None:
     assert embedder.space == "openai-a-model-8"
 
 
-@pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:large", "onnx", "onnx:"])
+@pytest.mark.parametrize(
+    "name", ["", "Static", "word2vec", "openai:large", "onnx", "onnx:", "static:"]
+)
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
-    with pytest.raises(CommandError, match=r"choose static, multilingual, openai"):
+    with pytest.raises(CommandError, match=r"choose static, static:FOLDER, multilingual"):
         embedders.make(Settings(), name, count_nothing)
 
 
-def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded() -> None:
+@pytest.mark.parametrize("name", ["onnx:/nowhere", "static:/nowhere"])
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded(name: str) -> None:
     with pytest.raises(EmbedderRefused, match="there is no folder /nowhere"):
-        embedders.check(Settings(), "onnx:/nowhere")
+        embedders.check(Settings(), name)
 
 
 @pytest.mark.slow

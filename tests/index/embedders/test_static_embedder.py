@@ -7,12 +7,8 @@ import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.embedders.static_embedder import (
-    BATCH_TEXTS,
-    INLINE_LENGTH_MAX,
-    TOKENS_MAX,
-    StaticEmbedder,
-)
+from index.embedders.static_embedder import StaticEmbedder
+from index.embedders.token_table import BATCH_TEXTS, INLINE_LENGTH_MAX, TOKENS_MAX
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,66 @@
+"""Embeds a text as the sum of its tokens' vectors in a table, at length one."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+TOKENS_MAX = 4096  # of one text, 4 MB of vectors; later tokens are ignored
+BATCH_TEXTS = 64  # bounds the memory of the tokenizer
+BATCH_TEXTS_MAX = 1_000  # 1 MB of vectors, a second's work
+INLINE_LENGTH_MAX = 500  # characters: more would block the event loop for over a millisecond
+_FIRST = 0  # the token of a text without tokens, whose sum would have no direction
+
+
+class TokenTable:
+    """Equal texts get equal bytes in any batch.
+
+    table:   a row for each token, shape (tokens, dimensions).
+    ignored: the token that stands for what the tokenizer does not know, if it does not count.
+    """
+
+    def __init__(
+        self, table: NDArray[np.float32], tokenizer: Tokenizer, ignored: int | None = None
+    ) -> None:
+        self._table = table
+        self._tokenizer = tokenizer
+        self._ignored = ignored
+
+    @property
+    def dimensions(self) -> int:
+        return int(self._table.shape[1])
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
+        if sum(map(len, texts)) > INLINE_LENGTH_MAX:
+            return await asyncio.to_thread(self._embed, texts)
+        # One by one is faster for a single query: no threads to wake.
+        return self._pool(self._tokenizer.encode(text, add_special_tokens=False) for text in texts)
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        batches = (
+            texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)
+        )
+        return self._pool(
+            encoding
+            for batch in batches
+            for encoding in self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        )
+
+    def _pool(self, encodings: Iterable[Encoding]) -> NDArray[np.float32]:
+        sums = [self._sum(encoding.ids[:TOKENS_MAX]) for encoding in encodings]
+        vectors = np.array(sums, dtype=np.float32).reshape(-1, self.dimensions)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not lengths.all():  # a row of a folder's table may be zero, or cancel another
+            vectors[~lengths.any(axis=1), 0] = 1
+            lengths[lengths == 0] = 1
+        vectors /= lengths
+        return vectors
+
+    def _sum(self, tokens: Sequence[int]) -> NDArray[np.float32]:
+        if self._ignored is not None:
+            tokens = [token for token in tokens if token != self._ignored]
+        total: NDArray[np.float32] = self._table.take(tokens or [_FIRST], axis=0).sum(axis=0)
+        return total
