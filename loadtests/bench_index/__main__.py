@@ -3,6 +3,7 @@
 quality     nDCG and other measures on public sets
 typos       the same questions with a typing error each
 long        the same questions at the end of a conversation
+special     intents, one word, dates in words, names with signs
 languages   passages whose language is declared, undeclared or wrong
 ordering    versions of the same pages, with boosts and diversity
 confidence  questions that the passages answer, and others, with low confidence
@@ -25,6 +26,7 @@ from loadtests.bench_index import (
     ordering,
     quality,
     recall,
+    special_questions,
     statement,
     typos,
 )
@@ -48,6 +50,7 @@ BENCHMARK = Benchmark(
         "quality": quality.measure,
         "typos": typos.measure,
         "long": long_questions.measure,
+        "special": special_questions.measure,
         "languages": languages.measure,
         "ordering": ordering.measure,
         "confidence": confident_answers.measure,
