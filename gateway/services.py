@@ -18,6 +18,7 @@ from gateway.admin.admin_services import AdminServices
 from gateway.answer import answer_services
 from gateway.answer.answer_services import AnswerServices
 from gateway.auth import authenticator, web_tokens
+from gateway.auth.rights_as_of import RightsAsOf
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
@@ -184,6 +185,7 @@ async def _join_rooms(
     ):
         observed = ObservedRevisions(stores.tenants, metrics.cache_event)
         lease = regions.lease_keeper(settings, connected, observed)
+        rights_as_of = RightsAsOf(stores.openfga_tuples, [*settings.openfga_tenants().values()])
         reader = RevisionReader(lease, suspend_aware_s, lease.known)
         auth = authenticator.build(settings, stores.principals, verifier, reader)
         caches = cache_services.build(
@@ -214,7 +216,9 @@ async def _join_rooms(
         services = Services(
             settings=settings,
             stores=stores,
-            http=http_services.build(settings, metrics, auth, store, denials, tracing),
+            http=http_services.build(
+                settings, metrics, auth, store, denials, rights_as_of, tracing
+            ),
             caches=caches,
             search=search,
             answer=answer_services.build(stores, caches, search),
@@ -242,6 +246,8 @@ async def _join_rooms(
                 stores.sources,
                 search.shards,
                 models,
+                stores.openfga_tuples,
+                settings.openfga_tenants(),
                 lambda: lease.is_held,
             ),
         )
@@ -251,6 +257,7 @@ async def _join_rooms(
             search.low_confidence.background_flush(),
             search.shard_auditor.running(),
             services.subscriptions.follower.running(),
+            rights_as_of.running(),
         ):
             yield services
             await caches.answers.drain_background()

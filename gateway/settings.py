@@ -15,6 +15,7 @@ from gateway.setting_groups.jobs import JobSettings
 from gateway.setting_groups.limits import LimitSettings
 from gateway.setting_groups.models import ModelSettings
 from gateway.setting_groups.monitoring import MonitoringSettings
+from gateway.setting_groups.openfga import OpenfgaSettings
 from gateway.setting_groups.servers import ServerSettings
 from gateway.setting_groups.web_tokens import WebTokenSettings
 
@@ -27,6 +28,7 @@ class Settings(
     LimitSettings,
     WebTokenSettings,
     MonitoringSettings,
+    OpenfgaSettings,
 ):
     """Each field is an environment variable: `NEARHIT_` and its name in capitals.
 

@@ -11,6 +11,7 @@ from index.documents.faq_store import FaqStore
 from index.documents.source_store import SourceStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
+from index.openfga.tuple_store import TupleStore
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
 from index.subscriptions.subscription_store import SubscriptionStore
@@ -50,6 +51,7 @@ class Stores:
     strategies: StrategyStore
     subscriptions: SubscriptionStore
     webhooks: WebhookStore
+    openfga_tuples: TupleStore
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
@@ -79,6 +81,7 @@ class Stores:
             strategies=StrategyStore(database),
             subscriptions=SubscriptionStore(database),
             webhooks=WebhookStore(database),
+            openfga_tuples=TupleStore(database),
         )
 
 

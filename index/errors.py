@@ -22,6 +22,7 @@ IndexStoreError
 ├── SubjectSuspended       the identity provider has deactivated or deleted the subject's user
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
+├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 └── VectorTableUnreadable  a table of another database can't be imported
 """
@@ -209,6 +210,13 @@ class TenantMissing(IndexStoreError):
 
     def __init__(self, tenant: str) -> None:
         super().__init__(f"there is no tenant {tenant}")
+
+
+class TuplesMoved(IndexStoreError):
+    """Nothing was stored; read the tenant's position again."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"another worker has applied relation tuples of {tenant} meanwhile")
 
 
 class UnreadableRecord(IndexStoreError):

@@ -73,6 +73,8 @@ class Endpoint:
             if trace.counters:
                 header = http.admission.ratelimit_header(trace.counters)
                 response.raw_headers.append((b"ratelimit", header))
+            if trace.rights_as_of is not None:
+                response.raw_headers.append(trace.rights_as_of)
             if isinstance(response, EventStream) and response.is_long_lived:
                 slot.end()
             await response(scope, receive, send)
@@ -257,6 +259,7 @@ async def refuse(
 def _count(principal: Principal, trace: Trace, http: HttpServices) -> None:
     """Count the request against the principal's rate limits, with tokens that the worker holds."""
     trace.tenant = principal.tenant
+    trace.rights_as_of = http.rights_as_of.headers.get(principal.tenant)
     trace.counters = http.admission.counters(principal)
     trace.unspent = http.admission.spend_local(trace.counters)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.store import RedisStore
 from gateway.auth.authenticator import Authenticator, digest_of
+from gateway.auth.rights_as_of import RightsAsOf
 from gateway.http.address import ClientAddresses
 from gateway.http.admission import AdmissionControl
 from gateway.http.body import BodyLimits
@@ -43,6 +44,7 @@ class HttpServices:
     body_limits: BodyLimits
     recorder: RequestRecorder
     repeats: Repeats
+    rights_as_of: RightsAsOf
     tracing: "Tracing | None" = None
 
 
@@ -52,6 +54,7 @@ def build(
     authenticator: Authenticator,
     store: RedisStore,
     denials: DenialLog,
+    rights_as_of: RightsAsOf,
     tracing: "Tracing | None",
 ) -> HttpServices:
     deadlines = Deadlines()
@@ -82,7 +85,8 @@ def build(
             settings.body_deadline_s, settings.body_grace_s, settings.body_bytes_per_s_min
         ),
         recorder=recorder,
-        repeats=Repeats(authenticator, admission, deadlines, recorder),
+        repeats=Repeats(authenticator, admission, deadlines, recorder, rights_as_of),
+        rights_as_of=rights_as_of,
         tracing=tracing,
     )
 

@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness
+from gateway.auth.rights_as_of import RightsAsOf
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
 from gateway.http.telemetry import RequestRecorder, Trace
@@ -66,11 +67,13 @@ class Repeats:
         admission: AdmissionControl,
         deadlines: Deadlines,
         recorder: RequestRecorder,
+        rights_as_of: RightsAsOf,
     ) -> None:
         self.authenticator = authenticator
         self.admission = admission
         self.deadlines = deadlines
         self.recorder = recorder
+        self.rights_as_of = rights_as_of
         self._requests: LRUCache[bytes, RepeatableRequest] = LRUCache(_REQUESTS_MAX)
         self._resumes_s = 0.0
 
@@ -110,6 +113,7 @@ class _Repeat:
     def begin(self) -> None:
         repeats, principal = self._repeats, self._request.principal
         freshness = self._request.freshness
+        self._trace.rights_as_of = repeats.rights_as_of.headers.get(principal.tenant)
         try:
             self._counters = repeats.admission.counters(principal)
             if not self._may_begin():
@@ -174,6 +178,8 @@ class _Repeat:
             trace.route, trace.tenant = request.route, request.principal.tenant
             if counters:
                 response.raw_headers.append((b"ratelimit", admission.ratelimit_header(counters)))
+            if trace.rights_as_of is not None:
+                response.raw_headers.append(trace.rights_as_of)
         return response
 
 

@@ -35,6 +35,7 @@ class Trace:
     headers:  as received, of equal names the last; empty for a repeat, which is not parsed.
     digest:   of the credential; empty if there is none. principal: who holds it, once it is known.
     counters: that count the request. unspent: those whose token is not spent yet.
+    rights_as_of: the header that says how new the tenant's rights were when the request began.
     """
 
     request_id: str
@@ -50,6 +51,7 @@ class Trace:
     query: str | None = None
     counters: Counters = ()
     unspent: Counters = ()
+    rights_as_of: tuple[bytes, bytes] | None = None
     status: int = 0
     _marks: list[tuple[str, float]] = field(default_factory=list)
 

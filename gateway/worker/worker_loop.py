@@ -89,6 +89,10 @@ async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
         group.create_task(services.webhooks.run(stop))
+        if services.settings.openfga_tenants():
+            from gateway.worker import openfga_watcher  # few deployments need its imports
+
+            group.create_task(openfga_watcher.watch_stores(services, stop))
         retention_s = services.settings.job_retention_s
         group.create_task(
             _repeat(

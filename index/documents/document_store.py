@@ -10,7 +10,7 @@ from pgvector import HalfVector
 
 from index.documents import document_writes, event_versions, forgetting, outbox, quotas
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
-from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
+from index.documents.event_versions import AccessCause, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.rows import DatedDocument, row_to_dated_document, row_to_document
 from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
@@ -310,13 +310,13 @@ class DocumentStore:
         owner: str | None,
         readers: Sequence[str],
         words: Collection[str] = (),
-        cause: EventUpdate | None = None,
+        cause: AccessCause | None = None,
         parts: Parts = ACCESS,
     ) -> CommitResult | None:
         """Set the document's owner and readers; None and no change if it has changed since.
 
         words: those that the tenant's vocabulary learns.
-        cause: the event that sets them.
+        cause: the event or the relation tuples that set them.
         parts: those that are set; a late earlier write does not overwrite them.
         """
         document_id = stored.document.document_id
@@ -325,7 +325,7 @@ class DocumentStore:
             if row is None or row["version"] != stored.version:
                 return None
             if cause is not None:
-                await event_versions.merge_event(session, tenant, cause)
+                await event_versions.merge_access(session, tenant, cause)
             arguments = (document_id, owner, list(readers), sorted(parts))
             await session.rows("documents.put_access", tenant, *arguments)
             await vocabulary.learn(session, tenant, vocabulary.entries(readers, words))

@@ -5,12 +5,14 @@ So an event that arrives late or twice is recognized as outdated, also under con
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from index.errors import EventSuperseded, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.write_order import Parts
+from index.openfga import readers
+from index.openfga.readers import ReaderUpdate
 from index.postgres.database import Database
 from index.postgres.session import Session
 
@@ -48,6 +50,8 @@ class Reading:
 
 # Why documents are written, if not for a current request.
 WriteCause: TypeAlias = JobLease | Reading | EventUpdate
+# Why owner and readers alone are set, if not for a current request.
+AccessCause: TypeAlias = EventUpdate | ReaderUpdate
 
 
 class EventVersionStore:
@@ -92,6 +96,17 @@ async def merge_event(session: Session, tenant: str, update: EventUpdate) -> Non
         list(after.readers),
     ):
         raise EventSuperseded(update.document_id)
+
+
+async def merge_access(session: Session, tenant: str, cause: AccessCause) -> None:
+    """Raises `EventSuperseded` or `TuplesMoved` unless the cause still holds."""
+    match cause:
+        case EventUpdate():
+            await merge_event(session, tenant, cause)
+        case ReaderUpdate():
+            await readers.settle(session, tenant, cause)
+        case _:
+            assert_never(cause)
 
 
 def sequence_of(cause: WriteCause | None) -> int | None:

@@ -17,7 +17,7 @@ from pgvector import HalfVector
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore, StoredDocument
 from index.documents.document_writes import Confirmation
-from index.documents.event_versions import EventUpdate, WriteCause, sequence_of
+from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
 from index.model.document import Document
@@ -146,11 +146,13 @@ class Writer:
         tenant: str,
         document_id: str,
         revise: Revise,
-        cause: EventUpdate | None = None,
+        cause: AccessCause | None = None,
         parts: Parts = ACCESS,
     ) -> Written:
         """Set owner and readers as `revise` returns them; embeds and moves no vector.
 
+        cause: the event or the relation tuples behind the change; raises `EventSuperseded` or
+        `TuplesMoved` if they have changed since.
         parts: which of the two it sets; queued writes then do not change them.
         """
 
@@ -160,7 +162,8 @@ class Writer:
             assert stored is not None, "revise raises if the document does not exist"
             if stored.document == document:
                 unchanged = PlannedUpdate(stored, document, parts)
-                confirmed = await self._confirm(tenant, {document_id: unchanged}, cause)
+                event = cause if isinstance(cause, EventUpdate) else None
+                confirmed = await self._confirm(tenant, {document_id: unchanged}, event)
                 return unchanged.unchanged() if confirmed else None
             words: Collection[str] = ()
             if teaches_others(stored.document, document):

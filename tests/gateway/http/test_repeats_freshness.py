@@ -13,6 +13,7 @@ from starlette.responses import Response
 from cache.revision_reader import RevisionReader
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Consistency, Freshness, MinRevision
+from gateway.auth.rights_as_of import RightsAsOf, TupleProgress
 from gateway.http.admission import AdmissionControl
 from gateway.http.connection import Connection
 from gateway.http.deadlines import Deadlines
@@ -78,6 +79,7 @@ async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = 
         cast("AdmissionControl", Unlimited()),
         Deadlines(),
         cast("RequestRecorder", Unlimited()),
+        RightsAsOf(cast("TupleProgress", Unlimited()), ()),
     )
     request = RepeatableRequest("POST", "/v1/search", "", PRINCIPAL, freshness, answer)
     repeats.answer(request, Trace("", 0.0, {}), response.set_result)

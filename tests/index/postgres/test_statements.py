@@ -42,6 +42,7 @@ WITHOUT_GRANTS = {
     "documents": "a writer's, who may write all of the tenant's documents",
     "embedding_migration": "the operator's",
     "export": "the operator's",
+    "openfga.documents_to_share": "the worker's, which gives documents their readers",
     "faqs": "an admin's key's, which may write, and search as, everybody of the tenant",
     "forgetting": "tells nobody anything: it deletes, or keeps what a writer puts",
     "jobs.document_state": "a writer's, who has been let write it: a version, and no document",

@@ -45,6 +45,7 @@ OF_SEVERAL_TENANTS = {
     "forgetting.restore_embeddings": "chunks by identifier",
     "index_audits": "the worker's plan for all tenants",
     "jobs": "one queue for all tenants, and jobs by identifier",
+    "openfga.as_of": "several tenants in one statement",
     "partitions": "the worker's, a partition of many small tenants among them",
     "principals.delete_ended_tokens": "the worker's, of all tenants",
     "principals.ended_keys": "refused credentials, of whichever tenants",

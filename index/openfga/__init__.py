@@ -1,0 +1,1 @@
+"""What the relation tuples of OpenFGA say about a tenant, in PostgreSQL."""

@@ -1,0 +1,45 @@
+"""The readers that relation tuples give to one document, and the change that brings them to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from index.errors import TuplesMoved
+from index.postgres.session import Row, Session
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderUpdate:
+    """A change of a document's readers, planned from these rows.
+
+    granted: readers that the tuples give. removed: readers that they gave before.
+    """
+
+    document_id: str
+    granted: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @classmethod
+    def of(cls, document_id: str, rows: Sequence[Row]) -> "ReaderUpdate":
+        return cls(
+            document_id,
+            tuple(row["reader"] for row in rows if not row["is_removed"]),
+            tuple(row["reader"] for row in rows if row["is_removed"]),
+        )
+
+    def readers(self, readers: Sequence[str], readers_max: int) -> tuple[str, ...]:
+        """The document's readers after the change; further ones than `readers_max` are left out."""
+        kept = [reader for reader in readers if reader not in self.removed]
+        granted = [reader for reader in self.granted if reader not in kept]
+        return (*kept, *granted)[: max(readers_max, len(kept))]
+
+
+async def settle(session: Session, tenant: str, update: ReaderUpdate) -> None:
+    """Record, in the transaction that changes the document, that it follows the tuples.
+
+    Raises `TuplesMoved` if these have changed since the update was planned.
+    """
+    rows = await session.rows("openfga.lock_readers", tenant, update.document_id)
+    if ReaderUpdate.of(update.document_id, rows) != update:
+        raise TuplesMoved(tenant)
+    if update.removed:
+        await session.rows("openfga.forget_removed", tenant, update.document_id)

@@ -1,0 +1,1 @@
+"""Relation tuples of an OpenFGA store, read as memberships and readers."""

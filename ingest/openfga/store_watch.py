@@ -1,0 +1,286 @@
+"""Follows one store of OpenFGA: reads its changes, and all its tuples where that is not enough.
+
+1. The position in the changes moves in the transaction that applies them: each counts once.
+2. All tuples are read together with the changes made meanwhile, and applied in one transaction: a
+   tuple that was deleted while they were read gives nothing, not even for a moment.
+3. Documents follow after that; `as_of` moves when they have.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol
+
+from index.model.document import READERS_MAX, Document
+from index.model.write_order import Parts
+from index.openfga.tuple_store import (
+    StorePosition,
+    TupleChanges,
+    TupleKey,
+    TupleMeaning,
+    TupleStore,
+)
+from ingest.errors import DocumentContended, OpenfgaUnavailable, PositionLost
+from ingest.openfga.openfga_client import OpenfgaClient
+from ingest.openfga.openfga_schemas import ChangeAnswer, TupleKeyAnswer
+from ingest.openfga.tuple_mapping import (
+    IgnoredReason,
+    TupleInterpreter,
+    TupleMapping,
+    is_storable,
+)
+from ingest.write.writer import Writer
+
+# Starting values, not measured.
+TUPLES_MAX = 500_000  # with a meaning, of one store: they are in memory while all are read
+_PAGES_MAX = 100_000
+_DOCUMENTS_PAGE = 100
+# Changes may have a time before the read began although they were made after it: clocks differ.
+_OVERLAP = timedelta(minutes=2)
+# OpenFGA sorts changes by time. One that is older than this comes from another history.
+_DISORDER_MAX = timedelta(minutes=1)
+_COMPARE_EVERY = timedelta(seconds=5)  # all documents with all tuples, if documents have changed
+_GAP_MAX = timedelta(hours=1)  # without a completed look; its log of changes may be cut meanwhile
+
+
+_READERS: Parts = frozenset({"readers"})
+
+
+class FindDocuments(Protocol):
+    """A page of documents of the tenant, by id."""
+
+    async def __call__(self, tenant: str, /, *, after: str, limit: int) -> list[str]: ...
+
+
+class _NothingToChange(Exception):
+    """The document does not exist, or follows the tuples already."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedStore:
+    """tenant: whose groups and documents the store's tuples concern."""
+
+    tenant: str
+    store_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchServices:
+    """reread_s: after so many seconds all tuples are read again.
+
+    ignored: receives why a tuple or change means nothing. changed: receives how many changes of the
+    store were applied. now: the current time.
+    """
+
+    client: OpenfgaClient
+    tuples: TupleStore
+    writer: Writer
+    mapping: TupleMapping
+    reread_s: float
+    ignored: Callable[[IgnoredReason], None]
+    changed: Callable[[int], None]
+    now: Callable[[], datetime]
+
+
+class StoreWatch:
+    """One watcher of a store; what it keeps in memory only saves work."""
+
+    def __init__(self, services: WatchServices, store: WatchedStore) -> None:
+        self._services = services
+        self._store = store
+        self._changed: set[str] = set()  # documents whose readers have changed
+        self._shared_at: datetime | None = None  # when all documents were compared
+        self._shared_revision = -1
+
+    async def poll(self) -> bool:
+        """Apply all that the store has by now; whether all tuples were read for it.
+
+        Raises `OpenfgaUnavailable`, `TuplesMoved`, `TenantMissing`, and the errors of `Writer`.
+        """
+        services, tenant = self._services, self._store.tenant
+        began_at = services.now()
+        model = await services.client.newest_model(self._store.store_id)
+        interpreter = TupleInterpreter(services.mapping, model)
+        position = await services.tuples.position(tenant)
+        reads_all = self._has_to_read_all(position, interpreter, began_at)
+        if not reads_all:
+            try:
+                position = await self._apply_changes(position, interpreter)
+            except PositionLost:
+                reads_all = True
+                position = await services.tuples.position(tenant)
+        if reads_all:
+            position = await self._read_all(position, interpreter, began_at)
+        await self._update_documents(services.tuples.documents_to_restrict)
+        await self._share_documents(compares_all=reads_all)
+        await services.tuples.record_as_of(tenant, position, began_at)
+        return reads_all
+
+    def _has_to_read_all(
+        self, position: StorePosition, interpreter: TupleInterpreter, now: datetime
+    ) -> bool:
+        if (position.store_id, position.meaning) != (self._store.store_id, interpreter.digest):
+            return True
+        if position.read_at is None:
+            return True
+        is_old = now - position.read_at > timedelta(seconds=self._services.reread_s)
+        is_after_gap = position.as_of is None or now - position.as_of > _GAP_MAX
+        return is_old or is_after_gap
+
+    async def _apply_changes(
+        self, position: StorePosition, interpreter: TupleInterpreter
+    ) -> StorePosition:
+        """Apply page by page. Raises `PositionLost` if the changes do not go on from there."""
+        async for page, token in self._changes(position):
+            _require_order(page, position.changed_at)
+            newest_at = _newest(page, position.changed_at)
+            moved = replace(position, continuation_token=token, changed_at=newest_at)
+            changes = self._interpret(page, interpreter)
+            self._changed |= {
+                meaning.target
+                for meaning in changes.values()
+                if meaning is not None and meaning.kind == "reader"
+            }
+            position = await self._services.tuples.apply(self._store.tenant, changes, moved)
+            self._services.changed(len(page))
+        return position
+
+    async def _read_all(
+        self, position: StorePosition, interpreter: TupleInterpreter, began_at: datetime
+    ) -> StorePosition:
+        """Read all tuples, and the changes since before that, and apply both at once."""
+        changes_from = began_at - _OVERLAP
+        start = StorePosition(
+            self._store.store_id,
+            interpreter.digest,
+            changes_from=changes_from,
+            read_at=began_at,
+            sequence=position.sequence,
+        )
+        tuples: dict[TupleKey, TupleMeaning | None] = {}
+        async for key in self._all_tuples():
+            meaning = self._meaning(key, interpreter)
+            if meaning is not None:
+                tuples[_key(key)] = meaning
+                if len(tuples) > TUPLES_MAX:
+                    raise OpenfgaUnavailable(f"the store has more than {TUPLES_MAX:,} tuples")
+        async for page, token in self._changes(start):
+            # The tuples that were read contain what is older.
+            since = tuple(change for change in page if change.timestamp >= changes_from)
+            tuples |= self._interpret(since, interpreter)
+            start = replace(
+                start, continuation_token=token, changed_at=_newest(page, start.changed_at)
+            )
+        return await self._services.tuples.replace(self._store.tenant, tuples, start)
+
+    async def _all_tuples(self) -> AsyncIterator[TupleKeyAnswer]:
+        token = ""
+        for _ in range(_PAGES_MAX):
+            page = await self._services.client.tuples(self._store.store_id, token)
+            for each in page.tuples:
+                yield each.key
+            if not page.continuation_token:
+                return
+            token = page.continuation_token
+        raise OpenfgaUnavailable("the pages of tuples do not end")
+
+    async def _changes(
+        self, position: StorePosition
+    ) -> AsyncIterator[tuple[tuple[ChangeAnswer, ...], str]]:
+        """The pages of changes after the position, each with the token that follows it."""
+        token = position.continuation_token
+        for _ in range(_PAGES_MAX):
+            page = await self._services.client.changes(
+                self._store.store_id, token, position.changes_from
+            )
+            if not page.changes:
+                return
+            if not page.continuation_token or page.continuation_token == token:
+                raise OpenfgaUnavailable("OpenFGA gives changes without a position after them")
+            token = page.continuation_token
+            yield page.changes, token
+        raise OpenfgaUnavailable("the pages of changes do not end")
+
+    def _interpret(
+        self, page: tuple[ChangeAnswer, ...], interpreter: TupleInterpreter
+    ) -> TupleChanges:
+        """What each tuple of the page means after the last change of it."""
+        changes: dict[TupleKey, TupleMeaning | None] = {}
+        for change in page:
+            if not is_storable(change.tuple_key):
+                self._services.ignored("name")
+                continue
+            is_write = change.operation == "TUPLE_OPERATION_WRITE"
+            meaning = self._meaning(change.tuple_key, interpreter) if is_write else None
+            changes[_key(change.tuple_key)] = meaning
+        return changes
+
+    def _meaning(self, key: TupleKeyAnswer, interpreter: TupleInterpreter) -> TupleMeaning | None:
+        meaning = interpreter.meaning(key)
+        if isinstance(meaning, TupleMeaning):
+            return meaning
+        self._services.ignored(meaning)
+        return None
+
+    async def _share_documents(self, *, compares_all: bool) -> None:
+        """Give documents the readers that they lack: those of changed tuples, and written ones."""
+        services, tenant, now = self._services, self._store.tenant, self._services.now()
+        revision = await services.tuples.revision(tenant)
+        is_due = self._shared_at is None or now - self._shared_at >= _COMPARE_EVERY
+        find = services.tuples.documents_to_share
+        if not compares_all and not (is_due and revision != self._shared_revision):
+            if self._changed:
+                await self._update_documents(partial(find, among=frozenset(self._changed)))
+                self._changed.clear()
+            return
+        await self._update_documents(find)
+        self._changed.clear()
+        self._shared_at, self._shared_revision = now, revision
+
+    async def _update_documents(self, find: FindDocuments) -> None:
+        """Raises `DocumentContended` after all others if another writer kept changing one."""
+        after, contended = "", None
+        while page := await find(self._store.tenant, after=after, limit=_DOCUMENTS_PAGE):
+            for document_id in page:
+                try:
+                    await self._update_document(document_id)
+                except DocumentContended as error:
+                    contended = error
+            after = page[-1]
+        if contended is not None:
+            raise contended
+
+    async def _update_document(self, document_id: str) -> None:
+        tenant = self._store.tenant
+        update = await self._services.tuples.reader_update(tenant, document_id)
+
+        def revise(stored: Document | None) -> Document:
+            readers = () if stored is None else update.readers(stored.readers, READERS_MAX)
+            if stored is None or readers == stored.readers:
+                raise _NothingToChange
+            return replace(stored, readers=readers)
+
+        try:
+            await self._services.writer.put_access(
+                tenant, document_id, revise, cause=update, parts=_READERS
+            )
+        except _NothingToChange:
+            if update.removed:
+                await self._services.tuples.settle(tenant, update)
+
+
+def _key(key: TupleKeyAnswer) -> TupleKey:
+    return TupleKey(key.object, key.relation, key.user)
+
+
+def _require_order(page: tuple[ChangeAnswer, ...], newest_at: datetime | None) -> None:
+    """Raises `PositionLost` if a change is older than those before the page."""
+    for change in page:
+        if newest_at is not None and newest_at - change.timestamp > _DISORDER_MAX:
+            raise PositionLost("OpenFGA gives changes that are older than earlier ones")
+
+
+def _newest(page: tuple[ChangeAnswer, ...], before: datetime | None) -> datetime:
+    newest = max(change.timestamp for change in page)
+    return newest if before is None else max(newest, before)
