@@ -11,12 +11,14 @@ import * as questions from "./questions.js";
 import * as search from "./search.js";
 import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
 import * as sources from "./sources.js";
+import * as tenants from "./tenants.js";
 import { note, problemNote } from "./ui.js";
 
 const THEME = "nearhit-theme"; // the only thing that the console stores
 const RETRY_MS = 2000;
 
 const PAGES = [
+  { name: "tenants", title: "Tenants", page: tenants, isFor: isOperator },
   { name: "search", title: "Search", page: search, isFor: () => !isOperator() },
   { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
   { name: "faqs", title: "FAQs", page: faqs, isFor: isAdmin },
