@@ -388,13 +388,18 @@ async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, s
 
 
 async def test_on_a_phone_nothing_is_cut_off(console: Console, admin: Caller, ana: Caller) -> None:
-    await ana.put("a-rather-long-identifier/" + "x" * 80, "20 days", readers=["tenant"])
+    readers = ["tenant", *(f"user:{'u' * 50}-{number}" for number in range(5))]
+    await ana.put("a-rather-long-identifier/" + "x" * 80, "20 days", readers=readers)
     await console.page.set_viewport_size(PHONE)
     await console.open(admin.key, "#/documents")
     await console.settle()
     width = "() => document.documentElement.scrollWidth"
 
     assert await console.page.evaluate(width) <= PHONE["width"]
+    for cell in await console.page.locator("tbody td").all():
+        box = await cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= PHONE["width"]
     await console.page.locator("tbody a").click()
     await console.page.locator(".facts").wait_for()
 
