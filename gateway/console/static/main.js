@@ -13,6 +13,7 @@ import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, show
 import * as sources from "./sources.js";
 import * as tenants from "./tenants.js";
 import { note, problemNote } from "./ui.js";
+import { askBeforeLeaving, hasUnsaved } from "./unsaved.js";
 
 const THEME = "nearhit-theme"; // the only thing that the console stores
 const RETRY_MS = 2000;
@@ -32,12 +33,14 @@ const PAGES = [
 
 let isDown = false;
 let ending = new AbortController();
+let shown = ""; // the address of the page that is shown
 
 function start() {
   applyTheme(storedTheme());
   watch((problem) => showExpired(problem, enter), noteReachable);
   showLogin(document.body, enter);
   addEventListener("hashchange", show);
+  addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
 }
 
 function enter() {
@@ -93,6 +96,13 @@ function callerFacts(caller) {
 function show() {
   const content = document.querySelector("#content");
   if (!content || !currentCaller()) return;
+  if (hasUnsaved()) {
+    const target = location.hash;
+    history.replaceState(null, "", shown || "#/");
+    if (target !== shown) askBeforeLeaving(() => (location.hash = target));
+    return;
+  }
+  shown = location.hash;
   ending.abort();
   ending = new AbortController();
   const [, name, argument] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? [];
