@@ -8,6 +8,7 @@ from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
 from gateway import problems, schemas
 from gateway.admin.admin_services import AdminServices
+from gateway.admin.path_tenant import own_tenant
 from gateway.admin.tenant_schemas import (
     CacheClearedAnswer,
     ConsistencyAnswer,
@@ -21,6 +22,7 @@ from gateway.admin.tenant_schemas import (
     TenantsAnswer,
     TenantSummaryBody,
 )
+from gateway.admin.usage_endpoints import month_of, quotas_answer
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 from index.tenants.tenant_store import TenantSummary
@@ -43,10 +45,11 @@ async def list_tenants(context: RequestContext[AdminServices]) -> Response:
 
 
 async def get_tenant(context: RequestContext[AdminServices]) -> Response:
-    tenant = await _tenant(context)
+    tenant = await own_tenant(context)
     inventory = await context.services.tenants.inventory(tenant)
     if inventory is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
+    month = await month_of(context, tenant)
     return json_response(
         TenantInventoryAnswer(
             **_summary(inventory.summary),
@@ -57,24 +60,19 @@ async def get_tenant(context: RequestContext[AdminServices]) -> Response:
             revision=inventory.revision,
             access_revision=inventory.access_revision,
             cache_entries=await _cache_entries(context.services.store, tenant),
+            cost_month=round(month.cost, 6),
+            budget_month=month.budget,
+            quotas=quotas_answer(*await context.services.quotas.get(tenant)),
         )
     )
 
 
 async def clear_cache(context: RequestContext[AdminServices]) -> Response:
     """End all cached answers of the tenant; requests that arrive after the response see none."""
-    revision = await context.services.tenants.invalidate(await _tenant(context))
+    revision = await context.services.tenants.invalidate(await own_tenant(context))
     if revision is None:
         raise problems.not_found("tenant", "The tenant does not exist.")
     return json_response(CacheClearedAnswer(revision=revision))
-
-
-async def _tenant(context: RequestContext[AdminServices]) -> str:
-    """The tenant in the path. For an admin, tenants other than its own do not exist."""
-    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
-    if not context.is_operator and (await context.authenticate()).principal.tenant != tenant:
-        raise problems.not_found("tenant", "The tenant does not exist.")
-    return tenant
 
 
 async def _cache_entries(store: RedisStore, tenant: str) -> int | None:

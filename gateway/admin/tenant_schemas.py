@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from gateway.admin.usage_schemas import QuotasAnswer
 from gateway.schemas import Body, TenantId
 from index.model.document import Title
 
@@ -41,6 +42,9 @@ class TenantInventoryAnswer(TenantSummaryBody):
     cache_entries: int | None = Field(
         description="answers in Redis, some of which may be outdated; null: Redis does not answer"
     )
+    cost_month: float = Field(description="cost of this month so far")
+    budget_month: float | None = Field(description="limit of the month's cost; null: no limit")
+    quotas: QuotasAnswer = Field(description="what the tenant stores now, and may store")
 
 
 class CacheClearedAnswer(Body):

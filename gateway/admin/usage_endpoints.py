@@ -1,9 +1,12 @@
 """A tenant's usage, its budget and quotas, and how far its index is behind."""
 
+from dataclasses import asdict
+
 from starlette.responses import Response
 
-from gateway import problems, schemas
+from gateway import problems
 from gateway.admin.admin_services import AdminServices
+from gateway.admin.path_tenant import named_tenant, own_tenant
 from gateway.admin.usage_schemas import (
     BudgetBody,
     DayAnswer,
@@ -18,7 +21,7 @@ from gateway.auth.authenticator import utc_now
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 from index.model.quota import Quotas, StoredAmounts
-from index.tenants.usage import IngestStatus
+from index.tenants.usage import IngestStatus, MonthlyUsage
 
 _DAYS_MAX = 366
 
@@ -34,10 +37,8 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
     )
     if not 0 <= (last - first).days < _DAYS_MAX:
         raise problems.invalid_field("to", f"must be within {_DAYS_MAX} days from `from`")
-    await services.usage_meter.flush()
-    month = await services.usage.month(tenant, today.replace(day=1))
+    month = await month_of(context, tenant)
     days = await services.usage.days(tenant, first, last)
-    limit = services.settings.budget_month if month.budget is None else month.budget
     return json_response(
         UsageAnswer(
             days=tuple(
@@ -52,15 +53,33 @@ async def get_usage(context: RequestContext[AdminServices]) -> Response:
                 for usage in days
             ),
             cost_month=round(month.cost, 6),
-            budget_month=limit,
-            quotas=_quotas_answer(*await services.quotas.get(tenant)),
+            budget_month=month.budget,
+            quotas=quotas_answer(*await services.quotas.get(tenant)),
         )
     )
 
 
+async def month_of(context: RequestContext[AdminServices], tenant: str) -> MonthlyUsage:
+    """The tenant's cost of this month so far, and the limit that applies."""
+    services = context.services
+    await services.usage_meter.flush()
+    month = await services.usage.month(tenant, utc_now().date().replace(day=1))
+    is_default = month.budget is None
+    return MonthlyUsage(month.cost, services.settings.budget_month if is_default else month.budget)
+
+
+async def get_budget(context: RequestContext[AdminServices]) -> Response:
+    """The tenant's own budget, as `put_budget` takes it."""
+    tenant = await own_tenant(context)
+    if not await context.services.tenants.exists(tenant):
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    month = await context.services.usage.month(tenant, utc_now().date())
+    return json_response(BudgetBody(budget_month=month.budget))
+
+
 async def put_budget(context: RequestContext[AdminServices]) -> Response:
     """Set the budget and run the jobs that waited for it."""
-    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    tenant = named_tenant(context)
     body = context.parse_body(BudgetBody)
     if not await context.services.usage.put_budget(tenant, body.budget_month):
         raise problems.not_found("tenant", "The tenant does not exist.")
@@ -69,9 +88,17 @@ async def put_budget(context: RequestContext[AdminServices]) -> Response:
     return Response(status_code=204)
 
 
+async def get_quotas(context: RequestContext[AdminServices]) -> Response:
+    """The tenant's own quotas, as `put_quotas` takes them."""
+    own = await context.services.quotas.own(await own_tenant(context))
+    if own is None:
+        raise problems.not_found("tenant", "The tenant does not exist.")
+    return json_response(QuotasBody(**asdict(own)))
+
+
 async def put_quotas(context: RequestContext[AdminServices]) -> Response:
     """Set all quotas; a write that is being committed is compared with the earlier ones."""
-    tenant = schemas.parse_value("tenant", schemas.TENANT, context.request.path_params["tenant"])
+    tenant = named_tenant(context)
     body = context.parse_body(QuotasBody)
     own = Quotas(body.documents, body.chunks, body.bytes, body.sources)
     if not await context.services.quotas.put(tenant, own):
@@ -101,7 +128,7 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
     )
 
 
-def _quotas_answer(stored: StoredAmounts, quotas: Quotas) -> QuotasAnswer:
+def quotas_answer(stored: StoredAmounts, quotas: Quotas) -> QuotasAnswer:
     return QuotasAnswer(
         documents=QuotaAnswer(used=stored.documents, limit=quotas.documents),
         chunks=QuotaAnswer(used=stored.chunks, limit=quotas.chunks),

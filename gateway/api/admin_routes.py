@@ -292,6 +292,14 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         parameters={"from": parameters.DAY, "to": parameters.DAY},
     ),
     ApiRoute(
+        "GET",
+        "/v1/tenants/{tenant}/budget",
+        usage_endpoints.get_budget,
+        needs="admin",
+        summary="Get a tenant's monthly budget: the operator of any tenant, an admin of its own",
+        answer=usage_schemas.BudgetBody,
+    ),
+    ApiRoute(
         "PUT",
         "/v1/tenants/{tenant}/budget",
         usage_endpoints.put_budget,
@@ -300,6 +308,14 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         body=usage_schemas.BudgetBody,
         body_bytes_max=body_limit(1_024),
         status=204,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/tenants/{tenant}/quotas",
+        usage_endpoints.get_quotas,
+        needs="admin",
+        summary="Get a tenant's quotas: the operator of any tenant, an admin of its own",
+        answer=usage_schemas.QuotasBody,
     ),
     ApiRoute(
         "PUT",

@@ -20,6 +20,7 @@ from gateway.cli import (
     common,
     config_command,
     curation_command,
+    dead_letters_command,
     import_command,
     ingest_command,
     jobs_command,
@@ -281,6 +282,7 @@ app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)
 app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
+app.add_typer(dead_letters_command.commands, name="dead-letters", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_OPERATION)(status_command.status)
 app.command(rich_help_panel=_OPERATION)(status_command.usage)
 app.command(rich_help_panel=_START)(mcp_command.mcp)

@@ -4,9 +4,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib.util import find_spec
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
@@ -17,6 +15,7 @@ from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.monitoring import metrics_server
 from gateway.operator.audit_progress import ProblemCounts
+from gateway.operator.rabbitmq_settings import require_rabbitmq
 from gateway.recording.read_log import Reader
 from gateway.regions import region_services
 from gateway.search import embedders
@@ -358,7 +357,7 @@ async def work(settings: Settings, interval_s: float) -> None:
     Raises `CommandError`.
     """
     if settings.rabbitmq_url is not None:
-        _check_rabbitmq(settings, settings.rabbitmq_url.get_secret_value())
+        require_rabbitmq(settings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -383,17 +382,6 @@ async def _work(
         await worker_loop.run_worker(
             services.worker, Partitions(patient_database), stop, interval_s
         )
-
-
-def _check_rabbitmq(settings: Settings, url: str) -> None:
-    if find_spec("aio_pika") is None:
-        raise CommandError(
-            "NEARHIT_RABBITMQ_URL needs the extra: pip install '.[rabbitmq]' in a checkout"
-        )
-    if urlsplit(url).scheme not in ("amqp", "amqps"):
-        raise CommandError("NEARHIT_RABBITMQ_URL must begin with amqp:// or amqps://")
-    if not settings.rabbitmq_tenants():
-        raise CommandError("NEARHIT_RABBITMQ_QUEUES must list the queues, as QUEUE=TENANT")
 
 
 @asynccontextmanager

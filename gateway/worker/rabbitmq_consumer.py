@@ -22,6 +22,7 @@ from aio_pika.abc import (
     AbstractConnection,
     AbstractIncomingMessage,
     AbstractQueueIterator,
+    FieldValue,
 )
 from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
@@ -44,7 +45,7 @@ from ingest.worker.pgqueuer_adapter import WorkerLimits
 DEAD = ".dead"  # suffix of a dead-letter queue's name
 REASON = "nearhit-reason"  # header with the reason for dead-lettering
 _REASON_CHARACTERS_MAX = 1_000
-_CONNECT_S_MAX = 10.0
+CONNECT_S_MAX = 10.0
 _STABLE_S = 60.0  # a connection that lasted this long resets the count of failures
 _UNAVAILABLE = WorkerLimits(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
 
@@ -110,7 +111,7 @@ class RabbitmqConsumer:
     async def _consume(self, stop: asyncio.Event) -> None:
         """Consume on one connection. Raises aio-pika's exceptions if it is lost."""
         async with aio_pika.Connection(make_url(self.url)) as connection:  # also closed on failure
-            await connection.connect(timeout=_CONNECT_S_MAX)
+            await connection.connect(timeout=CONNECT_S_MAX)
             async with asyncio.TaskGroup() as group:
                 for queue, tenant in self.queues.items():
                     group.create_task(self._consume_queue(connection, queue, tenant, stop))
@@ -240,17 +241,25 @@ class _QueueConsumer:
         log.warning(
             "event", state="dead_lettered", queue=self.queue, tenant=self.tenant, detail=reason
         )
-        copy = aio_pika.Message(
-            message.body,
-            headers={**message.headers, REASON: reason[:_REASON_CHARACTERS_MAX]},
-            content_type=message.content_type,
-            message_id=message.message_id,
-            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-        )
+        headers = {**message.headers, REASON: reason[:_REASON_CHARACTERS_MAX]}
+        copy = persistent_copy(message, headers)
         await self.channel.default_exchange.publish(copy, self.queue + DEAD)
 
     def _log_fields(self, event: Event) -> Mapping[str, str]:
         return {"queue": self.queue, "tenant": self.tenant, "document": event.document_id}
+
+
+def persistent_copy(
+    message: AbstractIncomingMessage, headers: Mapping[str, FieldValue]
+) -> aio_pika.Message:
+    """The same event for another queue, with these headers."""
+    return aio_pika.Message(
+        message.body,
+        headers=dict(headers),
+        content_type=message.content_type,
+        message_id=message.message_id,
+        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+    )
 
 
 async def _declare(connection: AbstractConnection, name: str) -> None:

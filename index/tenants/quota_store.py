@@ -23,6 +23,11 @@ class QuotaStore:
         stored = quotas.amounts_of(row) + StoredAmounts(sources=row["sources"])
         return stored, quotas.quotas_of(row).or_defaults(self._defaults)
 
+    async def own(self, tenant: str) -> Quotas | None:
+        """The tenant's own quotas, without defaults; None if there is no such tenant."""
+        row = await self._database.row("quotas.get", tenant)
+        return None if row is None else quotas.quotas_of(row)
+
     async def put(self, tenant: str, own: Quotas) -> bool:
         """Set the tenant's own quotas; False if there is no such tenant."""
         async with self._database.transaction() as session:

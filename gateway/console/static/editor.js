@@ -2,7 +2,8 @@
 
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
-import { announce, field, listOf, note, submit } from "./ui.js";
+import { announce, field, listOf, submit } from "./ui.js";
+import { markSaved, watchChanges } from "./unsaved.js";
 
 /**
  * stored: the document as it was read, or null for a new one. etag: of that version.
@@ -28,6 +29,7 @@ export function editor({ stored, etag, onClose, onSaved }) {
     const id = controls.id.value.trim();
     const headers = known === null ? { "If-None-Match": "*" } : { "If-Match": known };
     const answer = await call("PUT", `/v1/documents/${segment(id)}`, { body, headers });
+    markSaved(form);
     const isQueued = answer.status === 202;
     announce(isQueued ? "It is long, so a worker writes it: see Jobs" : "Saved");
     if (isQueued) onClose();
@@ -97,6 +99,7 @@ export function editor({ stored, etag, onClose, onSaved }) {
     );
   }
 
+  watchChanges(form);
   return h("section", { class: "card", "aria-label": "Editor" }, form);
 }
 

@@ -3,6 +3,7 @@
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { announce, checkbox, field, listOf, submit } from "./ui.js";
+import { markSaved, watchChanges } from "./unsaved.js";
 
 const ID_BYTES = 8;
 
@@ -25,6 +26,7 @@ export function faqEditor({ stored, etag, onClose, onSaved }) {
   const save = async () => {
     const headers = known === null ? { "If-None-Match": "*" } : { "If-Match": known };
     await call("PUT", `/v1/faqs/${segment(id)}`, { body: readBody(controls), headers });
+    markSaved(form);
     announce(controls.active.input.checked ? "Saved: the next search finds it" : "Saved: no search finds it");
     onSaved();
   };
@@ -100,6 +102,7 @@ export function faqEditor({ stored, etag, onClose, onSaved }) {
     }
   }
 
+  watchChanges(form);
   return h("section", { class: "card", "aria-label": "FAQ editor" }, form);
 }
 

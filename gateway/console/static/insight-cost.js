@@ -21,7 +21,7 @@ export function costCard({ from, to }, usage) {
     "section",
     { class: "card", "aria-label": "Cost" },
     h("h2", {}, "Cost"),
-    budget(usage),
+    monthlyCost(usage),
     chart("Cost by day and operation", (day) => day.cost, formatCost, "Nothing cost anything in this time: without prices, models are free."),
     chart("Tokens by day and operation", (day) => day.tokens, formatNumber, "No model was used in this time."),
   );
@@ -40,7 +40,8 @@ function rowsOf(from, to, days, name, amount) {
   return rows;
 }
 
-function budget({ cost_month: cost, budget_month: limit }) {
+/** This month's cost beside its limit. */
+export function monthlyCost({ cost_month: cost, budget_month: limit }) {
   if (limit === null) return h("p", {}, `This month: ${formatCost(cost)}, without a limit.`);
   const share = limit ? cost / limit : 1;
   return h("div", { class: "stack" }, h("p", {}, `This month: ${formatCost(cost)} of ${formatCost(limit)}`), bar(share, kindOf(share)));
@@ -49,19 +50,18 @@ function budget({ cost_month: cost, budget_month: limit }) {
 const kindOf = (share) => (share >= 1 ? "bad" : share >= WARN ? "lexical" : "good");
 
 export function quotaCard(quotas) {
-  return h(
-    "section",
-    { class: "card", "aria-label": "Storage" },
-    h("h2", {}, "What is stored"),
-    table(
-      "Of what may be stored",
-      [
-        { label: "What", cell: ([name]) => name },
-        { label: "Used", isNumber: true, cell: ([, quota]) => formatNumber(quota.used) },
-        { label: "Limit", isNumber: true, cell: ([, quota]) => (quota.limit === null ? "none" : formatNumber(quota.limit)) },
-        { label: "Share", cell: ([, quota]) => quota.limit !== null && bar(quota.used / Math.max(1, quota.limit), kindOf(quota.used / Math.max(1, quota.limit))) },
-      ],
-      Object.entries(quotas),
-    ),
+  return h("section", { class: "card", "aria-label": "Storage" }, h("h2", {}, "What is stored"), quotaTable(quotas));
+}
+
+export function quotaTable(quotas) {
+  return table(
+    "Of what may be stored",
+    [
+      { label: "What", cell: ([name]) => name },
+      { label: "Used", isNumber: true, cell: ([, quota]) => formatNumber(quota.used) },
+      { label: "Limit", isNumber: true, cell: ([, quota]) => (quota.limit === null ? "none" : formatNumber(quota.limit)) },
+      { label: "Share", cell: ([, quota]) => quota.limit !== null && bar(quota.used / Math.max(1, quota.limit), kindOf(quota.used / Math.max(1, quota.limit))) },
+    ],
+    Object.entries(quotas),
   );
 }

@@ -25,32 +25,23 @@ import {
 const ROLES = ["reader", "writer", "admin", "publisher", "provisioner"];
 const SCOPES = ["private", "shared", "tenant", "public"];
 
-export function render(content, { signal }) {
-  const tenant = h("input", { autocomplete: "off", required: true });
+export function render(content, { argument, signal }) {
+  const tenant = h("input", { autocomplete: "off", required: true, value: argument });
   const named = () => (isOperator() ? tenant.value.trim() : undefined);
   if (isOperator()) content.append(tenantForm(tenant, () => keys.reset()));
   const keys = isAdmin() || isOperator() ? keyList(content, named, signal) : null;
   const tokens = isOperator() ? null : tokenList(content, signal);
-  if (!isOperator()) keys?.reset();
+  if (!isOperator() || argument) keys?.reset();
   tokens?.reset();
 }
 
 function tenantForm(tenant, onChosen) {
-  const place = h("div");
-  const form = h(
+  return h(
     "form",
     { class: "card", onsubmit: (event) => (event.preventDefault(), onChosen()) },
     h("div", { class: "row end" }, h("div", { class: "grow" }, field("Tenant", tenant, { name: "id", hint: "whose keys you work with" })),
-      h("button", { type: "submit", class: "primary" }, "Show keys"),
-      h("button", { type: "button", onclick: () => form.reportValidity() && submit(form, place, create) }, "Create this tenant")),
-    place,
+      h("button", { type: "submit", class: "primary" }, "Show keys")),
   );
-  const create = async () => {
-    await call("POST", "/v1/tenants", { body: { id: tenant.value.trim() } });
-    announce("The tenant is created");
-    onChosen();
-  };
-  return form;
 }
 
 function keyList(content, named, signal) {

@@ -11,12 +11,15 @@ import * as questions from "./questions.js";
 import * as search from "./search.js";
 import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
 import * as sources from "./sources.js";
+import * as tenants from "./tenants.js";
 import { note, problemNote } from "./ui.js";
+import { askBeforeLeaving, hasUnsaved } from "./unsaved.js";
 
 const THEME = "nearhit-theme"; // the only thing that the console stores
 const RETRY_MS = 2000;
 
 const PAGES = [
+  { name: "tenants", title: "Tenants", page: tenants, isFor: isOperator },
   { name: "search", title: "Search", page: search, isFor: () => !isOperator() },
   { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
   { name: "faqs", title: "FAQs", page: faqs, isFor: isAdmin },
@@ -30,12 +33,14 @@ const PAGES = [
 
 let isDown = false;
 let ending = new AbortController();
+let shown = ""; // the address of the page that is shown
 
 function start() {
   applyTheme(storedTheme());
   watch((problem) => showExpired(problem, enter), noteReachable);
   showLogin(document.body, enter);
   addEventListener("hashchange", show);
+  addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
 }
 
 function enter() {
@@ -91,6 +96,13 @@ function callerFacts(caller) {
 function show() {
   const content = document.querySelector("#content");
   if (!content || !currentCaller()) return;
+  if (hasUnsaved()) {
+    const target = location.hash;
+    history.replaceState(null, "", shown || "#/");
+    if (target !== shown) askBeforeLeaving(() => (location.hash = target));
+    return;
+  }
+  shown = location.hash;
   ending.abort();
   ending = new AbortController();
   const [, name, argument] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? [];

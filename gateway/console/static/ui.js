@@ -17,6 +17,15 @@ export function formatCounts(counts) {
   return parts.map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "number" ? formatNumber(value) : value}`).join(", ");
 }
 
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+export function formatBytes(bytes) {
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1024 && unit < SIZES.length - 1) [size, unit] = [size / 1024, unit + 1];
+  return `${unit && size < 10 ? size.toFixed(1) : formatNumber(Math.round(size))} ${SIZES[unit]}`;
+}
+
 export const formatInstant = (text) =>
   text ? h("time", { datetime: text, title: text }, instants.format(new Date(text))) : "never";
 
@@ -198,7 +207,10 @@ export function openDialog(title, build, { isWide = false } = {}) {
   return dialog;
 }
 
-/** Ask before an action that can't be undone; the dialog stays open if the action fails. */
+/**
+ * Ask before an action that can't be undone; the dialog stays open if the action fails.
+ * text: a sentence, or nodes.
+ */
 export function confirmDialog({ title, text, action, run, isDanger = true }) {
   return openDialog(title, (close) => {
     const place = h("div");
@@ -210,7 +222,7 @@ export function confirmDialog({ title, text, action, run, isDanger = true }) {
           if (await submit(event.target, place, run)) close();
         },
       },
-      h("p", {}, text),
+      Array.isArray(text) ? text : h("p", {}, text),
       place,
       h(
         "div",

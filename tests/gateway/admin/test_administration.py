@@ -90,7 +90,7 @@ async def new_key(maker: Caller, **fields: object) -> RoleKey:
 OPERATORS_CALLS = {
     "get_caller",
     *("create_tenant", "list_tenants", "get_tenant", "clear_cache", "delete_tenant"),
-    *("put_budget", "put_quotas", "get_job"),
+    *("get_budget", "put_budget", "get_quotas", "put_quotas", "get_job"),
     *("create_key", "list_keys", "rotate_key", "revoke_key"),
 }
 BODIES = {

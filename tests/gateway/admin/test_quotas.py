@@ -48,6 +48,31 @@ async def test_a_write_beyond_a_quota_is_told_which_how_full_and_how_large(
     await ana.put("one", "Forty days of leave.")  # the document that exists
 
 
+async def test_the_operator_reads_what_it_has_set_and_an_admin_what_holds_for_its_tenant(
+    gateway: Gateway, ana: Caller, admin: Caller
+) -> None:
+    path, other = f"/v1/tenants/{gateway.tenant_name}", await gateway.new_tenant()
+    await ana.put("one", TEXT)
+    before = await gateway.operator.call("GET", f"{path}/quotas")
+    await put_quotas(gateway, documents=7)
+    await gateway.operator.call("PUT", f"{path}/budget", json={"budget_month": 12.5})
+
+    quotas = (await gateway.operator.call("GET", f"{path}/quotas")).json()
+    budget = (await gateway.operator.call("GET", f"{path}/budget")).json()
+    tenant = (await gateway.operator.call("GET", path)).json()
+
+    unset = {"documents": None, "chunks": None, "bytes": None, "sources": None}
+    assert (before.json(), quotas) == (unset, unset | {"documents": 7})
+    assert budget == {"budget_month": 12.5}
+    assert tenant["quotas"]["documents"] == {"used": 1, "limit": 7}
+    assert (tenant["cost_month"], tenant["budget_month"]) == (0, 12.5)
+    assert (await admin.call("GET", f"{path}/quotas")).json() == quotas
+    for name in "quotas", "budget":
+        problem(await admin.call("GET", f"/v1/tenants/{other}/{name}"), 404)
+        problem(await ana.call("GET", f"{path}/{name}"), 403)
+        problem(await gateway.operator.call("GET", f"/v1/tenants/nowhere/{name}"), 404)
+
+
 async def test_usage_shows_what_is_stored_and_what_may_be(
     gateway: Gateway, ana: Caller, admin: Caller
 ) -> None:

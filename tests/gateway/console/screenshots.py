@@ -192,6 +192,12 @@ async def take(console: Console, admin: Caller, newcomer: Caller, folder: Path) 
     await page.locator("tbody a").first.click()
     await page.locator(".facts").wait_for()
     await shoot_all(console, folder, "document")
+    await console.open(ADMIN_KEY)
+    await page.locator("tbody tr").first.wait_for()
+    await shoot_all(console, folder, "tenants")
+    await page.get_by_role("link", name="ostrelume").click()
+    await page.get_by_role("form", name="Limits").wait_for()
+    await shoot_all(console, folder, "tenant")
 
 
 async def shoot_all(console: Console, folder: Path, name: str) -> None:

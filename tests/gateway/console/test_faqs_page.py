@@ -118,6 +118,34 @@ async def test_two_tabs_that_edit_one_faq_lose_nothing(
     await context.close()
 
 
+async def test_leaving_an_editor_asks_before_what_was_typed_is_gone(
+    console: Console, admin: Caller
+) -> None:
+    await put(admin)
+    await console.open(admin.key, "#/faqs")
+    page, dialog = console.page, console.page.get_by_role("dialog")
+    await page.get_by_role("button", name="Edit").click()
+    answer = page.get_by_label("Answer", exact=True)
+    await answer.fill("27 days.")
+
+    await page.get_by_role("link", name="Documents", exact=True).click()
+    await expect(dialog).to_contain_text("not saved")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(answer).to_have_value("27 days.")
+    assert page.url.endswith("#/faqs")
+    await page.get_by_role("link", name="Documents", exact=True).click()
+    await dialog.get_by_role("button", name="Leave").click()
+    await page.get_by_role("heading", level=1, name="Documents").wait_for()
+
+    await console.go("FAQs")  # nothing is asked where nothing was typed
+    await page.get_by_role("button", name="Edit").click()
+    await expect(answer).to_have_value(FAQ["answer"])
+    await answer.fill("28 days.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator("tbody")).to_contain_text("28 days.")
+    await console.go("Documents")
+
+
 async def test_a_faq_that_was_deleted_meanwhile_can_be_saved_anew(
     console: Console, admin: Caller
 ) -> None:

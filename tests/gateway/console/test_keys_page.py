@@ -121,28 +121,6 @@ async def test_an_admin_revokes_another_subjects_token(
     problem(await Caller(ben.client, made["token"]).call("GET", "/v1/caller"), 401)
 
 
-async def test_the_operator_creates_a_tenant_and_its_first_key(
-    console: Console, gateway: Gateway
-) -> None:
-    await console.open(gateway.operator.key)
-    page = console.page
-    await expect(page.locator("header nav a")).to_have_count(1)
-    name = f"{gateway.tenant_name}-2"
-
-    await page.get_by_label("Tenant").fill(name)
-    await page.get_by_role("button", name="Create this tenant").click()
-    await expect(page.get_by_role("region", name="Keys")).to_contain_text("No keys")
-    await page.get_by_role("button", name="Create a key").click()
-    dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("Subject").fill("ada")
-    await dialog.get_by_label("admin").check()
-    await dialog.get_by_role("button", name="Create").click()
-    ada = Caller(gateway.client, await created(console))
-
-    told = (await ada.call("GET", "/v1/caller")).json()
-    assert (told["tenant"], "admin" in told["roles"]) == (name, True)
-
-
 async def test_members_are_added_and_removed(
     console: Console, gateway: Gateway, admin: Caller
 ) -> None:

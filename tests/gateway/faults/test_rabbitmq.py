@@ -30,6 +30,7 @@ from ingest.write.revision import Written
 from tests.gateway.servers import own_rabbit
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.servers.own_rabbit import OwnRabbit
+from tests.gateway.support.commands import refused, succeeds
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 from tests.ingest.support.event_samples import access, delete, update
 
@@ -147,11 +148,11 @@ async def dead(channel: AbstractChannel) -> AbstractIncomingMessage:
     return message
 
 
-async def left(broker: OwnRabbit) -> int:
+async def left(broker: OwnRabbit, name: str = QUEUE) -> int:
     """How many events nobody has acknowledged; of a worker that is gone."""
     connection = await aio_pika.connect(broker.url)
     async with connection, connection.channel() as channel:
-        queue = await channel.declare_queue(QUEUE, passive=True)
+        queue = await channel.declare_queue(name, passive=True)
         return queue.declaration_result.message_count or 0
 
 
@@ -201,6 +202,55 @@ async def test_a_queue_of_a_tenant_that_is_not_there_loses_nothing(
 
         assert "there is no tenant nobody" in str(letter.headers[rabbitmq_consumer.REASON])
         assert await worker.shown() is None
+
+
+async def test_dead_letters_are_listed_and_applied_once_the_reason_is_gone(
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    environment = {"NEARHIT_RABBITMQ_URL": broker.url, "NEARHIT_RABBITMQ_QUEUES": f"{QUEUE}=acme"}
+    nobodys = settings.model_copy(update={"rabbitmq_queues": f"{QUEUE}=nobody"})
+    async with working(nobodys, embedder):
+        await send(channel, update(1, FIRST), b"no JSON")
+        async with asyncio.timeout(30):
+            while await left(broker, QUEUE + rabbitmq_consumer.DEAD) < 2:
+                await asyncio.sleep(0.01)
+
+    listed = orjson.loads(await succeeds(environment, "dead-letters", "list", "--json"))
+    again = orjson.loads(await succeeds(environment, "dead-letters", "list", "--json"))
+    async with working(settings, embedder) as worker:
+        moved = await succeeds(environment, "dead-letters", "replay", "--queue", QUEUE)
+        await worker.until(FIRST)
+        letter = await dead(channel)
+
+    reasons = {letter["document_id"]: letter["reason"] for letter in listed}
+    assert again == listed
+    assert "there is no tenant nobody" in reasons["leave"]
+    assert "Invalid JSON" in reasons[None]
+    assert moved == f"moved 2 events back to {QUEUE}\n"
+    assert letter.body == b"no JSON"
+    assert await left(broker, QUEUE + rabbitmq_consumer.DEAD) == 0
+
+
+async def test_dead_letters_that_cannot_go_back_stay(
+    channel: AbstractChannel, broker: OwnRabbit
+) -> None:
+    environment = {"NEARHIT_RABBITMQ_URL": broker.url, "NEARHIT_RABBITMQ_QUEUES": f"{QUEUE}=acme"}
+    dead_queue = QUEUE + rabbitmq_consumer.DEAD
+    await channel.default_exchange.publish(aio_pika.Message(b"{}"), dead_queue)
+    await channel.queue_delete(QUEUE)
+
+    no_queue = await refused(environment, "dead-letters", "replay")
+    away = await refused(
+        environment | {"NEARHIT_RABBITMQ_URL": "amqp://user:hush@127.0.0.1:1/"},
+        *("dead-letters", "list"),
+    )
+    other = await refused(environment, "dead-letters", "replay", "--queue", "other")
+
+    assert f"no queue {QUEUE}" in no_queue
+    assert await left(broker, dead_queue) == 1
+    assert "RabbitMQ does not answer" in away
+    assert "hush" not in away
+    assert "other is no queue" in other
 
 
 async def test_a_database_that_is_away_is_waited_for_in_order(

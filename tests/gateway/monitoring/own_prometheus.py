@@ -20,7 +20,10 @@ SCRAPE_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class OwnPrometheus:
+    """at_s: the time, in seconds since 1970, at which expressions are evaluated; None: now."""
+
     client: httpx2.AsyncClient
+    at_s: float | None = None
 
     async def get(self, path: str, **parameters: str) -> Any:
         """The data of an answer of its API; the test fails if it is refused."""
@@ -30,8 +33,9 @@ class OwnPrometheus:
         return body["data"]
 
     async def values(self, expression: str) -> list[float]:
-        """The value of each series that the expression yields now."""
-        data = await self.get("query", query=expression)
+        """The value of each series that the expression yields."""
+        at = {} if self.at_s is None else {"time": str(self.at_s)}
+        data = await self.get("query", query=expression, **at)
         if data["resultType"] == "scalar":
             return [float(data["result"][1])]
         return [float(series["value"][1]) for series in data["result"]]

@@ -4,7 +4,9 @@ import asyncio
 import json
 import math
 import re
+import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from gateway.search import embedders
 from tests.conftest import fresh_settings
 from tests.gateway.monitoring.own_prometheus import OwnPrometheus, own_prometheus
 from tests.gateway.monitoring.prometheus_programs import needs_prometheus
+from tests.gateway.monitoring.test_metric_names import families
+from tests.gateway.support.event_listener import listening, subscribe
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import put_later
 from tests.stub_openai import WIDTH, chat, stub_openai
@@ -84,14 +88,19 @@ async def prometheus(
             ana = await gateway.caller("ana", tenant="acme")
             address = f"{gateway.client.base_url.host}:{gateway.client.base_url.port}"
             rules = DEPLOY / "prometheus" / "alerts.yml"
-            async with own_prometheus(folder, {"nearhit": address}, rules) as started:
+            subscription = await subscribe(ana, "annual leave")
+            async with (
+                listening(ana, subscription),
+                own_prometheus(folder, {"nearhit": address}, rules) as started,
+            ):
                 clock_s = asyncio.get_running_loop().time
                 ends_s = clock_s() + _ROUNDS_S
                 number = 0
                 while clock_s() < ends_s:
                     number += 1
                     await use(gateway, ana, number)
-                yield started
+                # Rates are of the last seconds, and tests may wait for each other for longer.
+                yield replace(started, at_s=time.time())
 
 
 @needs_prometheus
@@ -175,7 +184,7 @@ async def test_prometheus_evaluates_every_rule(prometheus: OwnPrometheus) -> Non
     } == {}
     assert len(rules) > 15
     async with asyncio.timeout(20):
-        while not await prometheus.values("nearhit:search_slow:ratio_rate5m"):
+        while not await replace(prometheus, at_s=None).values("nearhit:search_slow:ratio_rate5m"):
             await asyncio.sleep(0.1)
 
 
@@ -200,6 +209,21 @@ def assert_holds(whole: Any, part: Any, path: str) -> None:
             assert_holds(one, other, f"{path}[{number}]")
     else:
         assert whole == part, path
+
+
+def test_every_metric_is_on_a_board() -> None:
+    queries = " ".join(
+        target["expr"]
+        for board in BOARDS.values()
+        for panel in board["panels"]
+        for target in panel.get("targets", ())
+    )
+    names = {
+        re.sub(r"_(total|bucket|sum|count)$", "", name)
+        for name in re.findall(r"nearhit_\w+", queries)
+    }
+
+    assert names == families(Metrics()).keys()
 
 
 def test_boards_and_panels_have_stable_and_unique_names() -> None:

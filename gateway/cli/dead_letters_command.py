@@ -1,0 +1,96 @@
+"""`nearhit dead-letters`: the operator lists events that could not be applied, and replays them."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gateway.cli import common
+from gateway.cli.common import AsJson, console
+from gateway.errors import CommandError
+from gateway.settings import Settings
+
+# Its lines would stand beside the one that says why the command failed.
+logging.getLogger("aiormq").addHandler(logging.NullHandler())
+
+commands = typer.Typer(no_args_is_help=True)
+
+_LISTED_MAX = 1_000
+
+Queue = Annotated[
+    str | None, typer.Option(help="Only this queue of NEARHIT_RABBITMQ_QUEUES; default: all.")
+]
+
+
+@commands.callback()
+def dead_letters() -> None:
+    """Events of RabbitMQ that could not be applied."""
+
+
+@commands.command("list")
+def list_letters(
+    queue: Queue = None,
+    limit: Annotated[
+        int, typer.Option(help="Maximum number of events of each queue.", min=1, max=_LISTED_MAX)
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List events with the reason why each could not be applied, the oldest first.
+
+    nearhit dead-letters list --json
+    """
+    with common.errors():
+        from gateway.worker.dead_letters import list_dead_letters
+
+        url, queues = _queues(queue)
+        letters = [
+            letter for name in queues for letter in asyncio.run(list_dead_letters(url, name, limit))
+        ]
+    if as_json:
+        common.print_json(letters)
+        return
+    table = Table("queue", "type", "document", "version", "bytes", "reason")
+    for letter in letters:
+        table.add_row(
+            *(letter.queue, escape(letter.type or ""), escape(letter.document_id or "")),
+            "" if letter.version is None else str(letter.version),
+            f"{letter.size_bytes:,}",
+            escape(letter.reason),
+        )
+    console.print(table if table.row_count else "no dead letters")
+
+
+@commands.command("replay")
+def replay_letters(
+    queue: Queue = None,
+    limit: Annotated[
+        int, typer.Option(help="Maximum number of events of each queue.", min=1)
+    ] = 1_000_000,
+) -> None:
+    """Move events back to their queue, from which a worker applies them.
+
+    Correct the reason first. An event that is older than what is stored changes nothing.
+
+        nearhit dead-letters replay --queue wiki-events
+    """
+    with common.errors():
+        from gateway.worker.dead_letters import replay_dead_letters
+
+        url, queues = _queues(queue)
+        for name in queues:
+            moved = asyncio.run(replay_dead_letters(url, name, limit))
+            console.print(f"moved {moved:,} events back to {name}", markup=False)
+
+
+def _queues(only: str | None) -> tuple[str, Sequence[str]]:
+    """RabbitMQ's URL and the queues to look at."""
+    from gateway.operator.rabbitmq_settings import require_rabbitmq
+
+    url, queues = require_rabbitmq(Settings())
+    if only is not None and only not in queues:
+        raise CommandError(f"{only} is no queue of NEARHIT_RABBITMQ_QUEUES")
+    return url, [only] if only is not None else list(queues)

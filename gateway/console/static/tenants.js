@@ -1,0 +1,177 @@
+/* Tenants, for the operator: what each stores, what it may store and spend, and its end. */
+
+import { call, segment } from "./api.js";
+import { h } from "./dom.js";
+import { monthlyCost, quotaTable } from "./insight-cost.js";
+import { announce, badge, confirmDialog, empty, field, formatBytes, formatInstant, formatNumber, load, note, pager, submit, table } from "./ui.js";
+
+const QUOTAS = [["documents", "Documents"], ["chunks", "Chunks"], ["bytes", "Bytes"], ["sources", "Sources"]];
+
+export function render(content, { argument, signal }) {
+  if (argument) showTenant(content, argument, signal);
+  else showList(content, signal);
+}
+
+const tenantPath = (tenant) => `/v1/tenants/${segment(tenant)}`;
+
+function showList(content, signal) {
+  const list = h("div", { class: "card" });
+  const pages = pager(
+    "tenants",
+    list,
+    async (cursor) => (await call("GET", "/v1/tenants", { query: { cursor }, signal })).data,
+    (page) => tenantTable(page.tenants),
+  );
+  content.append(
+    h("p", { class: "lead" }, "Customers of this deployment. The data of one never meets the data of another, except public documents that it receives."),
+    createForm(),
+    list,
+  );
+  pages.show();
+}
+
+function createForm() {
+  const id = h("input", { autocomplete: "off", required: true });
+  const name = h("input", { autocomplete: "off" });
+  const place = h("div");
+  const create = async () => {
+    const { data } = await call("POST", "/v1/tenants", { body: { id: id.value.trim(), name: name.value.trim() } });
+    announce("The tenant is created. Create its first key next.");
+    location.hash = `#/tenants/${segment(data.id)}`;
+  };
+  return h(
+    "form",
+    { class: "card", "aria-label": "New tenant", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, create)) },
+    h("div", { class: "row end" },
+      h("div", { class: "grow" }, field("Tenant", id, { name: "id" })),
+      h("div", { class: "grow" }, field("Name for people", name, { name: "name" })),
+      h("button", { type: "submit", class: "primary" }, "Create a tenant")),
+    place,
+  );
+}
+
+function tenantTable(tenants) {
+  if (!tenants.length) return empty("No tenants", "Create the first one above.");
+  return table(
+    `${tenants.length} tenants on this page`,
+    [
+      { label: "Tenant", cell: (row) => [h("a", { href: `#/tenants/${segment(row.id)}` }, row.id), row.name !== row.id && h("div", { class: "muted small" }, row.name)] },
+      { label: "Documents", cell: (row) => formatNumber(row.documents), isNumber: true },
+      { label: "Chunks", cell: (row) => formatNumber(row.chunks), isNumber: true },
+      { label: "Size", cell: (row) => formatBytes(row.bytes), isNumber: true },
+      { label: "Created", cell: (row) => formatInstant(row.created_at) },
+      { label: "State", cell: (row) => (row.is_being_deleted ? badge("being deleted", "warn") : badge("active", "good")) },
+    ],
+    tenants,
+  );
+}
+
+function showTenant(content, id, signal) {
+  const place = h("div", { class: "stack" });
+  content.append(h("p", {}, h("a", { href: "#/tenants" }, "All tenants")), place);
+  const get = async (path) => (await call("GET", path, { signal })).data;
+  const show = () =>
+    load(place, async () => {
+      const tenant = await get(tenantPath(id));
+      if (tenant.is_being_deleted) return overview(tenant, show);
+      const [quotas, budget] = await Promise.all([get(`${tenantPath(id)}/quotas`), get(`${tenantPath(id)}/budget`)]);
+      return [overview(tenant, show), h("div", { class: "columns" }, amounts(tenant), limitForm(id, quotas, budget, show))];
+    });
+  show();
+}
+
+function overview(tenant, reload) {
+  const row = (label, value) => [h("dt", {}, label), h("dd", {}, value)];
+  return h(
+    "section",
+    { class: "card", "aria-label": "Tenant" },
+    h("div", { class: "row spread" },
+      h("h2", {}, tenant.name),
+      !tenant.is_being_deleted && h("div", { class: "row" },
+        h("a", { class: "button", href: `#/keys/${segment(tenant.id)}` }, "Keys"),
+        h("button", { type: "button", onclick: () => clearCache(tenant, reload) }, "Drop cached answers"),
+        h("button", { type: "button", class: "danger", onclick: () => remove(tenant) }, "Delete"))),
+    tenant.is_being_deleted && note("warn", "The tenant is being deleted: its keys are refused, and a worker removes what is left."),
+    h(
+      "dl",
+      { class: "facts" },
+      row("Tenant", h("code", {}, tenant.id)),
+      row("Created", formatInstant(tenant.created_at)),
+      row("Keys that work", formatNumber(tenant.keys)),
+      row("Groups", formatNumber(tenant.groups)),
+      row("Languages", tenant.languages.join(", ") || h("span", { class: "muted" }, "none")),
+      row("Revision", formatNumber(tenant.revision)),
+      row("Cached answers", tenant.cache_entries === null ? "unknown: Redis does not answer" : formatNumber(tenant.cache_entries)),
+    ),
+  );
+}
+
+function amounts(tenant) {
+  return h(
+    "section",
+    { class: "card", "aria-label": "Stored and spent" },
+    h("h2", {}, "Stored and spent"),
+    quotaTable(tenant.quotas),
+    monthlyCost(tenant),
+  );
+}
+
+/** quotas, budget: the tenant's own; those of all tenants hold where a field is empty. */
+function limitForm(id, quotas, budget, reload) {
+  const number = (value, step) => h("input", { type: "number", min: "0", step, inputmode: "decimal", value: value ?? "" });
+  const controls = Object.fromEntries(QUOTAS.map(([name]) => [name, number(quotas[name], "1")]));
+  const cost = number(budget.budget_month, "any");
+  const valueOf = (control) => (control.value === "" ? null : Number(control.value));
+  const place = h("div");
+  const save = async () => {
+    const body = Object.fromEntries(QUOTAS.map(([name]) => [name, valueOf(controls[name])]));
+    await call("PUT", `${tenantPath(id)}/quotas`, { body });
+    await call("PUT", `${tenantPath(id)}/budget`, { body: { budget_month: valueOf(cost) } });
+    announce("The limits hold from the next write on");
+    await reload();
+  };
+  return h(
+    "form",
+    { class: "card", "aria-label": "Limits", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, save)) },
+    h("h2", {}, "Limits of this tenant"),
+    h("p", { class: "muted small" }, "An empty field is the limit of all tenants, which the settings of the gateway name. What is stored beyond a limit stays; new writes are refused."),
+    h("div", { class: "grid" },
+      QUOTAS.map(([name, label]) => field(label, controls[name], { name })),
+      field("Cost of a month", cost, { name: "budget_month" })),
+    place,
+    h("div", {}, h("button", { type: "submit", class: "primary" }, "Save")),
+  );
+}
+
+function clearCache(tenant, reload) {
+  confirmDialog({
+    title: "Drop all cached answers?",
+    text: `Every answer to ${tenant.id} is computed again at its next request, so searches take longer for a while.`,
+    action: "Drop them",
+    isDanger: false,
+    run: async () => {
+      await call("DELETE", `${tenantPath(tenant.id)}/cache`);
+      announce("The cached answers are dropped in every gateway");
+      reload();
+    },
+  });
+}
+
+/** The identifier has to be typed, because nothing brings a tenant back. */
+function remove(tenant) {
+  const typed = h("input", { autocomplete: "off", spellcheck: "false" });
+  confirmDialog({
+    title: `Delete ${tenant.id}?`,
+    text: [
+      h("span", {}, `Its keys are refused at once, and ${formatNumber(tenant.documents)} documents are removed with all that belongs to them. This can't be undone.`),
+      field(`Type ${tenant.id} to confirm`, typed),
+    ],
+    action: "Delete the tenant",
+    run: async () => {
+      if (typed.value.trim() !== tenant.id) throw Object.assign(new Error("This is not the tenant's identifier."), { title: "Nothing is deleted" });
+      await call("DELETE", tenantPath(tenant.id));
+      announce("The tenant is closed. A worker removes its data.");
+      location.hash = "#/tenants";
+    },
+  });
+}

@@ -1,0 +1,61 @@
+"""The documents page of a tenant with 100,000 documents, of which a caller may read all or one."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.conftest import run_sql
+from tests.gateway.console.browser import Console
+from tests.gateway.support.gateways import Caller, Gateway
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+# Copies of one document, without chunks. Triggers and foreign keys would check each row.
+_COPIES = """
+    SET session_replication_role = replica;
+    INSERT INTO documents (
+        tenant, document_id, source, title, uri, language, tags, metadata, owner, readers,
+        allowed_tokens, audience_key
+    )
+    SELECT
+        tenant, 'files/' || lpad(number::text, 6, '0'), source, 'File ' || number, uri, language,
+        tags, metadata, owner, readers, allowed_tokens, audience_key
+    FROM documents, generate_series(1, 100000) AS number
+    WHERE tenant = 'acme' AND document_id = 'copied';
+    INSERT INTO document_texts (document_key, text)
+    SELECT document_key, 'The text of ' || title FROM documents WHERE title LIKE 'File %';
+"""
+
+
+async def test_a_hundred_thousand_documents_are_listed_narrowed_and_opened_a_page_at_a_time(
+    console: Console, gateway: Gateway, database_url: str, ana: Caller
+) -> None:
+    eve = await gateway.caller("eve")
+    await ana.put("copied", "Text.", readers=[])
+    await ana.put("shared", "Text.", readers=["user:eve"])
+    await run_sql(database_url, _COPIES)
+    page, rows = console.page, console.page.locator("tbody tr")
+    next_page = page.get_by_role("button", name="Next page")
+
+    await console.open(ana.key, "#/documents")
+    await expect(rows).to_have_count(50)
+    await expect(rows.first).to_contain_text("copied")
+    await next_page.click()
+    await expect(rows.first).to_contain_text("files/000050")
+    await expect(rows).to_have_count(50)  # no other page stays in the browser
+    await page.get_by_role("button", name="Previous page").click()
+    await expect(rows.first).to_contain_text("copied")
+
+    await page.get_by_label("Identifier begins with").fill("files/0999")
+    await page.get_by_role("button", name="Filter").click()
+    await expect(rows.first).to_contain_text("files/099900")
+    await next_page.click()
+    await expect(rows.first).to_contain_text("files/099950")
+    await expect(next_page).to_have_count(0)
+    await page.get_by_role("link", name="File 99999").click()
+    await expect(page.locator(".document-text")).to_contain_text("The text of File 99999")
+
+    await page.get_by_role("button", name="Log out").click()
+    await console.log_in(eve.key)
+    await console.go("Documents")
+    await expect(rows).to_have_count(1)
+    await expect(rows).to_contain_text("shared")

@@ -1,0 +1,109 @@
+"""The operator's page of tenants: their first key, their limits, their caches, their end."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.support.gateways import Caller, Gateway, problem
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_operator_creates_a_tenant_and_its_first_key(
+    console: Console, gateway: Gateway
+) -> None:
+    name = f"{gateway.tenant_name}-2"
+    await console.open(gateway.operator.key)
+    page = console.page
+    await expect(page.locator("header nav a")).to_have_count(2)
+
+    await page.get_by_label("Tenant", exact=True).fill(name)
+    await page.get_by_label("Name for people").fill("Ostrelume")
+    await page.get_by_role("button", name="Create a tenant").click()
+    await expect(page.get_by_role("heading", level=2, name="Ostrelume")).to_be_visible()
+    await page.get_by_role("link", name="Keys", exact=True).click()
+    await expect(page.get_by_role("region", name="Keys")).to_contain_text("No keys")
+    await page.get_by_role("button", name="Create a key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Subject").fill("ada")
+    await dialog.get_by_label("admin").check()
+    await dialog.get_by_role("button", name="Create").click()
+    secret = await page.locator("dialog pre").inner_text()
+
+    ada = (await Caller(gateway.client, secret).call("GET", "/v1/caller")).json()
+    assert (ada["tenant"], "admin" in ada["roles"]) == (name, True)
+
+
+async def test_a_limit_holds_from_the_next_write_on_and_an_empty_field_lifts_it(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("one", "Annual leave.")
+    await console.open(gateway.operator.key, f"#/tenants/{gateway.tenant_name}")
+    limits = console.page.get_by_role("form", name="Limits")
+    stored = console.page.get_by_role("region", name="Stored and spent")
+
+    await limits.get_by_label("Documents").fill("1")
+    await limits.get_by_label("Cost of a month").fill("12.5")
+    await limits.get_by_role("button", name="Save").click()
+    await expect(stored).to_contain_text("of 12.50")
+    await expect(stored.locator("tbody tr").first).to_contain_text("documents11")
+    refused = await ana.call("PUT", "/v1/documents/two", json={"text": "Text."})
+    await expect(limits.get_by_label("Documents")).to_have_value("1")
+    await limits.get_by_label("Documents").fill("")
+    await limits.get_by_role("button", name="Save").click()
+    await expect(stored.locator("tbody tr").first).to_contain_text("documents1none")
+
+    problem(refused, 409)
+    await ana.put("two", "Text.")
+
+
+async def test_a_tenant_is_deleted_only_by_its_identifier(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await console.open(gateway.operator.key, f"#/tenants/{gateway.tenant_name}")
+    page, dialog = console.page, console.page.get_by_role("dialog")
+
+    await page.get_by_role("button", name="Delete").click()
+    await dialog.get_by_label("to confirm").fill("another")
+    await dialog.get_by_role("button", name="Delete the tenant").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("Nothing is deleted")
+    told = await ana.call("GET", "/v1/caller")
+    await dialog.get_by_label("to confirm").fill(gateway.tenant_name)
+    await dialog.get_by_role("button", name="Delete the tenant").click()
+    await expect(dialog).to_have_count(0)
+
+    assert told.status_code == 200
+    problem(await ana.call("GET", "/v1/caller"), 401)
+    await page.goto(f"{console.url}/console#/tenants/{gateway.tenant_name}")
+    await expect(page.get_by_role("region", name="Tenant")).to_contain_text("is being deleted")
+    await expect(page.get_by_role("button", name="Save")).to_have_count(0)
+
+
+async def test_cached_answers_are_dropped(console: Console, gateway: Gateway, ana: Caller) -> None:
+    await ana.put("leave", "Annual leave.")
+    await ana.search("leave")
+    await console.open(gateway.operator.key, f"#/tenants/{gateway.tenant_name}")
+
+    await console.page.get_by_role("button", name="Drop cached answers").click()
+    await console.page.get_by_role("dialog").get_by_role("button", name="Drop them").click()
+    await expect(console.page.get_by_role("dialog")).to_have_count(0)
+
+    assert "fwd=miss" in (await ana.search("leave")).headers["cache-status"]
+
+
+async def test_axe_finds_nothing_and_on_a_phone_nothing_is_cut_off(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    page = console.page
+    await console.open(gateway.operator.key)
+    await expect(page.locator("tbody tr").first).to_be_visible()
+    assert await console.violations() == []
+    await page.goto(f"{console.url}/console#/tenants/{gateway.tenant_name}")
+    await expect(page.get_by_role("form", name="Limits")).to_be_visible()
+
+    for scheme in "light", "dark":
+        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        assert await console.violations() == []
+    await page.set_viewport_size(PHONE)
+    width = await page.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]
