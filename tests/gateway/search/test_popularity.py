@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from gateway.metrics import Metrics
+from gateway.services import open_services
 from gateway.settings import Settings
+from gateway.worker import worker_loop
 from index.popularity.popularity_rollup import PopularityRollup
 from index.postgres.database import Database
+from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.index.conftest import connected
 
@@ -29,7 +33,7 @@ async def rollup(shared_settings: Settings) -> AsyncIterator[PopularityRollup]:
         yield PopularityRollup(database, interval_s=0)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 async def two_documents(ana: Caller) -> None:
     await ana.put("leave", LEAVE, readers=["tenant"])
     await ana.put("travel", OTHER, readers=["tenant"])
@@ -68,6 +72,7 @@ async def fetch(caller: Caller, *, document_id: str) -> None:
     assert fetched.json()["result"]["isError"] is False
 
 
+@pytest.mark.usefixtures("two_documents")
 async def test_what_was_opened_comes_first_from_every_tier_and_other_answers_stay(
     gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller, rollup: PopularityRollup
 ) -> None:
@@ -96,6 +101,7 @@ async def test_what_was_opened_comes_first_from_every_tier_and_other_answers_sta
     assert await first() == "leave"
 
 
+@pytest.mark.usefixtures("two_documents")
 async def test_a_reading_counts_only_where_the_tenant_counts_all(
     gateway: Gateway, ana: Caller, ben: Caller, admin: Caller, rollup: PopularityRollup
 ) -> None:
@@ -121,6 +127,7 @@ async def test_a_reading_counts_only_where_the_tenant_counts_all(
     assert await popularities(ana) == pytest.approx({"leave": 0.15, "travel": 0.1})
 
 
+@pytest.mark.usefixtures("two_documents")
 async def test_nobody_counts_for_a_document_that_it_may_not_read(
     gateway: Gateway, ana: Caller, ben: Caller, admin: Caller, rollup: PopularityRollup
 ) -> None:
@@ -141,6 +148,22 @@ async def test_nobody_counts_for_a_document_that_it_may_not_read(
     assert await feedback(ben, {"document_id": "travel"}) == 1
     await rolled_up(gateway, rollup)
     assert await popularities(ana) == {"travel": 0.1, "leave": 0, "secret": 0}
+
+
+@pytest.mark.usefixtures("two_documents")
+async def test_a_worker_rolls_up_the_tenants_that_are_due(
+    ana: Caller, admin: Caller, shared_settings: Settings, embedder: Embedder
+) -> None:
+    await count(admin, "feedback")
+    await feedback(ana, {"document_id": "travel"})
+
+    async with (
+        open_services(shared_settings, Metrics(), embedder) as services,
+        asyncio.timeout(20),
+    ):
+        while (await popularities(ana))["travel"] == 0:
+            await worker_loop.roll_up_popularity(services.worker)
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize(
