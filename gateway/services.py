@@ -40,6 +40,7 @@ from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
 from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.denial_log import DenialLog
+from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
@@ -168,6 +169,7 @@ async def _join_rooms(
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
     models = model_caches(settings, metrics.cache_event, store)
+    openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     extractors = Extractors(settings.extract_processes)
     async with (
@@ -177,6 +179,7 @@ async def _join_rooms(
         denials.background_flush(),
         search_statistics.background_flush(),
         asked_questions.background_flush(),
+        openings.background_flush(),
         rag_tools.lifespan(),
         extractors,
         standby_of_region.connect(
@@ -207,7 +210,15 @@ async def _join_rooms(
             receipts=receipts,
         )
         documents = document_services.build(
-            settings, stores, store, caches.invalidation, metered, preprocessor, read_log, usage
+            settings,
+            stores,
+            store,
+            caches.invalidation,
+            metered,
+            preprocessor,
+            read_log,
+            openings,
+            usage,
         )
         sources = source_services.build(settings, stores, documents.writer)
         subscriptions = subscription_services.build(
@@ -222,7 +233,7 @@ async def _join_rooms(
             caches=caches,
             search=search,
             answer=answer_services.build(stores, caches, search),
-            mcp=mcp_services.build(stores, search, subscriptions),
+            mcp=mcp_services.build(stores, search, subscriptions, openings),
             documents=documents,
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),

@@ -12,6 +12,7 @@ from index.documents.source_store import SourceStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.openfga.tuple_store import TupleStore
+from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
 from index.subscriptions.subscription_store import SubscriptionStore
@@ -47,6 +48,7 @@ class Stores:
     confidences: ConfidenceStore
     low_confidence: LowConfidenceStore
     asked_questions: AskedQuestionStore
+    popularity: PopularityStore
     query_gates: QueryGateStore
     strategies: StrategyStore
     subscriptions: SubscriptionStore
@@ -77,6 +79,7 @@ class Stores:
             confidences=ConfidenceStore(database),
             low_confidence=LowConfidenceStore(database),
             asked_questions=AskedQuestionStore(database),
+            popularity=PopularityStore(database),
             query_gates=QueryGateStore(database),
             strategies=StrategyStore(database),
             subscriptions=SubscriptionStore(database),

@@ -50,6 +50,8 @@ REQUESTS: Mapping[str, Any] = {
         "schedule": "0 * * * *",
     },
     "SemanticBody": {"error_max": 0.01},
+    "FeedbackBody": {"hits": [{"document_id": "team/leave"}, {"chunk_id": 4711}]},
+    "PopularityBody": {"counts": "feedback"},
     "McpRequest": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     "TenantBody": {"id": "acme", "name": "Acme Ltd"},
     "KeyBody": {"tenant": "acme", "subject": "ana", "groups": ["people"], "roles": ["writer"]},

@@ -91,6 +91,7 @@ OF_FIELDS: Mapping[str, str] = {
     "rank": "rank in the leg, from 1",
     "readers": "who may read it: `user:ID`, `group:ID`, `tenant` or `public`",
     "reason": "why, in a sentence for people",
+    "popularity": "boost by how often documents were opened",
     "recency": "boost by the time of the last write",
     "replaced": "boost of documents that another one replaces",
     "revision": "revision of the tenant that the write made",

@@ -1,4 +1,4 @@
-"""The routes of answers, confidence, questions and query gates; see `gateway.api.routes`."""
+"""The routes of answers, confidence, questions, query gates and popularity; see `routes.py`."""
 
 from gateway.answer import (
     answer_endpoint,
@@ -17,6 +17,8 @@ from gateway.curation import (
     query_gate_endpoints,
 )
 from gateway.curation.curation_services import CurationServices
+from gateway.documents import popularity_endpoints, popularity_schemas
+from gateway.documents.document_services import DocumentServices
 from gateway.http.route import ApiRoute, body_limit
 
 ANSWER: tuple[ApiRoute[AnswerServices], ...] = (
@@ -132,5 +134,35 @@ CURATION: tuple[ApiRoute[CurationServices], ...] = (
         body=curation_schemas.GateBody,
         body_bytes_max=body_limit(262_144),
         answer=curation_schemas.GateAnswer,
+    ),
+)
+
+POPULARITY: tuple[ApiRoute[DocumentServices], ...] = (
+    ApiRoute(
+        "POST",
+        "/v1/feedback",
+        popularity_endpoints.post_feedback,
+        needs="reader",
+        summary="Report which documents were opened, if the tenant counts it",
+        body=popularity_schemas.FeedbackBody,
+        answer=popularity_schemas.FeedbackAnswer,
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/popularity",
+        popularity_endpoints.get_popularity,
+        needs="admin",
+        summary="Get which openings of documents count for their popularity",
+        answer=popularity_schemas.PopularityBody,
+    ),
+    ApiRoute(
+        "PUT",
+        "/v1/popularity",
+        popularity_endpoints.put_popularity,
+        needs="admin",
+        summary="Set which openings count, or none and delete those stored",
+        body=popularity_schemas.PopularityBody,
+        body_bytes_max=body_limit(1_024),
+        answer=popularity_schemas.PopularityBody,
     ),
 )

@@ -373,5 +373,6 @@ ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.answer, rag_routes.ANSWER),
     *_in_room(lambda services: services.subscriptions, subscription_routes.ROUTES),
     *_in_room(lambda services: services.curation, rag_routes.CURATION),
+    *_in_room(lambda services: services.documents, rag_routes.POPULARITY),
 )
 ROUTES = tuple(route for route, _ in ROOM_ROUTES)

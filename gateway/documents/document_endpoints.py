@@ -166,6 +166,9 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     document = dated.document
     address = address_of(own_tenant, tenant, document.document_id)
     context.services.read_log.documents(caller.principal, [address])
+    await context.services.openings.add_reading(
+        caller.principal, full_scope(caller), tenant, document.document_id
+    )
     others = None if tenant == own_tenant else tenant
     response = read_response(DocumentAnswer(text=document.text, tenant=others, **_summary(dated)))
     response.headers["ETag"] = etag_of(document)

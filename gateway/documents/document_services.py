@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cache.invalidation import Invalidation
 from cache.redis.store import RedisStore
+from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings import Settings
@@ -14,6 +15,7 @@ from index.documents.faq_store import FaqStore
 from index.documents.source_store import SourceStore
 from index.invalidation.changes import ChangeSet
 from index.jobs.job_queue import JobQueue
+from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from index.tenants.principals import PrincipalStore
@@ -34,6 +36,8 @@ class DocumentServices:
     jobs: JobQueue
     writer: Writer
     read_log: ReadLog
+    openings: OpeningLog
+    popularity: PopularityStore
     usage_meter: UsageMeter
     store: RedisStore
     invalidation: Invalidation[ChangeSet]
@@ -47,6 +51,7 @@ def build(
     embedders: Sequence[Embedder],
     preprocessor: LlmPreprocessor,
     read_log: ReadLog,
+    openings: OpeningLog,
     usage_meter: UsageMeter,
 ) -> DocumentServices:
     writer = Writer(
@@ -68,6 +73,8 @@ def build(
         jobs=stores.jobs,
         writer=writer,
         read_log=read_log,
+        openings=openings,
+        popularity=stores.popularity,
         usage_meter=usage_meter,
         store=store,
         invalidation=invalidation,

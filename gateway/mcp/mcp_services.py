@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
+from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
@@ -20,12 +21,16 @@ class McpServices:
     search: SearchServices
     documents: DocumentStore
     read_log: ReadLog
+    openings: OpeningLog
     subscriptions: SubscriptionServices
     tool_results: LRUCache[str, tuple[bytes, bytes]]
 
 
 def build(
-    stores: Stores, search: SearchServices, subscriptions: SubscriptionServices
+    stores: Stores,
+    search: SearchServices,
+    subscriptions: SubscriptionServices,
+    openings: OpeningLog,
 ) -> McpServices:
     settings = search.settings
     return McpServices(
@@ -33,6 +38,7 @@ def build(
         search,
         stores.documents,
         search.read_log,
+        openings,
         subscriptions,
         LRUCache(
             settings.local_cache_bytes_max // 4, lambda result: len(result[0]) + len(result[1])

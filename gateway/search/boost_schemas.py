@@ -53,21 +53,33 @@ class ReplacedBody(Body):
     )
 
 
+class PopularityBoostBody(Body):
+    weight: float = Field(
+        ge=0,
+        le=WEIGHT_MAX,
+        description="addition to the score of a document that one subject of the tenant has opened "
+        "today; twice that for three openings, three times for seven, and so on; an opening counts "
+        "half after 30 days",
+    )
+
+
 class BoostBody(Body):
     """What is added to the scores of the candidates to rank them by."""
 
     recency: RecencyBody | None = None
     importance: ImportanceBody | None = None
     replaced: ReplacedBody | None = None
+    popularity: PopularityBoostBody | None = None
 
     def canonical(self) -> Boost | None:
         """None if it adds nothing."""
         recency = None if self.recency is None else self.recency.canonical()
         importance = None if self.importance is None else self.importance.canonical()
         replaced = 0.0 if self.replaced is None else float(self.replaced.weight)
-        if not (recency or importance or replaced):
+        popularity = 0.0 if self.popularity is None else float(self.popularity.weight)
+        if not (recency or importance or replaced or popularity):
             return None
-        return Boost(recency, importance, replaced)
+        return Boost(recency, importance, replaced, popularity)
 
 
 class BoostAnswer(Body):
@@ -76,3 +88,4 @@ class BoostAnswer(Body):
     recency: float = Field(description="weight times half-lives from 2020 to the document's change")
     importance: float
     replaced: float
+    popularity: float | None = Field(None, description="only with `popularity`")

@@ -11,6 +11,7 @@ from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from index.model.query import Query
 from index.model.scope import Scope
+from index.search.boosting import Boosts
 from index.search.hits import Hit
 from index.search.related import RelatedDocument
 from index.search.searcher import Searcher, SearchResult
@@ -184,6 +185,15 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
     if query.explain:
         explain: dict[str, Any] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
         if query.boost is not None:
-            explain["boost"] = hit.boosts
+            explain["boost"] = _boosts(hit.boosts)
         fields["explain"] = explain
     return fields
+
+
+def _boosts(boosts: Boosts | None) -> dict[str, float] | None:
+    """Without the popularity if the request does not rank by it."""
+    if boosts is None:
+        return None
+    return {
+        name: value for name in boosts.__slots__ if (value := getattr(boosts, name)) is not None
+    }

@@ -33,6 +33,12 @@ class JobSettings(BaseSettings):
     subscription_retention_days: PositiveInt = Field(
         30, description="days after which a subscription that nobody listens to is deleted"
     )
+    popularity_interval_s: float = Field(
+        60.0,
+        ge=1,
+        description="shortest time between two updates of a tenant's popularity of documents; each "
+        "ends cached answers that rank by it",
+    )
     job_retention_s: PositiveFloat = Field(
         604_800.0, description="retention of completed jobs; failed jobs are kept"
     )

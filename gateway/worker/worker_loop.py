@@ -29,7 +29,8 @@ _TOMBSTONE_RETENTION_S = 86_400.0
 _SUBSCRIPTIONS_MAX = 1_000  # deleted in one cleanup
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
-_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log and of asked questions
+_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log, of asked questions and of openings
+_POPULARITY_INTERVAL_S = 5.0  # of tenants whose openings are due
 
 log = structlog.get_logger()
 
@@ -122,6 +123,16 @@ async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
                 lambda: services.stores.asked_questions.delete_old(utc_now().date()),
             )
         )
+        group.create_task(
+            _repeat(stop, _POPULARITY_INTERVAL_S, lambda: roll_up_popularity(services))
+        )
+        group.create_task(
+            _repeat(
+                stop,
+                _PRUNE_INTERVAL_S,
+                lambda: services.popularity_rollup.delete_openings(utc_now().date()),
+            )
+        )
 
 
 async def enqueue_due_sources(services: WorkerServices) -> None:
@@ -147,6 +158,16 @@ async def prune_audit_log(services: WorkerServices) -> None:
         pruned = await services.stores.audit_log.prune(utc_now() - timedelta(days=days))
         if pruned:
             log.info("audit_log", state="pruned", rows=pruned)
+
+
+async def roll_up_popularity(services: WorkerServices) -> None:
+    """Add the openings of each tenant that is due to what its searches rank by."""
+    today = utc_now().date()
+    for tenant in await services.popularity_rollup.due(today):
+        committed = await services.popularity_rollup.roll_up(tenant, today)
+        if committed is not None:
+            current = Revisions(committed.history, committed.revisions)
+            await services.invalidation.drain(tenant, current)
 
 
 async def delete_unused_subscriptions(services: WorkerServices) -> None:

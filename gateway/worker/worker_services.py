@@ -12,6 +12,7 @@ from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.subscriptions.webhook_sender import WebhookSender
 from index.invalidation.changes import ChangeSet
+from index.popularity.popularity_rollup import PopularityRollup
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 
@@ -32,6 +33,7 @@ class WorkerServices:
     document_services: DocumentServices
     source_services: SourceServices
     webhooks: WebhookSender
+    popularity_rollup: PopularityRollup
     tracing: "Tracing | None"
 
 
@@ -55,5 +57,6 @@ def build(
         document_services,
         source_services,
         webhooks,
+        PopularityRollup(stores.database, interval_s=settings.popularity_interval_s),
         tracing,
     )

@@ -107,6 +107,14 @@ async def commit(
     return _to_commit_result(rows)
 
 
+async def mark_popularity(
+    session: Session, tenant: str, document_keys: Sequence[int]
+) -> CommitResult:
+    """Raise the tenant's revision for documents whose popularity alone has changed."""
+    row = await _row(session, tenant, [], 0, 0, [], [], [], [], [], 0, 0, list(document_keys))
+    return _to_commit_result({tenant: row})
+
+
 async def mark_updated(
     session: Session, chunks_by_partition: Mapping[str, Sequence[int]]
 ) -> CommitResult:
@@ -114,7 +122,7 @@ async def mark_updated(
     return _to_commit_result(
         {
             partition: await _row(
-                session, partition, [], 0, 0, [], [], list(chunk_ids), [], [], 0, 0
+                session, partition, [], 0, 0, [], [], list(chunk_ids), [], [], 0, 0, []
             )
             for partition, chunk_ids in chunks_by_partition.items()
         }
@@ -142,6 +150,7 @@ async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Se
         list(document_keys),
         0,
         0,
+        [],
     )
     return revision
 
@@ -166,6 +175,7 @@ async def _advance(
         [change.key for change in changes],
         growth.documents,
         growth.bytes,
+        [],
     )
 
 

@@ -21,13 +21,13 @@ from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import Scope
 
-FORMAT = 5  # raise it when the same bytes mean something else than before
+FORMAT = 6  # raise it when the same bytes mean something else than before
 
-# Format, checksum of the other bytes, exact, reads all documents, vocabulary size, alpha, the
-# floors, and the length of each part: dimensions, terms, candidates, examined, documents; bytes of
-# audience, analysis, query.
+# Format, checksum of the other bytes, exact, reads all documents, reads popularity, vocabulary
+# size, alpha, the floors, and the length of each part: dimensions, terms, candidates, examined,
+# documents; bytes of audience, analysis, query.
 _FORM = Struct("<BI")
-_HEAD = Struct("<??qdddd8I")
+_HEAD = Struct("<???qdddd8I")
 _KINDS = ("<f2", "<i4", "<i8", "<i8", "<i8", "<f4")  # the last holds the terms' weights
 _NO_SIZE = -1
 _NO_SEARCH = "-"  # in place of the space: the answer was written from chunks, without a search
@@ -53,7 +53,8 @@ class AnswerDependencies:
         weight or is not used, so that nothing can enter.
     candidates: the chunks of the legs that count.
     examined: the chunks examined for hits, whether they became part of a hit or not.
-    documents: of which the hits show more than their chunks: surrounding texts, summaries.
+    documents: of which the answer shows or reads more than chunks: surrounding texts, summaries,
+        times, popularity.
     exact: whether no nearer chunk can have been missed; a graph may miss one.
     reads_all_documents: whether the answer depends on every document with a chunk that the scope
         and the filter admit: it counts them, or they may replace its hits.
@@ -113,6 +114,7 @@ class AnswerDependencies:
         head = _HEAD.pack(
             self.exact,
             self.reads_all_documents,
+            self.query.reads_popularity,
             _NO_SIZE if self.vocabulary_size is None else self.vocabulary_size,
             self.alpha,
             self.fused_floor,
@@ -169,6 +171,7 @@ class DependencyRecord:
 
     exact: bool
     reads_all_documents: bool
+    reads_popularity: bool
     vocabulary_size: int | None
     alpha: float
     fused_floor: float
@@ -195,9 +198,17 @@ def decode_record(record: bytes) -> DependencyRecord:
         raise UnreadableRecord(f"the record is of format {form}, and this version reads {FORMAT}")
     if checksum != zlib.crc32(memoryview(record)[_FORM.size :]):
         raise UnreadableRecord("the record has another checksum")
-    exact, reads_all_documents, words, alpha, fused_floor, dense_floor, lexical_floor, *counts = (
-        _HEAD.unpack_from(record, _FORM.size)
-    )
+    (
+        exact,
+        all_documents,
+        popularity,
+        words,
+        alpha,
+        fused_floor,
+        dense_floor,
+        lexical_floor,
+        *counts,
+    ) = _HEAD.unpack_from(record, _FORM.size)
     arrays: list[NDArray[Any]] = []
     try:
         for kind, count in zip(_KINDS, (*counts[:5], counts[1]), strict=True):
@@ -211,7 +222,8 @@ def decode_record(record: bytes) -> DependencyRecord:
         start += length
     return DependencyRecord(
         exact,
-        reads_all_documents,
+        all_documents,
+        popularity,
         None if words == _NO_SIZE else words,
         alpha,
         fused_floor,
@@ -273,6 +285,7 @@ def _boost(fields: Mapping[str, Any]) -> Boost:
         None if recency is None else Recency(**recency),
         None if importance is None else Importance(**importance),
         fields["replaced"],
+        fields["popularity"],
     )
 
 

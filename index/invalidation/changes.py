@@ -52,6 +52,7 @@ class ChangeSet:
     history: of the database, to which the revisions belong.
     outdated: ids of removed or updated chunks. repositioned: ids of chunks that only moved.
     documents: keys of documents that were written, re-permitted or removed.
+    popularities: keys of documents that are more or less popular than before.
     languages, vocabulary_size, space: of the partition.
     audience_revision: of the tenant at `revision`; of the public partition always 0.
     """
@@ -67,6 +68,7 @@ class ChangeSet:
     vocabulary_size: int
     space: str | None
     audience_revision: int = 0
+    popularities: frozenset[int] = frozenset()
 
 
 class ChangeLog:
@@ -98,6 +100,7 @@ class ChangeLog:
             vocabulary_size=head["vocabulary_size"],
             space=head["embedding_space"],
             audience_revision=head["audience_revision"],
+            popularities=frozenset(head["popularity_keys"]),
         )
 
 

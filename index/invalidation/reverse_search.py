@@ -55,6 +55,7 @@ _ROW = np.dtype(
         ("is_dated", "?"),
         ("sees_others", "?"),
         ("reads_all_documents", "?"),
+        ("reads_popularity", "?"),
         ("audience", "i4"),
         ("analysis", "i4"),
         ("words", "i8"),
@@ -127,6 +128,8 @@ class ReverseIndex:
             (self._documents, changes.documents),
         ):
             is_invalid[postings.rows(numbers, turns)] = True
+        concerned = self._documents.rows(changes.popularities, turns)
+        is_invalid[concerned[table["reads_popularity"][concerned]]] = True
         counts = table["reads_all_documents"] & is_concerned
         if changes.outdated or changes.repositioned:
             # Nothing tells what a document was before it changed or was removed. The `uri` of a
@@ -165,6 +168,7 @@ class ReverseIndex:
             document_filter.updated_after is not None or document_filter.updated_before is not None,
             scope.public,
             record.reads_all_documents,
+            record.reads_popularity,
             audience,
             analysis,
             _NO_WORDS if record.vocabulary_size is None else record.vocabulary_size,

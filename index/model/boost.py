@@ -1,4 +1,4 @@
-"""What a search ranks by beside relevance: how new and how important a document is."""
+"""What a search ranks by beside relevance: how new, important and popular a document is."""
 
 from dataclasses import dataclass
 
@@ -24,11 +24,13 @@ class Importance:
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """At least one of the three.
+    """At least one of the four.
 
     replaced: what is subtracted from documents that a visible one replaces.
+    popularity: what each doubling of a document's openings adds; see `index.popularity.decay`.
     """
 
     recency: Recency | None = None
     importance: Importance | None = None
     replaced: float = 0.0
+    popularity: float = 0.0

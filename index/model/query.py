@@ -189,7 +189,7 @@ class Query:
     @property
     def needs_snapshot(self) -> bool:
         """Whether the answer takes several statements, which must read one snapshot."""
-        return bool(self.reads_all_documents or self.diversity)
+        return bool(self.reads_all_documents or self.diversity or self.reads_popularity)
 
     @property
     def reads_all_documents(self) -> bool:
@@ -201,6 +201,11 @@ class Query:
     def reorders(self) -> bool:
         """Whether the order of the hits depends on all candidates and not on relevance alone."""
         return self.boost is not None or bool(self.diversity)
+
+    @property
+    def reads_popularity(self) -> bool:
+        """Whether the answer depends on how often its candidates' documents were opened."""
+        return self.boost is not None and bool(self.boost.popularity)
 
     @property
     def reads_times(self) -> bool:

@@ -218,6 +218,16 @@ SIGNATURES: Mapping[str, Signature] = {
             with time zone, timestamp with time zone, text[], jsonb, boolean,
             boolean, bigint[] -> document_key bigint
         """,
+        "search_popularity.levels": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, bigint[] -> document_key bigint, level smallint
+        """,
+        "search_popularity.openable": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, text[], text[], bigint[] -> document_key bigint
+        """,
         "search_relations.related": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp
             with time zone, timestamp with time zone, text[], jsonb, boolean,

@@ -45,6 +45,7 @@ def role_of(name: str) -> FunctionRole | None:
         "search_documents.",
         "search_facets.",
         "search_relations.",
+        "search_popularity.",
         "search_audiences.",
     )
     if name.startswith(of_searches) or name == "vocabulary.look_up":

@@ -1,15 +1,17 @@
-"""Boosts: what is added to a chunk's score, to rank by, for its document's time and importance.
+"""Boosts: what is added to a chunk's score, to rank by, for what is known of its document.
 
 Pure.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from index.model.boost import DAY_S, Boost, Importance, Recency
+from index.popularity import decay
 from index.postgres.session import Row
+from index.search.snapshot_reads import SnapshotReads
 
 # Any fixed time will do. What counts is the difference of two documents, which no clock changes: so
 # the order of an answer stays right for as long as its documents stay as they are.
@@ -20,24 +22,27 @@ EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 class Boosts:
     """recency: since `EPOCH`, below 0 before it. importance: from -weight to weight.
 
-    replaced: -weight or 0.
+    replaced: -weight or 0. popularity: 0 or more; None if the query does not rank by it.
     """
 
     recency: float = 0.0
     importance: float = 0.0
     replaced: float = 0.0
+    popularity: float | None = None
 
     @property
     def total(self) -> float:
-        return self.recency + self.importance + self.replaced
+        return self.recency + self.importance + self.replaced + (self.popularity or 0.0)
 
 
-def boosts(boost: Boost, row: Row, replaced: Collection[int]) -> Boosts:
-    """row: the fields of the chunk's hit. replaced: keys of the documents that others replace."""
+def boosts(boost: Boost, row: Row, reads: SnapshotReads) -> Boosts:
+    """row: the fields of the chunk's hit."""
+    key = row["document_key"]
     return Boosts(
         0.0 if boost.recency is None else _recency(boost.recency, row["updated_at"]),
         0.0 if boost.importance is None else _importance(boost.importance, row["metadata"]),
-        -boost.replaced if row["document_key"] in replaced else 0.0,
+        -boost.replaced if key in reads.replaced else 0.0,
+        boost.popularity * decay.doublings(reads.levels.get(key, 0)) if boost.popularity else None,
     )
 
 

@@ -53,4 +53,4 @@ def _on_scale(query: Query, ranked: Sequence[RankedChunk]) -> Sequence[RankedChu
 def _added(query: Query, row: Row, reads: SnapshotReads) -> float:
     if query.boost is None:
         return 0.0
-    return boosting.boosts(query.boost, row, reads.replaced).total
+    return boosting.boosts(query.boost, row, reads).total

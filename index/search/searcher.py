@@ -232,7 +232,7 @@ def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
         found = highlights.find(hit.text, hit.language, results.query_terms)
         hit = replace(hit, highlights=found)
     if query.explain and query.boost is not None:
-        hit = replace(hit, boosts=boosting.boosts(query.boost, row, results.extras.replaced))
+        hit = replace(hit, boosts=boosting.boosts(query.boost, row, results.extras))
     if query.relations:
         hit = replace(hit, related=results.extras.related.get(row["document_key"], ()))
     return hit
@@ -255,7 +255,7 @@ def _dependencies(
         *(results.lexical if lexical_counts else ()),
     )
     vector = results.embedded_query.dense
-    reads_documents = query.expand or query.summaries or query.reads_times
+    reads_documents = query.expand or query.summaries or query.reads_times or query.reads_popularity
     widened_chunks = selected.examined if reads_documents else ()
     return AnswerDependencies(
         scope=scope,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from index.postgres.session import Row
 from index.search import facets, related
 from index.search.facets import Facets, SearchStatements
 from index.search.related import RelatedDocument
@@ -21,6 +22,8 @@ class SnapshotReads:
     those of another embedding space.
     replaced: keys of the documents of the results that a visible document replaces, if the query
     ranks these lower.
+    levels: by the key of a document of the results, how popular it is, if the query ranks by that;
+    without those that are not.
     related: by the key of a document of the results, what is related to it, if the query asks for
     that.
     """
@@ -28,6 +31,7 @@ class SnapshotReads:
     facets: Facets | None = None
     vectors: Mapping[int, NDArray[np.float16]] = field(default_factory=dict)
     replaced: frozenset[int] = frozenset()
+    levels: Mapping[int, int] = field(default_factory=dict)
     related: Mapping[int, tuple[RelatedDocument, ...]] = field(default_factory=dict)
 
 
@@ -45,6 +49,7 @@ async def read(
         replaced=await _replaced(statements, prepared, results)
         if query.boost is not None and query.boost.replaced
         else frozenset(),
+        levels=await _levels(statements, prepared, results) if query.reads_popularity else {},
         related=await related.read(statements, scope, query, _document_keys(results))
         if query.relations
         else {},
@@ -55,16 +60,32 @@ def _document_keys(results: Sequence[PassResult]) -> set[int]:
     return {row["document_key"] for result in results for row in result.hit_rows}
 
 
-async def _replaced(
-    statements: SearchStatements, prepared: PreparedSearch, results: Sequence[PassResult]
-) -> frozenset[int]:
-    rows = await statements.rows(
-        "search_relations.replaced",
+async def _of_documents(
+    name: str,
+    statements: SearchStatements,
+    prepared: PreparedSearch,
+    results: Sequence[PassResult],
+) -> Sequence[Row]:
+    return await statements.rows(
+        name,
         *filter_args(prepared.scope, prepared.query.filter),
         True,
         prepared.scope.public,
         sorted(_document_keys(results)),
     )
+
+
+async def _levels(
+    statements: SearchStatements, prepared: PreparedSearch, results: Sequence[PassResult]
+) -> Mapping[int, int]:
+    rows = await _of_documents("search_popularity.levels", statements, prepared, results)
+    return {row["document_key"]: row["level"] for row in rows}
+
+
+async def _replaced(
+    statements: SearchStatements, prepared: PreparedSearch, results: Sequence[PassResult]
+) -> frozenset[int]:
+    rows = await _of_documents("search_relations.replaced", statements, prepared, results)
     return frozenset(row["document_key"] for row in rows)
 
 

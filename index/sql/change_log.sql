@@ -10,7 +10,8 @@ current AS MATERIALIZED (
     FROM tenants WHERE tenant = $1
 ),
 missed AS MATERIALIZED (
-    SELECT added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys
+    SELECT added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys,
+        popularity_keys
     FROM change_log
     WHERE tenant = $1 AND revision > $2 AND (SELECT revision FROM current) - $2 <= $3::bigint
 ),
@@ -77,7 +78,8 @@ FROM (
         ARRAY(SELECT unnest(removed_chunks || updated_chunks) FROM missed WHERE is_whole)
             AS outdated_chunks,
         ARRAY(SELECT unnest(repositioned_chunks) FROM missed WHERE is_whole) AS repositioned_chunks,
-        ARRAY(SELECT unnest(document_keys) FROM missed WHERE is_whole) AS document_keys
+        ARRAY(SELECT unnest(document_keys) FROM missed WHERE is_whole) AS document_keys,
+        ARRAY(SELECT unnest(popularity_keys) FROM missed WHERE is_whole) AS popularity_keys
     FROM current CROSS JOIN whole
 ) AS head
 FULL JOIN changed_chunks USING (position);

@@ -296,7 +296,7 @@ WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 -- name: advance
 -- $1 tenant or 'public', $2 languages, $3 increment of chunks, $4 increment of public chunks, $5 added,
 -- $6 removed, $7 updated and $8 repositioned chunks, $9 keys of changed documents, $10 increment of
--- documents and $11 of bytes. The row lock makes revisions commit in order and without gaps, and quotas
+-- documents and $11 of bytes, $12 keys of documents that are more or less popular now. The row lock makes revisions commit in order and without gaps, and quotas
 -- hold; writers take it last. The change log keeps the last 10,000 changes of a tenant; a cache that is
 -- further behind starts anew.
 WITH advanced AS (
@@ -316,9 +316,9 @@ pruned AS (
 logged AS (
     INSERT INTO change_log (
         tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks,
-        document_keys
+        document_keys, popularity_keys
     )
-    SELECT $1, revision, $5, $6, $7, $8, $9 FROM advanced
+    SELECT $1, revision, $5, $6, $7, $8, $9, $12 FROM advanced
 )
 SELECT revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
 

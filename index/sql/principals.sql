@@ -109,8 +109,8 @@ SELECT
     least(keys.expires_at, chain.expires_at) AS expires_at, keys.is_token, keys.issuer_key,
     tenants.access_revision, tenants.audience_revision, tenants.shares_answers,
     tenants.revision, everyone.revision AS public_revision, tenants.max_staleness_ms,
-    tenants.questions_kept_days > 0 AS records_questions, tenants.receives_public,
-    (SELECT history FROM histories) AS history,
+    tenants.questions_kept_days > 0 AS records_questions, tenants.counted_openings,
+    tenants.receives_public, (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT group_id
         FROM (
@@ -174,8 +174,8 @@ SELECT group_id FROM group_members WHERE tenant = $1 AND subject = $2 ORDER BY g
 SELECT
     tenants.access_revision, tenants.audience_revision, tenants.shares_answers,
     tenants.revision, everyone.revision AS public_revision, tenants.max_staleness_ms,
-    tenants.questions_kept_days > 0 AS records_questions, tenants.receives_public,
-    (SELECT history FROM histories) AS history,
+    tenants.questions_kept_days > 0 AS records_questions, tenants.counted_openings,
+    tenants.receives_public, (SELECT history FROM histories) AS history,
     ARRAY(
         SELECT unnest($3::text[])
         UNION

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -10,6 +11,7 @@ from index.audit import audit_log
 from index.errors import SubjectSuspended
 from index.model.query import Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
+from index.popularity.popularity_store import CountedOpenings
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 from index.tenants.tenant_store import TenantRevisions
@@ -50,6 +52,7 @@ class Principal:
     scopes, filter: the scopes that its requests may name, and the documents that it may see.
     max_staleness_ms: the most that an admin lets callers of the tenant choose; None: no limit.
     records_questions: whether an admin of the tenant has its questions recorded.
+    counted_openings: which openings of documents count for their popularity in the tenant.
     receives_public: whether the tenant and the deployment admit other tenants' public documents.
     shares_answers: whether callers of the tenant who see the same share cached answers.
     """
@@ -70,6 +73,7 @@ class Principal:
     issuer_key: str | None = None
     max_staleness_ms: int | None = None
     records_questions: bool = False
+    counted_openings: CountedOpenings = "nothing"
     receives_public: bool = False
     shares_answers: bool = True
 
@@ -322,10 +326,8 @@ class PrincipalStore:
             access_revision=row["access_revision"],
             claims=claims,
             issuer_key=claims.issuer_key,
-            max_staleness_ms=row["max_staleness_ms"],
-            records_questions=row["records_questions"],
             receives_public=self._receives_public(row),
-            shares_answers=row["shares_answers"],
+            **_tenant_settings(row),
         )
         return principal, _revisions(row, claims.tenant)
 
@@ -352,11 +354,14 @@ def _to_principal(row: Row, *, receives_public: bool) -> Principal:
         filter=NO_FILTER if document_filter is None else _FILTER.validate_python(document_filter),
         is_token=row["is_token"],
         issuer_key=row["issuer_key"],
-        max_staleness_ms=row["max_staleness_ms"],
-        records_questions=row["records_questions"],
         receives_public=receives_public,
-        shares_answers=row["shares_answers"],
+        **_tenant_settings(row),
     )
+
+
+def _tenant_settings(row: Row) -> dict[str, Any]:
+    names = ("max_staleness_ms", "records_questions", "counted_openings", "shares_answers")
+    return {name: row[name] for name in names}
 
 
 def _revisions(row: Row, tenant: str) -> dict[str, TenantRevisions]:

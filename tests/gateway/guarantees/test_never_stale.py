@@ -37,6 +37,7 @@ from tests.gateway.support.two_gateways import GatewayStage, Mishap, StagedAnswe
 from tests.gateway.support.world_changes import (
     Membership,
     Move,
+    Opening,
     Reception,
     Remove,
     Right,
@@ -157,6 +158,7 @@ class StalenessPlay(RuleBasedStateMachine):
                 "ada", tenant=tenant, roles=["admin", "publisher"]
             )
             await self._receive(tenant, 0, receives=True)
+            await self.stage.count_openings(tenant)
         first, second = self.world.tenants
         if large:
             await self._write(world_changes.base(first, "tenant", BASE_SECTIONS), 0)
@@ -190,6 +192,8 @@ class StalenessPlay(RuleBasedStateMachine):
                 receives = move.tenant not in self.world.receiving
                 await self._receive(move.tenant, worker, receives=receives)
                 self.unsettled = None
+        elif isinstance(move, Opening):
+            await self.stage.open_and_roll_up(move, next(self.numbers))
         elif possible(move, self.world):
             await self._write(move, worker)
         await self._acknowledge()

@@ -37,8 +37,8 @@ async def said(caller: Caller, *command: str, arguments: Sequence[str] = ()) -> 
 def test_all_examples_are_run() -> None:
     names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh")}
 
-    ours = {"curl.sh", "mcp_client.py", "openai_client.py", "search_plan.py", "subscriber.py"}
-    assert names == {*ours, *NEEDED}
+    ours = {"mcp_client.py", "openai_client.py", "popular_first.py", "search_plan.py"}
+    assert names == {*ours, *NEEDED, "curl.sh", "subscriber.py"}
 
 
 async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
@@ -56,6 +56,15 @@ async def test_a_plan_searches_within_what_it_has_found(ana: Caller) -> None:
     text = await said(ana, sys.executable, str(CLIENTS / "search_plan.py"), arguments=["25 days"])
 
     assert text == f"leave {LEAVE}\n"
+
+
+async def test_what_was_found_is_reported_as_opened(ana: Caller, admin: Caller) -> None:
+    await ana.put("leave", LEAVE)
+    await admin.call("PUT", "/v1/popularity", json={"counts": "feedback"})
+
+    text = await said(ana, sys.executable, str(CLIENTS / "popular_first.py"))
+
+    assert text == f"leave {LEAVE}\nrecorded: 1\n"
 
 
 async def test_the_subscriber_hears_of_the_answer(ana: Caller) -> None:

@@ -36,7 +36,7 @@ from tests.gateway.support.event_listener import EventListener, subscribe
 from tests.gateway.support.gateways import Caller
 from tests.gateway.support.searches import Question, questions
 from tests.gateway.support.two_gateways import GatewayStage, staged
-from tests.gateway.support.world_changes import Membership, Move, Reception, possible
+from tests.gateway.support.world_changes import Membership, Move, Opening, Reception, possible
 from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
@@ -142,6 +142,7 @@ class SubscriptionPlay(RuleBasedStateMachine):
                 "ada", tenant=tenant, roles=["admin", "publisher"]
             )
             await self._receive(tenant, 0, receives=True)
+            await self.stage.count_openings(tenant)
             for subject in world_changes.SUBJECTS:
                 caller = await self.stage.gateways[0].caller(subject, tenant=tenant)
                 principal = WorldPrincipal(tenant, subject, frozenset(), caller, "")
@@ -183,6 +184,8 @@ class SubscriptionPlay(RuleBasedStateMachine):
         elif isinstance(move, Reception):
             receives = move.tenant not in self.world.receiving
             await self._receive(move.tenant, worker or 0, receives=receives)
+        elif isinstance(move, Opening):
+            await self.stage.open_and_roll_up(move, next(self.numbers))
         elif possible(move, self.world):
             document = world_changes.written(move, self.world, next(self.numbers))
             if worker is None:

@@ -38,6 +38,7 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     ("highlights", True),
     ("updated_at", True),
     *(("boost", {"recency": {"half_life_days": 0.01, "weight": weight}}) for weight in (0.1, 10)),
+    *[("boost", {"popularity": {"weight": 1}})] * 2,
     *(("diversity", share) for share in (0.3, 1.0)),
     *(("facets", fields) for fields in (["source"], ["tags", "language"], ["metadata.team"])),
     *(("candidates", candidates) for candidates in (2, 60)),

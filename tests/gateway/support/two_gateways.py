@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from pydantic import SecretStr
@@ -14,6 +15,10 @@ from cache.protocol import Revisions
 from gateway.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.model.document import Document as Stored
+from index.model.query import Filter
+from index.model.scope import everything
+from index.popularity.popularity_rollup import PopularityRollup
+from index.popularity.popularity_store import PopularityStore, opening
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from loadtests.soak.oracle import Oracle, oracle
@@ -22,7 +27,7 @@ from tests.gateway.servers.own_redis import OwnRedis, own_redis
 from tests.gateway.support.access_model import WorldDocument, WorldPrincipal
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.searches import Question
-from tests.gateway.support.world_changes import Share, Write
+from tests.gateway.support.world_changes import GROUPS, Opening, Share, Write
 
 HELD_BUDGET_S = 0.4  # long enough to write something
 BUDGET_S = 0.1  # for Redis; a busy machine must not look like a broken Redis all the time
@@ -62,6 +67,8 @@ class GatewayStage:
         self.wire = wire
         self.oracle = truth
         self._dying = Writer(DocumentStore(truth.database), embedder, _NoInvalidation())
+        self._popularity = PopularityStore(truth.database)
+        self._rollup = PopularityRollup(truth.database, interval_s=0)
         self._running: list[AsyncExitStack] = []
         self.gateways: list[Gateway] = []
         self.tiers: dict[str, int] = {}
@@ -127,6 +134,18 @@ class GatewayStage:
             await self._dying.put_access(*where, lambda _stored: stored)
         else:
             await self._dying.put(*where, lambda _stored: stored)
+
+    async def count_openings(self, tenant: str) -> None:
+        await self._popularity.put_counted(tenant, "feedback")
+
+    async def open_and_roll_up(self, move: Opening, number: int) -> None:
+        """By a new subject, of those that ana may read if she is in all groups."""
+        scope = everything(move.tenant, "ana", GROUPS)
+        named = [(move.tenant, move.document_id)]
+        today = datetime.now(UTC).date()
+        keys = await self._popularity.openable(scope, Filter(), named)
+        await self._popularity.add(opening(move.tenant, str(number), key, today) for key in keys)
+        await self._rollup.roll_up(move.tenant, today)
 
     async def suffer(self, mishap: Mishap, place: int) -> None:
         """place: to which of the gateways, or of the keys, modulo their number."""

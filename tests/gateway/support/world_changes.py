@@ -94,9 +94,17 @@ class Reception:
     tenant: str
 
 
+@dataclass(frozen=True)
+class Opening:
+    """Somebody opens the document, and a worker that then dies rolls that up."""
+
+    tenant: str
+    document_id: str
+
+
 Write: TypeAlias = PutMove | Share | Remove
 Right: TypeAlias = Membership | Reception  # of which no revision tells
-Move: TypeAlias = Write | Right
+Move: TypeAlias = Write | Right | Opening
 
 
 def writes(tenants: Sequence[str]) -> st.SearchStrategy[Write]:
@@ -126,7 +134,10 @@ def moves(tenants: Sequence[str]) -> st.SearchStrategy[Move]:
     )
     reception = st.builds(Reception, tenant=st.sampled_from(tenants))
     rights = st.one_of(membership, membership, reception)
-    return st.one_of(writes(tenants), writes(tenants), rights)
+    opening = st.builds(
+        Opening, tenant=st.sampled_from(tenants), document_id=st.sampled_from(DOCUMENT_IDS)
+    )
+    return st.one_of(writes(tenants), writes(tenants), rights, opening)
 
 
 def possible(move: Move, world: GatewayWorld) -> bool:

@@ -72,6 +72,8 @@ def body_of(found: SearchResult, query: Query) -> bytes:
 class ReverseWorld(ChangingIndex):
     """A changing index, and answers that are kept as long as their dependencies allow."""
 
+    openings_share = 0.15
+
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
         super().__init__(database, static, seed)
         self.changes = ChangeLog(database)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import date
 from itertools import product
 from typing import Any, TypeAlias, cast
 
@@ -18,6 +19,8 @@ from index.errors import DatabaseUnavailable
 from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import everything
+from index.popularity.popularity_rollup import PopularityRollup
+from index.popularity.popularity_store import PopularityStore, opening
 from index.postgres import function_roles, security_definer_functions
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.postgres.function_roles import Connection
@@ -105,8 +108,18 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
     more = replace(
-        QUERY, facets=("source",), diversity=0.5, boost=Boost(replaced=0.1), relations=True
+        QUERY,
+        facets=("source",),
+        diversity=0.5,
+        boost=Boost(replaced=0.1, popularity=0.1),
+        relations=True,
     )
+    opened = PopularityStore(recorded)
+    keys = await opened.openable(ANA, Filter(), [("acme", f"acme{n}") for n in range(NUMBER)])
+    today = date(2026, 3, 1)
+    await PopularityStore(database).put_counted("acme", "feedback")
+    await PopularityStore(database).add(opening("acme", "ana", key, today) for key in keys)
+    await PopularityRollup(database, interval_s=0).roll_up("acme", today)
     await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
     assert await SightReader(recorded).read(ANA, "of no database", 0) is None
     documents = DocumentStore(recorded)

@@ -1,13 +1,16 @@
 """An index of three tenants whose documents change in every way, by a seed."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from index.documents.document_store import DocumentStore
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
+from index.model.query import Filter
+from index.popularity.popularity_rollup import PopularityRollup
+from index.popularity.popularity_store import PopularityStore, opening
 from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
@@ -27,6 +30,8 @@ def as_put(document: Document) -> Put:
 
 
 class ChangingIndex:
+    openings_share = 0.06  # of what happens
+
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
         hashing = HashingEmbedder(32)
         self.database = database
@@ -34,6 +39,9 @@ class ChangingIndex:
         self.tenants = TenantStore(database)
         self.searcher = Searcher(database, static, hashing)
         self.writer = Writer(self.documents, static, RecordingInvalidation(), hashing)
+        self.popularity = PopularityStore(database)
+        self.rollup = PopularityRollup(database, interval_s=0)
+        self.today = date(2026, 1, 1)
         self.embedders: Sequence[Embedder] = (static, hashing)
         self.story = Story(seed)
         self.stored: dict[tuple[str, str], Document] = {}
@@ -41,6 +49,7 @@ class ChangingIndex:
     async def begin(self) -> None:
         for tenant in worlds.TENANTS:
             await self.tenants.create(tenant, tenant)
+            await self.popularity.put_counted(tenant, "feedback")
         await self._go_on()
         for tenant in worlds.TENANTS:
             for number in range(DOCUMENTS - 4):
@@ -54,6 +63,8 @@ class ChangingIndex:
         stored = self.stored.get((tenant, document_id))
         if self.story.chance(0.03):
             await self._move(tenant)
+        elif self.story.chance(self.openings_share):
+            await self._open_documents(tenant)
         elif stored is None or self.story.chance(0.1):
             await self._put(tenant, document_id)
         elif self.story.chance(0.12):
@@ -74,6 +85,19 @@ class ChangingIndex:
         spaces = EmbeddingMigration(self.database)
         reembedder = Reembedder(self.documents, spaces, coming, RecordingInvalidation())
         await reembedder.run(tenant, coming.dimensions, lambda _progress: None)
+
+    async def _open_documents(self, tenant: str) -> None:
+        """Some subjects open some, also another tenant's public ones, often after some months."""
+        random = self.story.random
+        self.today += timedelta(days=random.choice([0, 0, 1, 90]))
+        scope = self.story.scope(tenant)
+        chosen = random.sample(sorted(self.stored), k=min(4, len(self.stored)))
+        keys = await self.popularity.openable(scope, Filter(), chosen)
+        subjects = range(random.choice([2, 4, 8]))
+        await self.popularity.add(
+            opening(tenant, str(subject), key, self.today) for subject in subjects for key in keys
+        )
+        await self.rollup.roll_up(tenant, self.today)
 
     async def _put(self, tenant: str, document_id: str) -> None:
         document = self._next(tenant, document_id)

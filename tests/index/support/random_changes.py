@@ -183,6 +183,8 @@ class Story:
                 Boost(recency),
                 Boost(recency, importance),
                 Boost(importance=importance),
+                *[Boost(popularity=weight)] * 2,
+                Boost(recency, popularity=weight),
                 *[Boost(replaced=0.5)] * 3,
             ]
         )
