@@ -7,7 +7,9 @@ all queries if they admit the same ones of the tenant's audiences, by the same n
 none of them receive other tenants' public documents.
 
 One thing is read by grants beyond these: typos are corrected by words of documents that a group of
-the caller may read, or once could (`index/text/vocabulary.py`). So the sight names the groups too.
+the caller may read, or once could (`index/text/vocabulary.py`). So the sight names the groups that
+have such words, and those of the audiences, whose documents may get words at any time. Another
+group gets its first word with its first document, whose audience changes the tenant's set of them.
 Whatever else a search comes to read by its scope, the sight has to name as well.
 """
 
@@ -22,18 +24,23 @@ _DIGEST_BYTES = 32
 # No fingerprint of a scope equals the digest of a sight, which is longer.
 
 
-def sight_digest(scope: Scope, audiences: Iterable[Collection[str]]) -> bytes:
+def sight_digest(
+    scope: Scope, audiences: Iterable[Collection[str]], tokens_with_words: Collection[str]
+) -> bytes:
     """Equal for two scopes of a tenant exactly if they see the same documents by the same names,
-    and name the same groups.
+    and have the same of the groups that may have words.
 
     audiences: the sets of allowed tokens that the scope admits, of all that the tenant has, in any
     order. One that has no document makes digests differ where they could be equal, and never equal
-    where they have to differ.
+    where they have to differ; so does a token of `tokens_with_words` whose words are deleted.
     """
-    shown = {
-        (scope.name_of(scope.tenant, tokens), *sorted(tokens))
-        for tokens in map(frozenset, audiences)
+    admitted = [frozenset(tokens) for tokens in audiences]
+    shown = {(scope.name_of(scope.tenant, tokens), *sorted(tokens)) for tokens in admitted}
+    worded = frozenset(tokens_with_words).union(*admitted)
+    groups = {
+        token
+        for token in (*scope.grants, *scope.shared)
+        if token.startswith("group:") and token in worded
     }
-    groups = {token for token in (*scope.grants, *scope.shared) if token.startswith("group:")}
     form = orjson.dumps([scope.tenant, scope.public, sorted(groups), sorted(shown)])
     return hashlib.blake2b(form, digest_size=_DIGEST_BYTES).digest()

@@ -123,7 +123,7 @@ SIGNATURES: Mapping[str, Signature] = {
         """,
         "search_audiences.admitted": """
             text, text[], text[], text, bigint -> history text, audience_revision bigint,
-            allowed_tokens text[]
+            allowed_tokens text[], tokens_with_words text[]
         """,
         "search.matching": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time

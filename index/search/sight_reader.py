@@ -82,11 +82,12 @@ class SightReader:
         if not rows:
             return None
         audiences = [row["allowed_tokens"] for row in rows if row["allowed_tokens"] is not None]
+        worded = rows[0]["tokens_with_words"]
         digest = None
         if len(audiences) <= _INLINE_AUDIENCES_MAX:
-            digest = sight_digest(scope, audiences)
+            digest = sight_digest(scope, audiences, worded)
         elif len(audiences) <= AUDIENCES_MAX:
-            digest = await asyncio.to_thread(sight_digest, scope, audiences)
+            digest = await asyncio.to_thread(sight_digest, scope, audiences, worded)
         sight = Sight(rows[0]["history"], rows[0]["audience_revision"], digest)
         self._recent[scope.fingerprint] = (sight, *self.recent(scope))[:_RECENT_MAX]
         self._sights[scope.fingerprint, sight.history, sight.audience_revision] = sight

@@ -59,7 +59,8 @@ class RightsWorld:
 
     def sight(self, scope: Scope) -> bytes:
         tokens = {*scope.grants, *scope.shared}
-        return sight_digest(scope, [each for each in self.audiences if not tokens.isdisjoint(each)])
+        admitted = [each for each in self.audiences if not tokens.isdisjoint(each)]
+        return sight_digest(scope, admitted, ())  # each of the groups reads a document
 
 
 @dataclass(frozen=True, slots=True)

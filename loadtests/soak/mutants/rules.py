@@ -64,7 +64,9 @@ def _believes_any_server(state: State | None, _run: str, history: str) -> State 
     return state if state is not None and state.history == history else None
 
 
-def _sight_of_how_many(_scope: Scope, audiences: Iterable[Collection[str]]) -> bytes:
+def _sight_of_how_many(
+    _scope: Scope, audiences: Iterable[Collection[str]], _words: Collection[str]
+) -> bytes:
     return b"%032d" % len([*audiences])
 
 

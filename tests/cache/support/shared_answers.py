@@ -44,11 +44,12 @@ SCOPES = [
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocument:
-    """score: by which all questions rank it."""
+    """score: by which all questions rank it. word: that the groups among its readers learn."""
 
     score: int
     owner: str | None
     readers: frozenset[str]
+    word: str = ""
 
     @property
     def audience(self) -> frozenset[str]:
@@ -56,6 +57,8 @@ class ScoredDocument:
 
 
 Documents: TypeAlias = Mapping[str, ScoredDocument]
+Words: TypeAlias = frozenset[tuple[str, str]]  # a group's token and a word, which stays for good
+Digest: TypeAlias = Callable[[Scope, Iterable[Collection[str]], Collection[str]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ moves = st.builds(
         st.frozensets(
             st.sampled_from(["tenant", "group:x", "group:y", "user:ana"]), min_size=1, max_size=2
         ),
+        st.sampled_from(["", "", "leave"]),
     ),
     st.booleans(),
 )
@@ -137,14 +141,14 @@ class Rules:
     checks_served: whether a cached one has to be.
     """
 
-    digest: Callable[[Scope, Iterable[Collection[str]]], bytes] = sight_digest
+    digest: Digest = sight_digest
     checks_computed: bool = True
     checks_served: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChanges:
-    """touched: the documents that were written or removed. documents: all, as they are now."""
+    """touched: the documents that were written or removed. documents and words: as they are now."""
 
     history: str
     partition: str
@@ -152,13 +156,15 @@ class DocumentChanges:
     audience_revision: int
     touched: frozenset[str]
     documents: Documents
+    words: Words
 
 
 class Truth:
-    """The documents now and at each revision; a `ChangeFeed`."""
+    """The documents and words now and at each revision; a `ChangeFeed`."""
 
     def __init__(self) -> None:
         self.at: list[Documents] = [{}]
+        self.words_at: list[Words] = [frozenset()]
         self._audience_revisions = [0]
         self._touched = [""]
 
@@ -168,6 +174,7 @@ class Truth:
             documents[move.document_id] = move.document
         has_changed = _audiences(documents) != _audiences(self.at[-1])
         self.at.append(documents)
+        self.words_at.append(self.words_at[-1] | _words(move.document))
         self._audience_revisions.append(self._audience_revisions[-1] + has_changed)
         self._touched.append(move.document_id)
 
@@ -182,7 +189,9 @@ class Truth:
         now = len(self.at) - 1
         touched = frozenset(self._touched[revision + 1 :])
         audience = self._audience_revisions[-1]
-        return DocumentChanges(HISTORY, partition, now, audience, touched, self.at[-1])
+        return DocumentChanges(
+            HISTORY, partition, now, audience, touched, self.at[-1], self.words_at[-1]
+        )
 
     async def has_reached(self, _revisions: Revisions) -> bool:
         return True
@@ -190,6 +199,13 @@ class Truth:
 
 def _audiences(documents: Documents) -> set[frozenset[str]]:
     return {each.audience for each in documents.values()}
+
+
+def _words(document: ScoredDocument | None) -> Words:
+    if document is None or not document.word:
+        return frozenset()
+    groups = (token for token in document.readers if token.startswith("group:"))
+    return frozenset((token, document.word) for token in groups)
 
 
 def _visible(documents: Documents, scope: Scope) -> list[tuple[int, str]]:
@@ -201,34 +217,38 @@ def _visible(documents: Documents, scope: Scope) -> list[tuple[int, str]]:
     )
 
 
-def fresh(documents: Documents, scope: Scope, top_k: int) -> bytes:
+def fresh(documents: Documents, words: Words, scope: Scope, top_k: int) -> bytes:
+    """The hits, and the words that correct the caller's typos."""
     hits = [
         [name, -score, scope.name_of(TENANT, documents[name].audience)]
         for score, name in _visible(documents, scope)[:top_k]
     ]
-    return orjson.dumps(hits)
+    tokens = {*scope.grants, *scope.shared}
+    return orjson.dumps([hits, sorted({word for token, word in words if token in tokens})])
 
 
-def dependencies(documents: Documents, scope: Scope, top_k: int) -> bytes:
-    """The scope, the hits, and what a document has to be better than to become one."""
+def dependencies(documents: Documents, words: Words, scope: Scope, top_k: int) -> bytes:
+    """The scope, the hits, what a document has to be better than to become one, and how many words
+    there are.
+    """
     hits = _visible(documents, scope)[:top_k]
     floor = hits[-1] if len(hits) == top_k else None
-    return orjson.dumps([asdict(scope), [name for _, name in hits], floor])
+    return orjson.dumps([asdict(scope), [name for _, name in hits], floor, len(words)])
 
 
 class ScopedIndex:
     """An exact reverse search over these documents; a `DependencyIndex`."""
 
     def __init__(self) -> None:
-        self._records: dict[str, tuple[Scope, list[str], list[object] | None]] = {}
+        self._records: dict[str, tuple[Scope, list[str], list[object] | None, int]] = {}
 
     def add(self, key: str, record: bytes) -> None:
-        scope, hits, floor = orjson.loads(record)
+        scope, hits, floor, word_count = orjson.loads(record)
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in scope.items()
         }
-        self._records[key] = Scope(**fields), hits, floor
+        self._records[key] = Scope(**fields), hits, floor, word_count
 
     def discard(self, key: str) -> None:
         self._records.pop(key, None)
@@ -236,8 +256,9 @@ class ScopedIndex:
     def invalidated(self, changes: DocumentChanges) -> Collection[str]:
         return [
             key
-            for key, (scope, hits, floor) in self._records.items()
+            for key, (scope, hits, floor, word_count) in self._records.items()
             if not changes.touched.isdisjoint(hits)
+            or word_count != len(changes.words)
             or any(
                 name in changes.touched and (floor is None or [score, name] < floor)
                 for score, name in _visible(changes.documents, scope)
@@ -324,6 +345,7 @@ class SharedAnswersPlay:
                 for each in documents.values()
                 if scope.admits(each.owner, each.readers)
             },
+            {token for token, _ in self._truth.words_at[-1]},
         )
         process.latest[scope] = sight, revisions
         required = revisions if self._rules.checks_served else revisions.without_audiences()
@@ -340,10 +362,11 @@ class SharedAnswersPlay:
             changes, during[:] = [*during], []
             await self._change(changes)
             revisions, documents = self._truth.revisions(), self._truth.at[-1]
+            words = self._truth.words_at[-1]
             if not self._rules.checks_computed:
                 revisions = _Unchecked(*(getattr(revisions, name) for name in Revisions.__slots__))
-            body = fresh(documents, asking.scope, asking.top_k)
-            record = dependencies(documents, asking.scope, asking.top_k)
+            body = fresh(documents, words, asking.scope, asking.top_k)
+            record = dependencies(documents, words, asking.scope, asking.top_k)
             changes, late[:] = [*late], []
             await self._change(changes)
             return ComputedAnswer(body, revisions, record)
@@ -360,7 +383,8 @@ class SharedAnswersPlay:
     def _judge(self, asking: Asking, required: int, served: ServedAnswer) -> None:
         claimed = served.valid_until.by_partition[TENANT]
         assert claimed >= required, "it may be stale"
-        right = fresh(self._truth.at[claimed], asking.scope, asking.top_k)
+        documents, words = self._truth.at[claimed], self._truth.words_at[claimed]
+        right = fresh(documents, words, asking.scope, asking.top_k)
         assert served.body == right, (asking, claimed, served)
         question = b"%d" % asking.top_k + served.body
         computed = self._computed.setdefault(question, set())
@@ -370,12 +394,35 @@ class SharedAnswersPlay:
             self.shared += 1
 
 
-def of_others_documents(scope: Scope, audiences: Iterable[Collection[str]]) -> bytes:
+def of_others_documents(
+    scope: Scope, audiences: Iterable[Collection[str]], words: Collection[str]
+) -> bytes:
     """A sight that forgets the own documents."""
-    return sight_digest(scope, (each for each in audiences if scope.owner not in each))
+    return sight_digest(scope, (each for each in audiences if scope.owner not in each), words)
 
 
-def without_names(scope: Scope, audiences: Iterable[Collection[str]]) -> bytes:
+def without_names(
+    scope: Scope, audiences: Iterable[Collection[str]], words: Collection[str]
+) -> bytes:
     """A sight that leaves out through which scope documents show."""
-    form = orjson.dumps([scope.public, sorted(sorted(each) for each in audiences)])
-    return sight_digest(replace(scope, tenant=form.decode()), ())
+    admitted = [frozenset(each) for each in audiences]
+    form = orjson.dumps([scope.public, sorted(sorted(each) for each in admitted)])
+    named = frozenset(words).union(*admitted)
+    return sight_digest(replace(scope, tenant=form.decode()), (), named)
+
+
+def without_words(
+    scope: Scope, audiences: Iterable[Collection[str]], words: Collection[str]
+) -> bytes:
+    """A sight that forgets the words of documents that a group could once read."""
+    del words
+    return sight_digest(scope, audiences, ())
+
+
+def of_words_so_far(
+    scope: Scope, audiences: Iterable[Collection[str]], words: Collection[str]
+) -> bytes:
+    """A sight that forgets that a group's documents may get words."""
+    names = sorted(scope.name_of(TENANT, frozenset(each)) for each in audiences)
+    form = orjson.dumps([names, sorted(sorted(each) for each in audiences)])
+    return sight_digest(replace(scope, tenant=form.decode()), (), words)

@@ -91,7 +91,7 @@ async def test_a_sight_is_of_what_the_scope_admits(
         ]
         sight = await reader.read(scope, now.history, now.audience_revision)
         assert sight is not None
-        assert sight.digest == sight_digest(scope, admitted)
+        assert sight.digest == sight_digest(scope, admitted, ["group:x"])
         assert reader.known(scope, now.history, now.audience_revision) is sight
         assert reader.recent(scope)[0] is sight
 
@@ -133,6 +133,25 @@ async def test_who_sees_too_many_audiences_has_no_digest(
     sight = await SightReader(database).read(ana, now.history, now.audience_revision)
 
     assert sight == Sight(now.history, now.audience_revision, None)
+
+
+async def test_a_group_counts_from_its_first_document_on(
+    put: Put, writer: Writer, database: Database, tenants: TenantStore
+) -> None:
+    async def digests() -> list[bytes | None]:
+        now, reader = await counters(tenants), SightReader(database)
+        scopes = [resolve("acme", "eve", groups, SCOPE_NAMES) for groups in (["x"], ["x", "y"])]
+        sights = [await reader.read(s, now.history, now.audience_revision) for s in scopes]
+        return [sight.digest for sight in sights if sight is not None]
+
+    await put("document", "group:x")
+    before = await digests()
+    await put("another", "group:y")
+    await writer.remove("acme", "another", lambda _stored: None)
+    after = await digests()
+
+    assert before[0] == before[1]
+    assert after[0] != after[1], "the words of the removed document are still known"
 
 
 async def test_a_tenant_that_is_not_there_has_no_sight(database: Database) -> None:
