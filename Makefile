@@ -9,6 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
 # Of the quick ones, which wait little: each process takes as long to begin as seconds of tests.
 QUICK_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 8))')
+# A file's tests share what its fixtures make. tests/conftest.py puts the slow files first.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 
 all: format lint types layers test
 
@@ -35,15 +37,15 @@ run: setup
 	@$(BIN)/nearhit serve --example
 
 test: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --durations 25
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25
 
 # Without those that take most of the time, and with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) --dist worksteal --hypothesis-profile quick -m "not slow"
+	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow"
 
 # With the full number of examples and the largest models of the protocol: an hour or two.
 thorough: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile thorough --override-ini faulthandler_timeout=0
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0
 
 # The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
 GENERATED := examples/clients/generated
