@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -57,14 +57,24 @@ GENERATED := examples/clients/generated
 	npm ci --silent --prefix $(@D)/typescript
 	touch $@
 
-# Other people's clients, as examples/clients has them, with the frameworks that they are for.
-examples: setup .venv/generators/ready
+# The tests marked `redis` on the machine's own redis-server, named by its URL.
+redis: setup
+	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) -m redis
+
+.venv/examples: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
+	touch $@
+
+# Other people's clients, as examples/clients has them, with the frameworks that they are for.
+examples: .venv/examples .venv/generators/ready
 	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py tests/gateway/http/test_generated_clients.py
 
-# `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
-imports: setup
+.venv/imports: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group imports
+	touch $@
+
+# `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
+imports: .venv/imports
 	$(BIN)/pytest -q tests/gateway/cli/test_import_from_stores.py
 
 format: setup
