@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,6 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
 # Of the quick ones, which wait little: each process takes as long to begin as seconds of tests.
 QUICK_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 8))')
+# A file's tests share what its fixtures make. tests/conftest.py puts the slow files first.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 
 all: format lint types layers test
 
@@ -35,15 +37,15 @@ run: setup
 	@$(BIN)/nearhit serve --example
 
 test: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --durations 25
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25
 
 # Without those that take most of the time, and with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) --dist worksteal --hypothesis-profile quick -m "not slow"
+	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow"
 
 # With the full number of examples and the largest models of the protocol: an hour or two.
 thorough: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) --dist worksteal --hypothesis-profile thorough --override-ini faulthandler_timeout=0
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0
 
 # The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
 GENERATED := examples/clients/generated
@@ -55,14 +57,24 @@ GENERATED := examples/clients/generated
 	npm ci --silent --prefix $(@D)/typescript
 	touch $@
 
-# Other people's clients, as examples/clients has them, with the frameworks that they are for.
-examples: setup .venv/generators/ready
+# The tests marked `redis` on the machine's own redis-server, named by its URL.
+redis: setup
+	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) -m redis
+
+.venv/examples: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples
+	touch $@
+
+# Other people's clients, as examples/clients has them, with the frameworks that they are for.
+examples: .venv/examples .venv/generators/ready
 	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py tests/gateway/http/test_generated_clients.py
 
-# `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
-imports: setup
+.venv/imports: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group imports
+	touch $@
+
+# `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
+imports: .venv/imports
 	$(BIN)/pytest -q tests/gateway/cli/test_import_from_stores.py
 
 format: setup

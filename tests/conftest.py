@@ -4,6 +4,7 @@ Each test gets a database made from a migrated template, and a prefix of its own
 """
 
 import asyncio
+import gc
 import os
 import secrets
 import shutil
@@ -40,6 +41,21 @@ ADMIN_KEY = "nh_operator-of-the-tests"
 
 _MEMORY = Path("/dev/shm")  # noqa: S108  whoever may write here may write to any temporary folder
 _DATA_BYTES_MAX = 8 << 30  # what the tests of all processes hold at once is less by far
+
+# Collecting keeps what it makes: looking for garbage meanwhile takes a quarter of its time.
+gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first: at the end of a run no process waits for a long file."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)  # else in the order that they were in
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
+    gc.freeze()  # tests and modules stay to the end
 
 
 @pytest.fixture(scope="session")

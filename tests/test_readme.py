@@ -1,6 +1,7 @@
 """The README is short, a page names every command, and every link of every page resolves."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """Of the page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text_of(page)), re.MULTILINE)

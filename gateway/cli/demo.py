@@ -28,7 +28,7 @@ from gateway.auth.credentials import make_secret
 from gateway.cli import common, serve_command
 from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
-from gateway.operator import operations, quickstart
+from gateway.operator import quickstart, source_ingest
 from gateway.settings import Settings
 from ingest.sources.origin import EXAMPLE
 from ingest.sources.readers.folder import FolderSource
@@ -122,7 +122,7 @@ def _ingest(console: Console, settings: Settings) -> None:
     source = FolderSource(handbook, Defaults(readers=("tenant",)), name="handbook")
     started_s = time.perf_counter()
     report = asyncio.run(
-        operations.ingest(
+        source_ingest.ingest(
             settings,
             source,
             _TENANT,

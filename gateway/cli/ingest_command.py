@@ -113,7 +113,7 @@ def ingest(
     --prune would remove were kept.
     """
     with common.errors(), common.servers(Settings()) as settings:
-        from gateway.operator import ingest_paths, ingest_progress, operations
+        from gateway.operator import ingest_paths, ingest_progress, source_ingest
         from ingest.sources.pruning import PrunePolicy
         from ingest.sources.source import Defaults
 
@@ -140,7 +140,7 @@ def ingest(
             folder, folder_origin = ingest_paths.one_folder(sources)
             on_report, on_failure = ingest_progress.watching(console, folder)
             asyncio.run(
-                operations.watch(
+                source_ingest.watch(
                     settings,
                     folder,
                     tenant,
@@ -170,12 +170,12 @@ def _ingest(
     may_publish: bool,
 ) -> "Report":
     """Read one source; on a terminal, ask before many documents are removed."""
-    from gateway.operator import ingest_progress, operations
+    from gateway.operator import ingest_progress, source_ingest
 
     read, origin = opened.source, opened.origin
     with ingest_progress.progress(console, read) as on_item:
         report = asyncio.run(
-            operations.ingest(
+            source_ingest.ingest(
                 settings,
                 read,
                 tenant,
@@ -190,6 +190,6 @@ def _ingest(
     if pending is not None and pending.because == "share" and asks:
         question = ingest_progress.pending_text(read.name, pending)
         if typer.confirm(f"{question} Remove them?"):
-            asyncio.run(operations.remove_pending(settings, read, tenant, origin, report))
+            asyncio.run(source_ingest.remove_pending(settings, read, tenant, origin, report))
     ingest_progress.show(console, report, read.name)
     return report

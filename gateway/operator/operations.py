@@ -27,7 +27,6 @@ from gateway.tracing.spans import Service
 from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job
 from index.documents.partitions import Partitions
-from index.documents.source_origins import SourceOrigins
 from index.embedders import index_version
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.errors import SubjectSuspended, TenantMissing
@@ -42,12 +41,6 @@ from index.search.searcher import SearchResult
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
-from ingest.sources.origin import Origin, OriginDocuments
-from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
-from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Source
-from ingest.sources.source_sync import Report, read_source, remove_missing
-from ingest.sources.watch import Watch, changes
 from ingest.write.reembed import Reembedder, ReembedProgress
 
 T = TypeVar("T")
@@ -162,91 +155,6 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
                 f"there is no tenant {body.tenant}: run `nearhit tenant create {body.tenant}`"
             )
     return key
-
-
-async def ingest(
-    settings: Settings,
-    source: Source,
-    tenant: str,
-    origin: Origin,
-    *,
-    prune: PrunePolicy | None,
-    on_item: Callable[[Report], None],
-    may_publish: bool = False,
-) -> Report:
-    """Read a source into a tenant, which is created if it does not exist.
-
-    may_publish: whether documents may be public. Raises `SourceReserved` if the source has another
-    origin.
-    """
-    async with _origin_documents(settings, source, tenant, origin) as documents:
-        return await read_source(
-            source,
-            tenant,
-            writer=documents,
-            documents=documents,
-            prune=prune,
-            on_item=on_item,
-            may_publish=may_publish,
-        )
-
-
-async def remove_pending(
-    settings: Settings, source: Source, tenant: str, origin: Origin, report: Report
-) -> None:
-    """Remove the documents that a reading has kept, and count them in its report."""
-    pending = report.pending
-    assert pending is not None, "the caller has asked about them"
-    async with _origin_documents(settings, source, tenant, origin) as documents:
-        await remove_missing(
-            report,
-            pending.document_ids,
-            pending.stored,
-            tenant,
-            documents,
-            pending.reading,
-            ANY_NUMBER,
-        )
-
-
-@asynccontextmanager
-async def _origin_documents(
-    settings: Settings, source: Source, tenant: str, origin: Origin
-) -> AsyncIterator[OriginDocuments]:
-    body = TenantBody(id=tenant)
-    async with acting_services(settings) as services:
-        await services.stores.tenants.create(body.id, body.id)
-        origins = SourceOrigins(services.stores.database)
-        number = await origins.register(tenant, source.name, origin.name, joins=origin.joins)
-        yield OriginDocuments(
-            origins, source.name, number, services.documents.writer, services.stores.documents
-        )
-
-
-async def watch(
-    settings: Settings,
-    source: FolderSource,
-    tenant: str,
-    origin: Origin,
-    *,
-    prune: PrunePolicy,
-    on_report: Callable[[Report], None],
-    on_failure: Callable[[str], None],
-    may_publish: bool = False,
-) -> None:
-    """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
-    async with _origin_documents(settings, source, tenant, origin) as documents:
-        watch = Watch(
-            source,
-            tenant,
-            writer=documents,
-            documents=documents,
-            prune=prune,
-            on_report=on_report,
-            on_failure=on_failure,
-            may_publish=may_publish,
-        )
-        await watch.run(changes(source))
 
 
 async def search(

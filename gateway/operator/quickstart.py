@@ -10,7 +10,7 @@ from rich.console import Console
 
 from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import key_digest, make_secret
-from gateway.operator import operations
+from gateway.operator import operations, source_ingest
 from gateway.settings import Settings
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
@@ -91,7 +91,7 @@ def _curl_command(url: str, key: str, path: Path) -> str:
 def _ingest_example(settings: Settings, console: Console) -> None:
     source = FolderSource(example_handbook(), Defaults(readers=("tenant",)), name="handbook")
     report = asyncio.run(
-        operations.ingest(
+        source_ingest.ingest(
             settings,
             source,
             TENANT,

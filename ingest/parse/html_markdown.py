@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from lxml import etree
 
 from index.model.document import TEXT_CHARACTERS_MAX
+from ingest.parse.inline_text import InlineText
+from ingest.parse.markdown_table import MarkdownTable
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
-COLUMNS_MAX = 32  # that one cell spans at most
 _FEED_BYTES = 65_536
 
-_SPACE = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([a-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _CHARSET_BYTES = 2_048  # at the start of a page, which must name it there
 # Encodings of the WHATWG standard, by the names that pages use.
@@ -32,7 +32,6 @@ _OMITTED = frozenset(
 )
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~"}
 _MARKS |= dict.fromkeys(("code", "kbd", "samp"), "`")
-_CODE = "`"
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
     {
@@ -85,70 +84,6 @@ def decode(content: bytes) -> str:
     return content.decode("cp1252", "replace")
 
 
-class _Inline:
-    """The text of one block, with spaces collapsed and marks around words."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._has_space = False
-        self._open: dict[str, int] = {}  # open marks in their order, with their depth
-        self._pending: list[str] = []  # open marks that no text follows yet
-        self._written: set[str] = set()
-
-    def add(self, text: str) -> None:
-        flat = _SPACE.sub(" ", text)
-        words = flat.strip(" ")
-        if not words:
-            self._has_space = self._has_space or bool(flat)
-            return
-        if (self._has_space or flat.startswith(" ")) and self._parts:
-            self._parts.append(" ")
-        self._parts += self._pending
-        self._written.update(self._pending)
-        self._pending.clear()
-        is_code = _CODE in self._open
-        self._parts.append(words if is_code else words.replace("*", r"\*").replace("_", r"\_"))
-        self._has_space = flat.endswith(" ")
-
-    def add_space(self) -> None:
-        self._has_space = True
-
-    def break_line(self) -> None:
-        self._parts.append("  \n")
-        self._has_space = False
-
-    def open(self, mark: str) -> None:
-        count = self._open.get(mark, 0)
-        if not count and _CODE not in self._open:
-            self._pending.append(mark)
-        self._open[mark] = count + 1
-
-    def close(self, mark: str) -> None:
-        count = self._open.get(mark, 0)
-        if count > 1:
-            self._open[mark] = count - 1
-        elif count == 1:
-            del self._open[mark]
-            self._hide(mark)
-
-    def take(self) -> str:
-        """Return the text so far and start anew; open marks continue in the next text."""
-        for mark in reversed([mark for mark in self._open if mark in self._written]):
-            self._hide(mark)
-            self._pending.append(mark)
-        text = "".join(self._parts).strip(" \n")
-        self._parts.clear()
-        self._has_space = False
-        return text
-
-    def _hide(self, mark: str) -> None:
-        if mark in self._pending:
-            self._pending.remove(mark)
-        elif mark in self._written:
-            self._written.discard(mark)
-            self._parts.append(mark)
-
-
 @dataclass(slots=True)
 class _Container:
     """A list item or quotation. marker: precedes its first line; indent: precedes all others."""
@@ -168,46 +103,6 @@ class _Block:
     quotes: int
 
 
-class _Table:
-    """The outermost table; a table within its cells becomes text."""
-
-    def __init__(self) -> None:
-        self.depth = 1
-        self.cell: _Inline | None = None
-        self._span = 1
-        self._rows: list[list[str]] = []
-        self._has_header = False
-
-    def begin_row(self) -> None:
-        self._rows.append([])
-
-    def begin_cell(self, tag: str, span: str) -> None:
-        if not self._rows:
-            self.begin_row()
-        row = self._rows[-1]
-        if len(self._rows) == 1:
-            self._has_header = tag == "th" and (self._has_header or not row)
-        self.cell = _Inline()
-        self._span = min(int(span), COLUMNS_MAX) if re.fullmatch("[0-9]{1,9}", span) else 1
-
-    def end_cell(self) -> None:
-        if self.cell is not None:
-            text = self.cell.take().replace("  \n", " ")
-            self._rows[-1] += [text, *[""] * (self._span - 1)]
-            self.cell = None
-
-    def text(self) -> str:
-        rows = [row for row in self._rows if row]
-        if not rows:
-            return ""
-        lines = [f"| {' | '.join(row)} |" for row in rows]
-        width = len(rows[0])
-        line = f"| {' | '.join(['---'] * width)} |"
-        if self._has_header:
-            return "\n".join([lines[0], line, *lines[1:]])
-        return "\n".join([f"| {' | '.join([''] * width)} |", line, *lines])
-
-
 class _Writer:
     """The parser calls its methods."""
 
@@ -219,14 +114,14 @@ class _Writer:
         self._language: str | None = None
         self._blocks: list[_Block] = []
         self._characters = 0
-        self._inline = _Inline()
+        self._inline = InlineText()
         self._containers: list[_Container] = []
         self._numbers: list[
             int | None
         ] = []  # the next number of each open list; None: not numbered
         self._heading = 0
         self._pre: list[str] | None = None
-        self._table: _Table | None = None
+        self._table: MarkdownTable | None = None
         self._parts: dict[str, tuple[int, int, int | None]] = {}  # depth, first block, last
 
     # The parser's names.
@@ -289,7 +184,7 @@ class _Writer:
         )
 
     @property
-    def _current(self) -> _Inline:
+    def _current(self) -> InlineText:
         cell = None if self._table is None else self._table.cell
         return self._inline if cell is None else cell
 
@@ -345,7 +240,7 @@ class _Writer:
 
     def _begin_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._table is None:
-            self._table = _Table()
+            self._table = MarkdownTable()
         elif tag == "table":
             self._table.depth += 1
         elif self._table.depth == 1:

@@ -6,6 +6,7 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from gateway import logs
 from gateway.embedded.embedded_servers import Servers
+from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder
@@ -14,7 +15,7 @@ from tests.gateway.support.gateways import (
     Caller,
     Gateway,
     connected,
-    read_samples,
+    counted_until_now,
     running,
     serving,
 )
@@ -54,23 +55,39 @@ async def shared_settings(
 
 
 @pytest.fixture(scope="session")
-async def shared_worker(shared_settings: Settings, embedder: Embedder) -> AsyncIterator[str]:
+def shared_metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture(scope="session")
+def other_shared_metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture(scope="session")
+async def shared_worker(
+    shared_settings: Settings, embedder: Embedder, shared_metrics: Metrics
+) -> AsyncIterator[str]:
     """The URL of a worker that all tests of this process share."""
-    async with serving(shared_settings, embedder) as url:
+    async with serving(shared_settings, embedder, shared_metrics) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-async def other_shared_worker(shared_settings: Settings, embedder: Embedder) -> AsyncIterator[str]:
+async def other_shared_worker(
+    shared_settings: Settings, embedder: Embedder, other_shared_metrics: Metrics
+) -> AsyncIterator[str]:
     """A second one on the same servers."""
-    async with serving(shared_settings, embedder) as url:
+    async with serving(shared_settings, embedder, other_shared_metrics) as url:
         yield url
 
 
 @pytest.fixture
-async def tenant_on_shared_worker(shared_worker: str) -> AsyncIterator[Gateway]:
+async def tenant_on_shared_worker(
+    shared_worker: str, shared_metrics: Metrics
+) -> AsyncIterator[Gateway]:
     async with connected(shared_worker) as client:
-        gateway = Gateway(client, counted_before=await read_samples(client))
+        gateway = Gateway(client, counted_before=counted_until_now(shared_metrics))
         gateway.tenant_name = await gateway.new_tenant()
         yield gateway
 
@@ -97,10 +114,10 @@ def gateway(request: pytest.FixtureRequest) -> Gateway:
 
 @pytest.fixture
 async def other_shared_gateway(
-    gateway: Gateway, other_shared_worker: str
+    gateway: Gateway, other_shared_worker: str, other_shared_metrics: Metrics
 ) -> AsyncIterator[Gateway]:
     async with connected(other_shared_worker) as client:
-        yield Gateway(client, gateway.tenant_name, await read_samples(client))
+        yield Gateway(client, gateway.tenant_name, counted_until_now(other_shared_metrics))
 
 
 @pytest.fixture

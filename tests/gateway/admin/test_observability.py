@@ -180,6 +180,7 @@ async def test_a_passage_alone_is_a_batch_and_a_question_a_query(
     assert await counts() == [queries + 1, batches + 1]
 
 
+@pytest.mark.isolated
 async def test_requests_are_counted_by_route_status_and_tier(gateway: Gateway, ana: Caller) -> None:
     name = "nearhit_http_request_duration_seconds_count"
     route = "/v1/documents/{document_id:path}"

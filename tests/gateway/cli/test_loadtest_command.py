@@ -36,6 +36,7 @@ async def loadtest(gateway: Gateway, folder: Path, *arguments: str) -> Result:
 
 
 @pytest.mark.slow
+@pytest.mark.isolated
 async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
     gateway: Gateway, tmp_path: Path
 ) -> None:

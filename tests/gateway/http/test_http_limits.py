@@ -22,6 +22,7 @@ def start(settings: Settings, embedder: Embedder) -> Start:
     return lambda **fields: running(settings.model_copy(update=fields), embedder)
 
 
+@pytest.mark.isolated
 async def test_a_head_beyond_its_limit_is_refused_before_it_has_ended(gateway: Gateway) -> None:
     async with raw(gateway) as connection:
         await connection.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 32_768)

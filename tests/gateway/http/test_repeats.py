@@ -223,6 +223,7 @@ async def test_repeats_count_against_the_rate(start: Start, outcomes: list[bool]
 
 
 @pytest.mark.slow
+@pytest.mark.isolated
 async def test_a_repeat_whose_tokens_have_to_be_fetched_reads_the_revision_once(
     gateway: Gateway, ana: Caller, connection: RawConnection, outcomes: list[bool]
 ) -> None:
@@ -258,6 +259,7 @@ async def test_repeats_count_against_requests_at_once(start: Start, database_url
             assert (await waiting).status == 200
 
 
+@pytest.mark.isolated
 async def test_repeats_are_logged_and_counted_as_other_requests(
     gateway: Gateway, ana: Caller, connection: RawConnection, outcomes: list[bool]
 ) -> None:

@@ -131,7 +131,7 @@ def test_an_edited_paragraph_or_a_moved_section_embeds_three_chunks_at_most(shap
     random = Random(1)  # noqa: S311  no secret
     document = shape.document(random)
 
-    counts = embedded(document, random, shape, times=12)
+    counts = embedded(document, random, shape, times=examples(12))
 
     assert max(counts) <= EMBEDDED_MAX
     assert sum(counts) / len(counts) < 1.5
