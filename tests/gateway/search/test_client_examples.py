@@ -8,8 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from tests.gateway.support.gateways import Caller
+from gateway.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
 
@@ -18,14 +22,17 @@ NEEDED = {"langchain_retriever.py": "langchain_core", "llamaindex_retriever.py":
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
 
-async def said(caller: Caller, *command: str, arguments: Sequence[str] = ()) -> str:
+async def said(
+    caller: Caller, *command: str, arguments: Sequence[str] = (), asks: bool = True
+) -> str:
     assert caller.key is not None
     url = str(caller.client.base_url).rstrip("/")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # for the command `nearhit`
     process = await asyncio.create_subprocess_exec(
         *command,
-        "how many days of annual leave do I get?",
+        *(("how many days of annual leave do I get?",) if asks else ()),
         *arguments,
-        env=os.environ | {"NEARHIT_URL": url, "NEARHIT_KEY": caller.key},
+        env=os.environ | {"PATH": path, "NEARHIT_URL": url, "NEARHIT_KEY": caller.key},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -37,8 +44,9 @@ async def said(caller: Caller, *command: str, arguments: Sequence[str] = ()) -> 
 def test_all_examples_are_run() -> None:
     names = {file.name for file in CLIENTS.iterdir() if file.suffix in (".py", ".sh")}
 
-    ours = {"mcp_client.py", "openai_client.py", "popular_first.py", "search_plan.py"}
-    assert names == {*ours, *NEEDED, "curl.sh", "subscriber.py"}
+    searches = {"ordered_search.py", "popular_first.py", "search_plan.py", "subscriber.py"}
+    others = {"curl.sh", "mcp_client.py", "openai_client.py", "provision.py", "receipt.sh"}
+    assert names == {*searches, *others, *NEEDED}
 
 
 async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
@@ -56,6 +64,48 @@ async def test_a_plan_searches_within_what_it_has_found(ana: Caller) -> None:
     text = await said(ana, sys.executable, str(CLIENTS / "search_plan.py"), arguments=["25 days"])
 
     assert text == f"leave {LEAVE}\n"
+
+
+async def test_an_ordered_search_shows_what_stands_around_its_hits(ana: Caller) -> None:
+    await ana.put("old", LEAVE, source="handbook")
+    await ana.put("leave", LEAVE + " Ask in time.", relates_to={"replaces": ["old"]}, tags=["hr"])
+
+    text = await said(ana, sys.executable, str(CLIENTS / "ordered_search.py"))
+
+    best, relation, *_ = lines = text.splitlines()
+    assert best.startswith("leave has ")
+    assert "annual" in best
+    assert relation == "  outgoing replaces old"
+    assert lines[-1] == "tags hr: 1"
+
+
+async def test_a_receipt_is_verified_without_the_gateway(
+    settings: Settings, embedder: Embedder, tmp_path: Path
+) -> None:
+    key = Ed25519PrivateKey.generate().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+    )
+    (tmp_path / "key.pem").write_bytes(key)
+    own = settings.model_copy(update={"receipt_keys": str(tmp_path / "key.pem")})
+    async with running(own, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", LEAVE)
+        text = await said(ana, "sh", str(CLIENTS / "receipt.sh"))
+
+    assert "tenant: acme" in text
+    assert text.rstrip().endswith("valid; compared with the answer and the request")
+
+
+async def test_a_person_is_provisioned_and_ended(gateway: Gateway) -> None:
+    provider = await gateway.caller("idp", roles=["provisioner"])
+    ben = await gateway.caller("ben")
+
+    script = str(CLIENTS / "provision.py")
+    text = await said(provider, sys.executable, script, arguments=["ben", "Sales"], asks=False)
+
+    assert text == "Sales: 1 member\nben: active False\n"
+    problem(await ben.call("POST", "/v1/search", json={"query": "leave"}), 401)
 
 
 async def test_what_was_found_is_reported_as_opened(ana: Caller, admin: Caller) -> None:
