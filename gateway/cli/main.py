@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +28,7 @@ from gateway.cli import (
     mcp_command,
     migrate_command,
     restore_command,
+    sigterm,
     status_command,
     tenant_command,
     verify_command,
@@ -109,7 +109,7 @@ def serve(
         settings = Settings().model_copy(
             update={name: value for name, value in options.items() if value is not None}
         )
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until uvicorn handles it
+        sigterm.exit_at_sigterm()  # until uvicorn handles it
         with common.servers(settings, own=True) as connected:
             serve_command.serve(
                 connected, console, embedded=connected is not settings, example=example

@@ -50,6 +50,7 @@ VARIABLES = {
 WITHOUT_SERIES = {
     "nearhit_standby_reads_total": "it has no standby; tests/gateway/regions counts them",
     "nearhit_standby_lag_seconds": "it has no standby; tests/gateway/regions measures it",
+    "nearhit_openfga_lag_seconds": "it has no store of OpenFGA; tests/gateway/openfga measures it",
 }
 _INTERVALS = {"$__rate_interval": "10s", "$__range": "1m"}
 _ROUNDS_S = 6.0
