@@ -4,7 +4,13 @@ from starlette.responses import Response
 
 from cache.protocol import Revisions
 from gateway.documents.document_services import DocumentServices
-from gateway.documents.popularity_schemas import FeedbackAnswer, FeedbackBody, PopularityBody
+from gateway.documents.popularity_schemas import (
+    FeedbackAnswer,
+    FeedbackBody,
+    OpenedChunk,
+    OpenedDocument,
+    PopularityBody,
+)
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 
@@ -17,9 +23,9 @@ async def post_feedback(context: RequestContext[DocumentServices]) -> Response:
     documents = [
         (hit.tenant or own_tenant, hit.document_id)
         for hit in body.hits
-        if hit.document_id is not None
+        if isinstance(hit, OpenedDocument)
     ]
-    chunk_ids = [hit.chunk_id for hit in body.hits if hit.chunk_id is not None]
+    chunk_ids = [hit.chunk_id for hit in body.hits if isinstance(hit, OpenedChunk)]
     recorded = await context.services.openings.add(
         caller.principal, full_scope(caller), documents, chunk_ids
     )

@@ -1,11 +1,10 @@
 """The bodies of feedback on documents, and of what counts for their popularity."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Discriminator, Field
 
-from gateway.schemas import Body, TenantId
+from gateway.schemas import Body, TenantId, branch
 from index.model.document import DocumentId
 from index.popularity.popularity_store import CountedOpenings
 
@@ -13,35 +12,40 @@ HITS_MAX = 100
 _CHUNK_ID_MAX = 2**63 - 1
 
 
-class FeedbackHit(Body):
-    """A hit by its document or by its chunk."""
+class OpenedDocument(Body):
+    """A hit by its document."""
 
-    document_id: DocumentId | None = None
+    document_id: DocumentId
     tenant: TenantId | None = Field(
         None,
         description="tenant of the document, as the hit names it; absent: the caller's own",
     )
-    chunk_id: int | None = Field(
-        None,
-        ge=-_CHUNK_ID_MAX,
-        le=_CHUNK_ID_MAX,
-        description="identifier of the chunk, instead of the document's",
+
+
+class OpenedChunk(Body):
+    """A hit by its chunk."""
+
+    chunk_id: int = Field(
+        ge=-_CHUNK_ID_MAX, le=_CHUNK_ID_MAX, description="identifier of the chunk"
     )
 
-    @model_validator(mode="after")
-    def _names_one(self) -> "FeedbackHit":
-        if (self.document_id is None) == (self.chunk_id is None):
-            raise PydanticCustomError("form", "must have either document_id or chunk_id")
-        if self.tenant is not None and self.document_id is None:
-            raise PydanticCustomError("form", "must have document_id beside tenant")
-        return self
+
+def _document_or_chunk(hit: object) -> str:
+    names_chunk = isinstance(hit, OpenedChunk) or (isinstance(hit, dict) and "chunk_id" in hit)
+    return branch("chunk").tag if names_chunk else branch("document").tag
+
+
+_OpenedHit = Annotated[
+    Annotated[OpenedDocument, branch("document")] | Annotated[OpenedChunk, branch("chunk")],
+    Discriminator(_document_or_chunk),
+]
 
 
 class FeedbackBody(Body):
     """What the caller did with hits of its searches."""
 
     kind: Literal["opened"] = Field("opened", description="the user or agent opened the documents")
-    hits: tuple[FeedbackHit, ...] = Field(
+    hits: tuple[_OpenedHit, ...] = Field(
         min_length=1,
         max_length=HITS_MAX,
         description="the hits, by document or chunk",
