@@ -16,7 +16,7 @@ from gateway.worker.rabbitmq_consumer import CONNECT_S_MAX, DEAD, REASON, persis
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadEvent:
     """type, document_id and version: as the event has them; None if it is no such JSON."""
 
     queue: str
@@ -27,7 +27,7 @@ class DeadLetter:
     size_bytes: int
 
 
-async def list_dead_letters(url: str, queue: str, limit: int) -> list[DeadLetter]:
+async def list_dead_letters(url: str, queue: str, limit: int) -> list[DeadEvent]:
     """The oldest dead letters of the queue, which stay where they are. Raises `CommandError`."""
     async with _channel(url) as channel:  # what is not acknowledged goes back when it closes
         return [_dead_letter(queue, message) async for message in _messages(channel, queue, limit)]
@@ -78,14 +78,14 @@ async def _messages(
         yield message
 
 
-def _dead_letter(queue: str, message: AbstractIncomingMessage) -> DeadLetter:
+def _dead_letter(queue: str, message: AbstractIncomingMessage) -> DeadEvent:
     try:
         event = orjson.loads(message.body)
     except orjson.JSONDecodeError:
         event = None
     fields: dict[str, Any] = event if isinstance(event, dict) else {}
     kind, document_id, version = (fields.get(name) for name in ("type", "document_id", "version"))
-    return DeadLetter(
+    return DeadEvent(
         queue,
         kind if isinstance(kind, str) else None,
         document_id if isinstance(document_id, str) else None,

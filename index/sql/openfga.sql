@@ -93,7 +93,7 @@ WHERE tenant = $1 AND openfga_members.group_id = gone.group_id AND openfga_membe
 INSERT INTO openfga_members (tenant, group_id, subject) SELECT $1, * FROM unnest($2::text[], $3::text[]);
 
 -- name: memberships
--- $1 tenant, $2 groups: their members, whoever added them.
+-- $1 tenant, $2 groups: their members, also those that no tuple gave.
 SELECT group_id, subject FROM group_members WHERE tenant = $1 AND group_id = ANY ($2::text[]);
 
 -- name: create_groups

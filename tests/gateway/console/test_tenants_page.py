@@ -67,12 +67,12 @@ async def test_a_tenant_is_deleted_only_by_its_identifier(
     await dialog.get_by_label("to confirm").fill("another")
     await dialog.get_by_role("button", name="Delete the tenant").click()
     await expect(dialog.get_by_role("alert")).to_contain_text("Nothing is deleted")
-    told = await ana.call("GET", "/v1/caller")
+    before = await ana.call("GET", "/v1/caller")
     await dialog.get_by_label("to confirm").fill(gateway.tenant_name)
     await dialog.get_by_role("button", name="Delete the tenant").click()
     await expect(dialog).to_have_count(0)
 
-    assert told.status_code == 200
+    assert before.status_code == 200
     problem(await ana.call("GET", "/v1/caller"), 401)
     await page.goto(f"{console.url}/console#/tenants/{gateway.tenant_name}")
     await expect(page.get_by_role("region", name="Tenant")).to_contain_text("is being deleted")

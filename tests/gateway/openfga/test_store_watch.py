@@ -393,7 +393,7 @@ async def test_a_worker_that_dies_after_the_position_moved_loses_no_revocation(
         await StoreWatch(dying, watched.watched).poll()
     between = await watched.services.stores.openfga_tuples.position(watched.watched.tenant)
     assert between.sequence > before.sequence
-    assert between.as_of == before.as_of, "nobody is told that it has been applied"
+    assert between.as_of == before.as_of, "no header may say that it has been applied"
     assert await watched.readers() == ("user:anna",)
 
     assert not await StoreWatch(watched.watching, watched.watched).poll()

@@ -1,4 +1,4 @@
-"""A server that speaks the part of OpenFGA's HTTP API that is read, and fails as it is told to.
+"""A server with the calls of OpenFGA's HTTP API that Nearhit makes; a test chooses how it fails.
 
 OpenFGA itself is no package that tests could install. The shapes are those that its API describes.
 """

@@ -1,4 +1,4 @@
-"""A static model from a folder, and how a person learns what is wrong with it."""
+"""A static model from a folder, and the errors that name what is wrong with the folder."""
 
 import json
 import shutil
