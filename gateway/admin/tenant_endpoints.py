@@ -7,6 +7,7 @@ from starlette.responses import Response
 from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
 from gateway import problems, schemas
+from gateway.admin.activity.usage_endpoints import month_of, quotas_answer
 from gateway.admin.admin_services import AdminServices
 from gateway.admin.path_tenant import own_tenant
 from gateway.admin.tenant_schemas import (
@@ -22,7 +23,6 @@ from gateway.admin.tenant_schemas import (
     TenantsAnswer,
     TenantSummaryBody,
 )
-from gateway.admin.usage_endpoints import month_of, quotas_answer
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 from index.tenants.tenant_store import TenantSummary

@@ -1,20 +1,22 @@
 """The routes of tenants, keys, tokens, groups, staleness, jobs, usage and the audit log."""
 
 from gateway.admin import (
-    audit_log_endpoints,
-    audit_log_schemas,
     caller_endpoint,
     caller_schemas,
     group_endpoints,
     group_schemas,
-    job_endpoints,
-    job_schemas,
     key_endpoints,
     key_schemas,
-    statistics_endpoints,
-    statistics_schemas,
     tenant_endpoints,
     tenant_schemas,
+)
+from gateway.admin.activity import (
+    audit_log_endpoints,
+    audit_log_schemas,
+    job_endpoints,
+    job_schemas,
+    statistics_endpoints,
+    statistics_schemas,
     usage_endpoints,
     usage_schemas,
 )

@@ -7,13 +7,13 @@ from typing import cast, get_args
 from starlette.responses import Response
 
 from gateway import problems
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.statistics_schemas import (
+from gateway.admin.activity.statistics_schemas import (
     AuditsAnswer,
     LatencyAnswer,
     PeriodAnswer,
     SearchStatisticsAnswer,
 )
+from gateway.admin.admin_services import AdminServices
 from gateway.auth.authenticator import utc_now
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response

@@ -7,8 +7,8 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.admin.activity.audit_log_schemas import AuditLogAnswer, LoggedBody
 from gateway.admin.admin_services import AdminServices
-from gateway.admin.audit_log_schemas import AuditLogAnswer, LoggedBody
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 from gateway.schemas import Instant

@@ -9,8 +9,8 @@ from typing import cast, get_args
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.admin.activity.job_schemas import JobAnswer, JobsAnswer
 from gateway.admin.admin_services import AdminServices
-from gateway.admin.job_schemas import JobAnswer, JobsAnswer
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents import deletion
 from gateway.http.request_context import RequestContext

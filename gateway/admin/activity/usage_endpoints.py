@@ -5,9 +5,7 @@ from dataclasses import asdict
 from starlette.responses import Response
 
 from gateway import problems
-from gateway.admin.admin_services import AdminServices
-from gateway.admin.path_tenant import named_tenant, own_tenant
-from gateway.admin.usage_schemas import (
+from gateway.admin.activity.usage_schemas import (
     BudgetBody,
     DayAnswer,
     QuotaAnswer,
@@ -17,6 +15,8 @@ from gateway.admin.usage_schemas import (
     StatusAnswer,
     UsageAnswer,
 )
+from gateway.admin.admin_services import AdminServices
+from gateway.admin.path_tenant import named_tenant, own_tenant
 from gateway.auth.authenticator import utc_now
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
