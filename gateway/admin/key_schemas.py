@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from gateway.auth.authenticator import Role
 from gateway.schemas import Body, Instant, TenantId
-from gateway.search.search_schemas import FilterBody
+from gateway.search.schemas.search_schemas import FilterBody
 from index.model.document import Owner, Title
 from index.model.scope import SCOPE_NAMES, ScopeName
 

@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body
-from gateway.search.search_schemas import CitationAnswer, HitAnswer, SearchBody
+from gateway.search.schemas.search_schemas import CitationAnswer, HitAnswer, SearchBody
 
 
 class AnswerBody(SearchBody):

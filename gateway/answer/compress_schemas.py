@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from gateway.schemas import Body, Storable
-from gateway.search.search_schemas import MessageBody
+from gateway.search.schemas.search_schemas import MessageBody
 from index.model.document import Language
 
 MESSAGES_MAX = 200

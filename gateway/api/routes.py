@@ -43,10 +43,10 @@ from gateway.mcp.mcp_services import McpServices
 from gateway.receipts.receipt_endpoint import get_receipt_keys
 from gateway.receipts.receipt_schemas import ReceiptKeySet
 from gateway.schemas import QueuedAnswer
-from gateway.search import search_schemas
 from gateway.search.plans.batch_endpoint import search_batch
+from gateway.search.schemas import search_schemas
+from gateway.search.schemas.search_as_schemas import SearchAsBody
 from gateway.search.search_as_endpoint import search_as
-from gateway.search.search_as_schemas import SearchAsBody
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
 from gateway.services import Services

@@ -15,12 +15,12 @@ from gateway.http.responses import STRONG_HEADER, cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.schemas import Body, Count, Values
-from gateway.search.boost_schemas import BoostBody
-from gateway.search.facet_schemas import FacetNames, FacetsAnswer
 from gateway.search.response_headers import cache_status
+from gateway.search.schemas.boost_schemas import BoostBody
+from gateway.search.schemas.facet_schemas import FacetNames, FacetsAnswer
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_endpoint import serve
 from gateway.search.search_request import SearchRequest, require_within_limits
-from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 from index.model.document import TEXT_CHARACTERS_MAX, OneLine
 from index.model.scope import ScopeName

@@ -13,8 +13,8 @@ from gateway.rag.gate_vocabulary import gate_vocabulary
 from gateway.rag.query_gate import GateDecision
 from gateway.rag.query_rewriter import RewrittenQuery
 from gateway.search.response_headers import Header
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import freshness_of
-from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 
 _CLOSED = orjson.dumps({"hits": [], "gate": "closed"})

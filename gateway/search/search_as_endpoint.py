@@ -12,7 +12,7 @@ from gateway import problems
 from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext
 from gateway.search.answer_service import get_or_compute
-from gateway.search.search_as_schemas import SearchAsBody
+from gateway.search.schemas.search_as_schemas import SearchAsBody
 from gateway.search.search_endpoint import AnsweredSearch, build_response
 from gateway.search.search_request import (
     freshness_of,

@@ -29,13 +29,13 @@ from gateway.search.answer_service import (
     search_at_once,
 )
 from gateway.search.response_headers import Header, response_headers
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import (
     SearchRequest,
     freshness_of,
     require_received,
     require_within_limits,
 )
-from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
 from index.search.searcher import SearchResult

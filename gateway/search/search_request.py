@@ -6,7 +6,7 @@ from cache.keys import answer_key
 from gateway import problems
 from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
 from gateway.rag.postprocessor_names import PostprocessorNames
-from gateway.search.search_schemas import SearchBody
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.settings import Settings
 from index.model import scope
 from index.model.query import Query

@@ -23,8 +23,8 @@ from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, build_search_request
-from gateway.search.search_schemas import SearchBody
 from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings import Settings
 from gateway.stores import Stores

@@ -12,8 +12,8 @@ from gateway import problems, schemas
 from gateway.auth.credentials import new_id
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, read_response
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import require_received, require_within_limits
-from gateway.search.search_schemas import SearchBody
 from gateway.subscriptions import webhook_message
 from gateway.subscriptions.subscription_schemas import (
     REFUSED_FIELDS,

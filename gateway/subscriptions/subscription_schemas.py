@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, TypeAdapter
 
 from gateway.schemas import Body
-from gateway.search.search_schemas import HitAnswer, SearchBody
+from gateway.search.schemas.search_schemas import HitAnswer, SearchBody
 from gateway.subscriptions.subscription_watcher import EndReason
 from index.model.document import Line
 

@@ -19,8 +19,8 @@ from gateway import schemas
 from gateway.auth.authenticator import Authenticator, utc_now
 from gateway.problems import Problem
 from gateway.recording.read_log import ReadLog
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest
-from gateway.search.search_schemas import SearchBody
 from gateway.search.search_services import SearchServices
 from gateway.subscriptions import answer_events
 from gateway.subscriptions.answer_events import EventId, HitReference, SeenAnswer, WatchedAnswer

@@ -15,8 +15,8 @@ from gateway.http.responses import cache_headers, json_response
 from gateway.search.answer_service import record_served
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header
+from gateway.search.schemas.search_schemas import FilterBody, SearchBody
 from gateway.search.search_request import freshness_of, require_within_limits
-from gateway.search.search_schemas import FilterBody, SearchBody
 from gateway.vector_stores.store_access import require_store
 from gateway.vector_stores.vector_store_schemas import (
     Content,

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body, Storable
-from gateway.search.filter_schemas import Filters
+from gateway.search.schemas.filter_schemas import Filters
 from index.documents.file_store import File
 from index.documents.vector_store_store import AttachedFile, FileStatus, VectorStore
 from index.model import chunking_config

@@ -13,7 +13,7 @@ import orjson
 from gateway.mcp import results
 from gateway.schemas import parse
 from gateway.search.response_body import encode
-from gateway.search.search_schemas import SearchBody
+from gateway.search.schemas.search_schemas import SearchBody
 from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable
 from index.model import scope

@@ -9,12 +9,12 @@ from gateway.search.answer_service import has_local, record_served
 from gateway.search.plans.answers_response import answers_response
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import cache_status
+from gateway.search.schemas.search_schemas import SearchBatchBody
 from gateway.search.search_request import (
     freshness_of,
     require_received,
     require_within_limits,
 )
-from gateway.search.search_schemas import SearchBatchBody
 from gateway.search.search_services import SearchServices
 
 _NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.mcp.tools import SearchArguments
 from gateway.schemas import parse
-from gateway.search.search_schemas import SearchBody
+from gateway.search.schemas.search_schemas import SearchBody
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from gateway.schemas import Body
-from gateway.search.search_schemas import SearchBody
+from gateway.search.schemas.search_schemas import SearchBody
 from index.model.document import Owner
 
 

@@ -12,9 +12,9 @@ from pydantic import (
 from gateway.auth.freshness import Consistency
 from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
 from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
-from gateway.search.boost_schemas import BoostAnswer, BoostBody
-from gateway.search.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
-from gateway.search.filter_schemas import Filters
+from gateway.search.schemas.boost_schemas import BoostAnswer, BoostBody
+from gateway.search.schemas.facet_schemas import FacetNames, FacetsAnswer, FacetValuesMax
+from gateway.search.schemas.filter_schemas import Filters
 from index.model import validity
 from index.model.chunk_kind import Kind
 from index.model.document import (

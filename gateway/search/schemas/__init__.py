@@ -1,0 +1,1 @@
+"""The request and response bodies of searches."""
