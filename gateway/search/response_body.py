@@ -11,8 +11,8 @@ from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from index.model.query import Query
 from index.model.scope import Scope
-from index.search.boosting import Boosts
 from index.search.hits import Hit
+from index.search.ranking.boosting import Boosts
 from index.search.related import RelatedDocument
 from index.search.searcher import Searcher, SearchResult
 from ingest.billing_context import bill_to

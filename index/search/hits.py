@@ -15,8 +15,8 @@ from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
 from index.model.scope import ScopeName
 from index.postgres.session import Row
-from index.search.boosting import Boosts
-from index.search.fusion import FusedChunk
+from index.search.ranking.boosting import Boosts
+from index.search.ranking.fusion import FusedChunk
 from index.search.related import RelatedDocument
 from index.text.highlights import Highlight
 

@@ -21,8 +21,8 @@ from index.postgres.session import Row
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard
 from index.search import shard_pass, snapshot_reads, strategy
-from index.search.fusion import Candidate, ScoredChunk
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
+from index.search.ranking.fusion import Candidate, ScoredChunk
 from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
 from index.search.shard_pass import KnownRevisions, ShardPass
 from index.search.snapshot_reads import SnapshotReads

@@ -10,8 +10,8 @@ from index.model.chunk_kind import Kind
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.session import Row
-from index.search.fusion import Candidate
 from index.search.query_embedder import EmbeddedQuery
+from index.search.ranking.fusion import Candidate
 from index.search.strategy import SearchPass
 from index.search.visibility_args import filter_args
 from index.text import lexical

@@ -13,11 +13,12 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import boosting, confidence, fusion, hits, reordering, strategy
+from index.search import confidence, hits, strategy
 from index.search.facets import Facets
-from index.search.fusion import Candidate, FusedChunk
 from index.search.hits import Hit, SelectedHits
 from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
+from index.search.ranking import boosting, fusion, reordering
+from index.search.ranking.fusion import Candidate, FusedChunk
 from index.search.search_executor import PassResults, SearchExecutor
 from index.search.shard_pass import KnownRevisions
 from index.search.standby_executor import Standby, StandbyExecutor

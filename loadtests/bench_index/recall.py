@@ -23,9 +23,10 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.database import Database, announce_to_nobody, connect
-from index.search import fusion, strategy
-from index.search.fusion import Candidate, FusedChunk
+from index.search import strategy
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
+from index.search.ranking import fusion
+from index.search.ranking.fusion import Candidate, FusedChunk
 from index.search.search_executor import PassResults, SearchExecutor
 from index.search.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore

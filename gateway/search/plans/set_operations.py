@@ -11,7 +11,7 @@ from typing import assert_never
 from gateway.search.plans.plan_schemas import Operation
 from gateway.search.plans.references import Hit
 
-_K = 60  # as in `index.search.fusion`
+_K = 60  # as in `index.search.ranking.fusion`
 
 
 def combine(operation: Operation, operands: Sequence[Sequence[Hit]]) -> Sequence[Hit]:

@@ -5,8 +5,8 @@ import pytest
 
 from gateway.rag import heuristic_reranker, postprocessing
 from index.model.query import Query
-from index.search.fusion import FusedChunk
 from index.search.hits import Hit
+from index.search.ranking.fusion import FusedChunk
 from index.text import lexical
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from index.search.confidence import is_low
-from index.search.fusion import FusedChunk
 from index.search.hits import Hit
+from index.search.ranking.fusion import FusedChunk
 
 
 def hit(score: float, source: str = "api", tenant: str = "acme") -> Hit:

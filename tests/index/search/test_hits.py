@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from index.model.query import Query
 from index.search import hits
-from index.search.fusion import FusedChunk
+from index.search.ranking.fusion import FusedChunk
 
 TEXT = "abcdefghijklmnopqrstuvwxyz" * 2
 QUERY = Query("?", alpha=0.5)

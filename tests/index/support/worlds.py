@@ -20,8 +20,8 @@ from index.model.attributes import Condition
 from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, ScopeName
-from index.search import fusion
-from index.search.fusion import Candidate, FusedChunk
+from index.search.ranking import fusion
+from index.search.ranking.fusion import Candidate, FusedChunk
 from index.text import lexical
 from ingest.chunkers.structure import chunks
 

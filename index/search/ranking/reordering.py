@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from index.model.query import Query
 from index.postgres.session import Row
-from index.search import boosting, diversity, fusion
-from index.search.diversity import RankedChunk
-from index.search.fusion import FusedChunk
+from index.search.ranking import boosting, diversity, fusion
+from index.search.ranking.diversity import RankedChunk
+from index.search.ranking.fusion import FusedChunk
 from index.search.snapshot_reads import SnapshotReads
 
 

@@ -16,7 +16,7 @@ from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.query import FusionName, Query
 from index.model.scope import ScopeName, everything, resolve
 from index.postgres.database import Database
-from index.search.fusion import FusedChunk
+from index.search.ranking.fusion import FusedChunk
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from ingest.write.writer import Writer

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.search import fusion
-from index.search.fusion import Candidate, FusedChunk, LegRank, ScoredChunk
+from index.search.ranking import fusion
+from index.search.ranking.fusion import Candidate, FusedChunk, LegRank, ScoredChunk
 
 Fuse = Callable[[Sequence[Candidate], Sequence[Candidate]], list[FusedChunk]]
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.search.diversity import DIVERSE_MAX, RankedChunk, diversified
+from index.search.ranking.diversity import DIVERSE_MAX, RankedChunk, diversified
 
 RANKING = [RankedChunk(number, 1.0 - number / 1_000) for number in range(5)]
 ALIKE = np.array([1, 0], np.float16)

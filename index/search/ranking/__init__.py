@@ -1,0 +1,1 @@
+"""Puts candidates in order: fusion of the legs, boosts, diversity."""
