@@ -17,7 +17,7 @@ async def get_gate(context: RequestContext[CurationServices]) -> Response:
 
 async def put_gate(context: RequestContext[CurationServices]) -> Response:
     """Set the words, from the next message on; an empty body restores the built-in words."""
-    from gateway.rag.gate_vocabulary import default_gate
+    from gateway.rag.gates.gate_vocabulary import default_gate
 
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
@@ -38,7 +38,7 @@ async def put_gate(context: RequestContext[CurationServices]) -> Response:
 
 
 async def _answer(context: RequestContext[CurationServices], tenant: str, name: str) -> Response:
-    from gateway.rag.gate_vocabulary import gate_vocabulary  # loaded on first use
+    from gateway.rag.gates.gate_vocabulary import gate_vocabulary  # loaded on first use
 
     is_custom = await context.services.query_gates.read(tenant, name) is not None
     words = await gate_vocabulary(context.services.query_gates, tenant, name)

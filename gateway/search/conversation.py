@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.rag import query_gate
-from gateway.rag.gate_vocabulary import gate_vocabulary
-from gateway.rag.query_gate import GateDecision
+from gateway.rag.gates import query_gate
+from gateway.rag.gates.gate_vocabulary import gate_vocabulary
+from gateway.rag.gates.query_gate import GateDecision
 from gateway.rag.query_rewriter import RewrittenQuery
 from gateway.search.response_headers import Header
 from gateway.search.schemas.search_schemas import SearchBody

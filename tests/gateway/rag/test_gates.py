@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.rag import query_gate
-from gateway.rag.query_gate import GateWords
+from gateway.rag.gates import query_gate
+from gateway.rag.gates.query_gate import GateWords
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio

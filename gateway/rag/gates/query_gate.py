@@ -64,7 +64,7 @@ def parse_stored(stored: Mapping[str, Any]) -> GateWords:
 @cache
 def default_words(name: str) -> GateWords:
     """The words of a built-in gate in all languages. Does blocking I/O at the first call."""
-    folder = resources.files(__package__) / "gates"
+    folder = resources.files(__package__)
     lists: dict[str, list[str]] = {"open": [], "closed": []}
     for language in LANGUAGES:
         section = ""

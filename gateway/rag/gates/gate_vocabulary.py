@@ -2,8 +2,8 @@
 
 import asyncio
 
-from gateway.rag import query_gate
-from gateway.rag.query_gate import GateWords
+from gateway.rag.gates import query_gate
+from gateway.rag.gates.query_gate import GateWords
 from index.tenants.query_gate_store import QueryGateStore
 
 

@@ -1,0 +1,1 @@
+"""Query gates decide whether a message is a question for the documents."""
