@@ -19,7 +19,7 @@ from pgvector.asyncpg import register_vector
 from index.errors import DatabaseCondition, DatabaseUnavailable, PoolerRefused, RoleRefused
 from index.postgres import driver_connection
 from index.postgres.driver_connection import DriverConnection, ListeningConnection, ServerTypes
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 

@@ -1,7 +1,7 @@
 """One PostgreSQL database, whose statements are called by name.
 
 A statement runs as the owner of the tables, or, for searches and for loading shards, as a role that
-may only call the functions of `index/postgres/security_definer_functions.py`.
+may only call the functions of `index/postgres/functions/security_definer_functions.py`.
 """
 
 import asyncio
@@ -20,17 +20,12 @@ import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
 from index.errors import DatabaseUnavailable
-from index.postgres import (
-    connections,
-    function_roles,
-    pgvector_version,
-    prepared_ahead,
-    security_definer_functions,
-)
+from index.postgres import connections, pgvector_version, prepared_ahead
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.driver_connection import ServerTypes
 from index.postgres.fair_share import FairShare
-from index.postgres.function_roles import Connection, FunctionRole
+from index.postgres.functions import function_roles, security_definer_functions
+from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
 from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import Health, SearchConnections

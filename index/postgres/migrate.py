@@ -11,7 +11,8 @@ import orjson
 import structlog
 
 from index.errors import MigrationRefused
-from index.postgres import connections, function_roles, pgvector_version
+from index.postgres import connections, pgvector_version
+from index.postgres.functions import function_roles
 from index.postgres.pgvector_version import PgvectorVersions
 
 log = structlog.get_logger()

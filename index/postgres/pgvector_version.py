@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from index.errors import PgvectorRefused
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 
 NEEDED = "0.8.0"  # the first with iterative index scans
 SAFE = "0.8.4"

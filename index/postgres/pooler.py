@@ -12,9 +12,10 @@ from typing import Any
 import asyncpg
 
 from index.errors import DatabaseUnavailable, PoolerRefused
-from index.postgres import connections, function_roles
+from index.postgres import connections
 from index.postgres.connections import unavailable
-from index.postgres.function_roles import Connection
+from index.postgres.functions import function_roles
+from index.postgres.functions.function_roles import Connection
 
 _LOCK = 6_324_274  # held while a process sets properties; see index/postgres/migrate.py
 # Only superusers may set parameters of a library that PostgreSQL has not loaded.

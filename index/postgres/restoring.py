@@ -1,6 +1,7 @@
 """Prepares a database for `pg_restore`, and starts a new history after it."""
 
-from index.postgres import connections, function_roles, migrate, statements
+from index.postgres import connections, migrate, statements
+from index.postgres.functions import function_roles
 
 _TABLES = """
 SELECT EXISTS (

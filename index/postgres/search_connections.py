@@ -11,15 +11,11 @@ from typing import Any, cast
 import asyncpg
 
 from index.errors import DatabaseUnavailable, Saturated
-from index.postgres import (
-    function_roles,
-    prepared_ahead,
-    security_definer_functions,
-    statement_comment,
-)
+from index.postgres import prepared_ahead, statement_comment
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.fair_share import FairShare
-from index.postgres.function_roles import Connection
+from index.postgres.functions import function_roles, security_definer_functions
+from index.postgres.functions.function_roles import Connection
 from index.postgres.session import Observe, Row
 
 # The connection of the task's snapshot, if it has one.

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, cast
 
 import asyncpg
 
-from index.postgres import security_definer_functions, statement_comment, statements
-from index.postgres.function_roles import Connection
+from index.postgres import statement_comment, statements
+from index.postgres.functions import security_definer_functions
+from index.postgres.functions.function_roles import Connection
 
 Row: TypeAlias = Mapping[str, Any]
 PreparedStatement: TypeAlias = "asyncpg.prepared_stmt.PreparedStatement[asyncpg.Record]"

@@ -13,7 +13,7 @@ from typing import Any
 
 import asyncpg
 
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 
 _TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 # Empty: no comment.

@@ -13,7 +13,7 @@ import orjson
 
 from index.errors import VectorTableUnreadable
 from index.postgres.connections import LOST
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 
 # Starting values, not measured.
 CONNECT_S_MAX = 30.0

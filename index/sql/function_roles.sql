@@ -2,7 +2,8 @@
 -- $1 schema of the tables, $2 pattern of how the names of the role's functions begin: the rights of the
 -- session's role beyond calling these functions, and the statement that revokes each. Such a name ends
 -- with a digest of the function's body
--- (index/postgres/security_definer_functions.py). Tables of extensions hold no data of Nearhit.
+-- (index/postgres/functions/security_definer_functions.py).
+-- Tables of extensions hold no data of Nearhit.
 WITH schema AS (SELECT oid, quote_ident(nspname) AS name FROM pg_namespace WHERE nspname = $1),
 self AS (SELECT *, quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_user)
 SELECT 'is ' || attribute AS excess, 'ALTER ROLE ' || name || ' NO' || attribute AS remedy

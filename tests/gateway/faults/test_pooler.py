@@ -22,8 +22,9 @@ from gateway.settings import Settings
 from index.errors import DatabaseUnavailable, PoolerRefused
 from index.model.query import Query
 from index.model.scope import everything
-from index.postgres import database, function_roles, migrate
+from index.postgres import database, migrate
 from index.postgres.database import Database
+from index.postgres.functions import function_roles
 from index.postgres.pooler import Pooler, Timeouts
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher

@@ -5,7 +5,7 @@ from pgvector import HalfVector, Vector
 
 from index.postgres.connections import pool
 from index.postgres.driver_connection import ServerTypes
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 
 pytestmark = pytest.mark.anyio
 

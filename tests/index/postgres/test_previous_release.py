@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from index.postgres import migrate
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 from tests.upgrade import record_statements
 
 pytestmark = pytest.mark.anyio

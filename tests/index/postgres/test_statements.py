@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from index.postgres import function_roles, security_definer_functions, statements
+from index.postgres import statements
+from index.postgres.functions import function_roles, security_definer_functions
 
 STATEMENTS = statements.load()
 SEARCHES = security_definer_functions.statements_of(function_roles.SEARCH).keys()

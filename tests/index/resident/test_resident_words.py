@@ -12,7 +12,7 @@ import pytest
 from index.model.query import Query
 from index.model.scope import resolve
 from index.postgres.database import Database, announce_to_nobody, connect
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 from index.resident.building import loading, loading_words
 from index.resident.shard import Shard
 from index.tenants.tenant_store import TenantStore

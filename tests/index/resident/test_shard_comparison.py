@@ -13,7 +13,7 @@ from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
 from index.postgres.database import Database
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 from index.resident import shard_comparison
 from index.resident.building import loading
 from index.resident.segment import ShardSegment

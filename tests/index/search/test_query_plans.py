@@ -22,7 +22,7 @@ from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres import statements
 from index.postgres.connections import pool
 from index.postgres.database import Database
-from index.postgres.function_roles import Connection
+from index.postgres.functions.function_roles import Connection
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Row, Session
 from index.resident import matching_documents

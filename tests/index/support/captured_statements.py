@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from index.postgres import function_roles
 from index.postgres.connections import Pool, pool
 from index.postgres.fair_share import FairShare
-from index.postgres.function_roles import Connection
+from index.postgres.functions import function_roles
+from index.postgres.functions.function_roles import Connection
 from index.postgres.search_connections import Health, SearchConnections
 
 

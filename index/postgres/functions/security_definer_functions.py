@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from index.postgres import function_roles, statements
-from index.postgres.function_roles import Connection, FunctionRole
-from index.postgres.function_signatures import SIGNATURES, Signature
+from index.postgres import statements
+from index.postgres.functions import function_roles
+from index.postgres.functions.function_roles import Connection, FunctionRole
+from index.postgres.functions.function_signatures import SIGNATURES, Signature
 
 _LOCK = 6_324_273  # held while a process creates functions; see index/postgres/migrate.py
 _QUOTE = "$nearhit$"

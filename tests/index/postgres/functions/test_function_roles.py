@@ -13,8 +13,8 @@ from gateway.embedded.embedded_servers import Servers
 from index.errors import RoleRefused
 from index.model.query import Query
 from index.model.scope import everything
-from index.postgres import function_roles
-from index.postgres.function_roles import Connection, FunctionRole
+from index.postgres.functions import function_roles
+from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.search.searcher import Searcher
 from ingest.write.writer import Writer
 from tests.conftest import named, run_sql

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from index.errors import DatabaseUnavailable
-from index.postgres import function_roles, security_definer_functions
 from index.postgres.database import Database
-from index.postgres.function_roles import Connection
+from index.postgres.functions import function_roles, security_definer_functions
+from index.postgres.functions.function_roles import Connection
 from index.postgres.session import Session
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from index.postgres import security_definer_functions
-from index.postgres.function_roles import Connection
-from index.postgres.function_signatures import SIGNATURES, Signature
+from index.postgres.functions import security_definer_functions
+from index.postgres.functions.function_roles import Connection
+from index.postgres.functions.function_signatures import SIGNATURES, Signature
 
 pytestmark = pytest.mark.anyio
 

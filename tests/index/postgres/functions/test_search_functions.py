@@ -21,9 +21,9 @@ from index.model.query import Filter, Query
 from index.model.scope import everything
 from index.popularity.popularity_rollup import PopularityRollup
 from index.popularity.popularity_store import PopularityStore, opening
-from index.postgres import function_roles, security_definer_functions
 from index.postgres.database import Database, announce_to_nobody, connect
-from index.postgres.function_roles import Connection
+from index.postgres.functions import function_roles, security_definer_functions
+from index.postgres.functions.function_roles import Connection
 from index.postgres.session import Row
 from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards

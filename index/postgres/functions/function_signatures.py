@@ -1,8 +1,8 @@
 """The types of the functions' parameters and columns, as PostgreSQL finds them in the statements.
 
 They are written down so that a gateway knows the names of its functions without asking the server
-about each statement. `tests/index/postgres/test_function_signatures.py` compares them with what the
-server says, and shows what to write here.
+about each statement. `tests/index/postgres/functions/test_function_signatures.py` compares them
+with what the server says, and shows what to write here.
 """
 
 from collections.abc import Mapping
