@@ -8,13 +8,13 @@ from index.audit.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import EventVersionStore
 from index.documents.faq_store import FaqStore
-from index.documents.source_store import SourceStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.openfga.tuple_store import TupleStore
 from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
+from index.sources.source_store import SourceStore
 from index.subscriptions.subscription_store import SubscriptionStore
 from index.subscriptions.webhook_store import WebhookStore
 from index.tenants.asked_questions import AskedQuestionStore

@@ -7,9 +7,9 @@ from gateway import schemas
 from gateway.faqs.faq_schemas import FAQ_ID
 from gateway.http.route import Parameter
 from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
-from index.documents.vector_store_store import FileStatus
 from index.jobs.job_queue import State as JobState
 from index.tenants.curation import State as CurationState
+from index.vector_stores.vector_store_store import FileStatus
 
 Schema: TypeAlias = Mapping[str, Any]
 

@@ -12,12 +12,12 @@ from gateway.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
 from index.documents.faq_store import FaqStore
-from index.documents.source_store import SourceStore
 from index.invalidation.changes import ChangeSet
 from index.jobs.job_queue import JobQueue
 from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.query_embedder import Embedder
+from index.sources.source_store import SourceStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.write.llm_preprocessing import LlmPreprocessor

@@ -9,13 +9,13 @@ from typing import Protocol
 import structlog
 
 from gateway.monitoring.state_metrics import StateMetrics
-from index.documents.source_store import SourceStore
 from index.errors import IndexStoreError
 from index.jobs.job_queue import JobQueue
 from index.openfga.tuple_store import TupleStore
 from index.postgres.database import Database
 from index.regions import standbys
 from index.resident.resident_shards import ResidentShards
+from index.sources.source_store import SourceStore
 
 EVERY_S = 15.0  # Prometheus reads no more often by default
 

@@ -14,8 +14,8 @@ from gateway.settings import Settings
 from gateway.sources.source_schemas import SourceBody
 from index.documents.event_versions import Reading
 from index.documents.export import ReadSource, Snapshot, snapshot
-from index.documents.source_store import SourceConfig, SourceStore
 from index.errors import QuotaExceeded, SourceReserved, TenantMissing
+from index.sources.source_store import SourceConfig, SourceStore
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, encode_line
 from ingest.sources.source import RefusedItem
 from ingest.sources.source_sync import Report, read_items

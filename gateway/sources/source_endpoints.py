@@ -17,10 +17,10 @@ from gateway.sources import source_reader
 from gateway.sources.source_schemas import SourceAnswer, SourceBody, SourcesAnswer
 from gateway.sources.source_services import SourceServices
 from index.documents.event_versions import Reading
-from index.documents.source_store import SourceConfig, StoredSource
 from index.errors import IndexStoreError
 from index.jobs.job_queue import ClaimedJob
 from index.model.document import Document
+from index.sources.source_store import SourceConfig, StoredSource
 from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.pruning import PrunePolicy

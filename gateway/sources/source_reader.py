@@ -22,7 +22,7 @@ from gateway.sources.source_schemas import (
     WebSettings,
     WebSourceBody,
 )
-from index.documents.web_page_store import PageState, WebPageStore
+from index.sources.web_page_store import PageState, WebPageStore
 from ingest.errors import JobRefused
 from ingest.sources.kinds import Kind, open_source
 from ingest.sources.readers.web import WebSource

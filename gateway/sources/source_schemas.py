@@ -10,7 +10,6 @@ import orjson
 from pydantic import AfterValidator, Field, RootModel
 
 from gateway.schemas import Body
-from index.documents.source_store import SourceState, StoredSource
 from index.model.document import (
     NO_SUMMARIES,
     ChunkerName,
@@ -22,6 +21,7 @@ from index.model.document import (
     Tags,
     Uri,
 )
+from index.sources.source_store import SourceState, StoredSource
 from ingest.sources import schedule
 from ingest.web import urls
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from gateway.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
-from index.documents.source_store import SourceStore
-from index.documents.web_page_store import WebPageStore
 from index.jobs.job_queue import JobQueue
+from index.sources.source_store import SourceStore
+from index.sources.web_page_store import WebPageStore
 from ingest.web.host_rates import HostRates
 from ingest.write.writer import Writer
 

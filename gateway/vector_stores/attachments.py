@@ -35,18 +35,18 @@ from gateway.vector_stores.vector_store_schemas import (
     count_by_status,
 )
 from gateway.vector_stores.vector_store_services import VectorStoreServices
-from index.documents.file_store import File, FileStore
 from index.documents.rows import DatedDocument
-from index.documents.vector_store_store import (
+from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
+from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
+from index.model.write_order import CONTENT
+from index.vector_stores.file_store import File, FileStore
+from index.vector_stores.vector_store_store import (
     AttachedFile,
     FileFilter,
     FileStatus,
     VectorStore,
     VectorStoreStore,
 )
-from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
-from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
-from index.model.write_order import CONTENT
 from ingest.errors import DocumentTooLong
 from ingest.parse.extract import SUFFIXES, Unreadable
 from ingest.write.revision import Written

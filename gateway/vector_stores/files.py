@@ -21,10 +21,10 @@ from gateway.stores import default_quotas
 from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
 from gateway.vector_stores.vector_store_services import VectorStoreServices
-from index.documents.file_store import File, FileStore
-from index.documents.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
 from index.tenants.principals import NO_FILTER
+from index.vector_stores.file_store import File, FileStore
+from index.vector_stores.vector_store_store import VectorStoreStore
 from ingest.write.revision import Written
 
 FORM_BYTES = 65_536  # of an upload's body besides its file

@@ -10,7 +10,7 @@ from gateway import problems
 from gateway.http.request_context import RequestContext
 from gateway.vector_stores.vector_store_schemas import ListAnswer
 from gateway.vector_stores.vector_store_services import VectorStoreServices
-from index.documents.file_store import FileListing
+from index.vector_stores.file_store import FileListing
 
 Item = TypeVar("Item", bound=BaseModel)
 

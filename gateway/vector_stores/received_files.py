@@ -6,7 +6,7 @@ from gateway.http.request_context import RequestContext, full_scope
 from gateway.vector_stores.files import no_such_file
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.rows import DatedDocument
-from index.documents.vector_store_store import AttachedFile
+from index.vector_stores.vector_store_store import AttachedFile
 
 
 async def read_received(

@@ -5,15 +5,15 @@ from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.vector_stores.files import sees_uploads
 from gateway.vector_stores.vector_store_services import VectorStoreServices
-from index.documents.file_store import FileListing
-from index.documents.vector_store_store import (
+from index.model.query import Filter
+from index.vector_stores.file_store import FileListing
+from index.vector_stores.vector_store_store import (
     ANY,
     AttachedFile,
     FileFilter,
     VectorStore,
     VectorStoreStore,
 )
-from index.model.query import Filter
 
 FILES_MAX = 10_000  # files of a store that the answer counts
 

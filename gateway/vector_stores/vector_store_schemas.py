@@ -8,11 +8,11 @@ from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body, Storable
 from gateway.search.schemas.filter_schemas import Filters
-from index.documents.file_store import File
-from index.documents.vector_store_store import AttachedFile, FileStatus, VectorStore
 from index.model import chunking_config
 from index.model.document import Metadata, Readers, Title
 from index.model.scope import ScopeName
+from index.vector_stores.file_store import File
+from index.vector_stores.vector_store_store import AttachedFile, FileStatus, VectorStore
 
 Item = TypeVar("Item", bound=BaseModel)
 

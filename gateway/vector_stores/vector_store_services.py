@@ -7,9 +7,9 @@ from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings import Settings
 from index.documents.document_store import DocumentStore
-from index.documents.source_store import SourceStore
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database
+from index.sources.source_store import SourceStore
 from ingest.parse.extractors import Extractors
 from ingest.write.writer import Writer
 

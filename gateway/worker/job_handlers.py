@@ -20,8 +20,8 @@ from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
 from gateway.worker.worker_services import WorkerServices
 from index.audit.audit_schedule import AUDIT
-from index.documents.source_store import REMOVE, SYNC
 from index.jobs.job_queue import ClaimedJob
+from index.sources.source_store import REMOVE, SYNC
 from index.tenants import tenant_deletion
 from index.text.vocabulary_pruning import PRUNE
 from ingest.errors import JobRefused

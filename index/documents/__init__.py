@@ -1,1 +1,1 @@
-"""Stored documents: rows, chunks, files, sources and the change row of each commit."""
+"""Stored documents: rows, chunks, events and the change row of each commit."""

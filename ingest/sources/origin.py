@@ -7,8 +7,8 @@ from pathlib import Path
 
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
-from index.documents.source_origins import SourceOrigins
 from index.model.document import Document
+from index.sources.source_origins import SourceOrigins
 from ingest.errors import DocumentOfOtherOrigin
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 
 import orjson
 
-from index.documents.web_page_store import PageState
 from index.model.document import TITLE_CHARACTERS_MAX, normalise
+from index.sources.web_page_store import PageState
 from ingest.parse.extract import WEB_PAGE, Extracted, Extractor
 from ingest.sources.source import (
     Defaults,

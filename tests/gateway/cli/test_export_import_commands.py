@@ -16,8 +16,8 @@ from gateway.operator import export_import, operations
 from gateway.services import Services, open_services
 from gateway.settings import Settings
 from index.documents.event_versions import Reading
-from index.documents.source_store import SourceConfig
 from index.search.query_embedder import Embedder
+from index.sources.source_store import SourceConfig
 from ingest.archive import Archive
 from ingest.errors import NotImportable
 from ingest.sources.source_sync import Report

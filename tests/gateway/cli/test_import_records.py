@@ -16,8 +16,8 @@ from gateway.metrics import Metrics
 from gateway.operator import record_import
 from gateway.services import Services, open_services
 from gateway.settings import Settings
-from index.documents.source_store import SourceConfig
 from index.search.query_embedder import Embedder
+from index.sources.source_store import SourceConfig
 from ingest.imports.ndjson import NdjsonReader
 from ingest.imports.record_mapping import RecordMapping
 from ingest.imports.record_source import RecordSource

@@ -15,9 +15,9 @@ from gateway.settings import Settings
 from gateway.worker import worker_loop
 from gateway.worker.job_handlers import handlers
 from index.documents.event_versions import Reading
-from index.documents.source_store import SYNC
 from index.model.document import Document
 from index.search.query_embedder import Embedder
+from index.sources.source_store import SYNC
 from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

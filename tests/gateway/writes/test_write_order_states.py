@@ -27,9 +27,9 @@ from gateway.services import Services, open_services
 from gateway.settings import Settings
 from gateway.worker.job_handlers import SUPERSEDED, handlers
 from gateway.worker.worker_loop import make_worker
-from index.documents.source_store import SYNC
 from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
+from index.sources.source_store import SYNC
 from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, Gateway, running

@@ -13,9 +13,9 @@ from index.audit import audit_chain, audit_log
 from index.audit.audit_chain import AuditHead, Verified
 from index.audit.audit_log import AuditLog, AuditLogFilter, LoggedAction, ReadEvent
 from index.documents.document_store import DocumentStore
-from index.documents.source_store import SourceConfig, SourceStore
 from index.model.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from index.postgres.database import Database
+from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.principals import NewKey, PrincipalStore
 from index.tenants.semantic_bucket_store import SemanticBucketStore
 from index.tenants.tenant_store import TenantStore

@@ -7,16 +7,16 @@ import pytest
 
 from index.documents.consistency_counts import ConsistencyReader
 from index.documents.document_store import DocumentStore
-from index.documents.file_store import FileStore
 from index.documents.outbox import CommitResult
 from index.documents.quotas import add_source
-from index.documents.source_store import SourceConfig, SourceStore
-from index.documents.vector_store_store import VectorStoreStore
 from index.errors import QuotaExceeded
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
 from index.postgres.database import Database
+from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.tenant_store import TenantStore
+from index.vector_stores.file_store import FileStore
+from index.vector_stores.vector_store_store import VectorStoreStore
 from ingest.write.revision import Put
 from ingest.write.writer import Writer
 from tests.index.support.commits import Rows, a_write, apply, revision, written

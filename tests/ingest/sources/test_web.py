@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from index.documents.web_page_store import PageState
 from index.model.document import Document
+from index.sources.web_page_store import PageState
 from ingest.sources.readers.web import WebSource
 from ingest.sources.source import Defaults, Item, RefusedItem, UnchangedItem
 from ingest.web.addresses import AddressPolicy, parse_networks

@@ -12,9 +12,7 @@ import asyncpg
 import pytest
 
 from index.documents.document_store import DocumentStore
-from index.documents.file_store import FileListing
 from index.documents.partitions import Partitions
-from index.documents.vector_store_store import VectorStoreStore
 from index.errors import DatabaseUnavailable
 from index.model.boost import Boost
 from index.model.query import Filter, Query
@@ -30,6 +28,8 @@ from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
+from index.vector_stores.file_store import FileListing
+from index.vector_stores.vector_store_store import VectorStoreStore
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import held, unobserved

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from index.documents.document_store import DocumentStore
-from index.documents.source_origins import SourceOrigins
-from index.documents.source_store import SourceConfig, SourceStore
 from index.errors import SourceReserved
 from index.postgres.database import Database
+from index.sources.source_origins import SourceOrigins
+from index.sources.source_store import SourceConfig, SourceStore
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
 from tests.index.support.samples import a_document

@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias
 
 from index.audit import audit_log
 from index.documents import quotas
-from index.documents.file_store import FileListing
 from index.errors import TenantFull
 from index.model.query import Filter
 from index.model.quota import Quotas
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search import visibility_args
+from index.vector_stores.file_store import FileListing
 
 FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-from index.documents.source_store import require_nameable
 from index.errors import SourceReserved
 from index.postgres.database import Database
 from index.postgres.session import Session
+from index.sources.source_store import require_nameable
 
 _FIRST = 1  # owns the documents that no origin has claimed
 

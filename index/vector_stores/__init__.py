@@ -1,0 +1,1 @@
+"""Stored files, and sources that were created as vector stores."""
