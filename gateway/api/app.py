@@ -18,13 +18,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway import logs, problems, process_log
 from gateway.api.routes import ROOM_ROUTES, RoomRoute
 from gateway.console import console_files, console_routes
-from gateway.http.connections import ConnectionLimits, Connections
 from gateway.http.endpoint import Endpoint, refuse
-from gateway.http.head import HeadLimits
 from gateway.http.http_services import HttpServices
 from gateway.http.repeats import Repeats
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
+from gateway.http.transport.connections import ConnectionLimits, Connections
+from gateway.http.transport.head import HeadLimits
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import Services, open_services

@@ -17,7 +17,7 @@ from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.shared_folder import shared_folder
 from gateway.errors import CommandError
-from gateway.http.connection import Connection
+from gateway.http.transport.connection import Connection
 from gateway.operator import operations, quickstart
 from gateway.search import embedders
 from gateway.settings import Settings

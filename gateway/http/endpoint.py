@@ -28,12 +28,12 @@ from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
 from gateway.auth.freshness import MinRevision, parse_min_revision
 from gateway.http import body
 from gateway.http.admission import Slot
-from gateway.http.connection import Connection
 from gateway.http.event_stream import EventStream
 from gateway.http.http_services import HttpServices
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
+from gateway.http.transport.connection import Connection
 from gateway.setting_groups.lists import listed
 from gateway.settings import Settings
 from index.model.audit_actor import OPERATOR, UNKNOWN, act_as

@@ -8,7 +8,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from gateway.http.connection import Connection
+from gateway.http.transport.connection import Connection
 
 # Sends an event and its data.
 SendEvent: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[None]]

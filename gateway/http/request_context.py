@@ -14,10 +14,10 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.auth.authenticator import SUFFICIENT, AuthenticatedRequest, bearer
 from gateway.auth.freshness import Freshness, MinRevision
-from gateway.http.connection import Connection
 from gateway.http.http_services import HttpServices
 from gateway.http.repeats import RepeatableRequest
 from gateway.http.telemetry import Trace
+from gateway.http.transport.connection import Connection
 from gateway.tracing import spans
 from index.model import scope
 from index.model.audit_actor import act_as

@@ -41,7 +41,11 @@ _PARTS: Mapping[str, frozenset[str]] = {
         }
     ),
     "the server": frozenset(
-        {"server", "gateway/http/buffered_transport.py", "gateway/http/connection.py"}
+        {
+            "server",
+            "gateway/http/transport/buffered_transport.py",
+            "gateway/http/transport/connection.py",
+        }
     ),
 }
 _ADMISSION = ("authentication", "rate limits", "scope")

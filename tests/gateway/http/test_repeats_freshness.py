@@ -15,10 +15,10 @@ from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Consistency, Freshness, MinRevision
 from gateway.auth.rights_as_of import RightsAsOf, TupleProgress
 from gateway.http.admission import AdmissionControl
-from gateway.http.connection import Connection
 from gateway.http.deadlines import Deadlines
 from gateway.http.repeats import RepeatableRequest, Repeats
 from gateway.http.telemetry import RequestRecorder, Trace
+from gateway.http.transport.connection import Connection
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
 from tests.gateway.support.gateways import Caller, Gateway

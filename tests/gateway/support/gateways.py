@@ -15,7 +15,7 @@ import uvicorn
 from prometheus_client.metrics import MetricWrapperBase
 
 from gateway.api.app import create_app
-from gateway.http.connection import Connection
+from gateway.http.transport.connection import Connection
 from gateway.metrics import Metrics
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder

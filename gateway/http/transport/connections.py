@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.http.address import ClientAddresses, client_network
-from gateway.http.head import HeadLimits
+from gateway.http.transport.head import HeadLimits
 
 _TICK_S = 0.25  # by which a connection may be closed late
 

@@ -21,11 +21,11 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway import problems
-from gateway.http import head
-from gateway.http.buffered_transport import BufferedTransport
-from gateway.http.connections import Connections
 from gateway.http.repeats import REQUEST_BYTES_MAX, RepeatableRequest, Repeats
 from gateway.http.telemetry import Trace, request_id
+from gateway.http.transport import head
+from gateway.http.transport.buffered_transport import BufferedTransport
+from gateway.http.transport.connections import Connections
 from gateway.problems import Problem
 
 _LINGER_S = 2.0  # for a client to read why the connection is closed; a starting value

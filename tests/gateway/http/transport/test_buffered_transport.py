@@ -11,12 +11,12 @@ from uvicorn.server import ServerState
 
 from gateway.auth.freshness import STRONG
 from gateway.http.address import ClientAddresses
-from gateway.http.buffered_transport import HELD_BYTES_MAX, BufferedTransport
-from gateway.http.connection import Connection
-from gateway.http.connections import ConnectionLimits, Connections
-from gateway.http.head import HeadLimits
 from gateway.http.repeats import OnResponse, RepeatableRequest
 from gateway.http.telemetry import Trace
+from gateway.http.transport.buffered_transport import HELD_BYTES_MAX, BufferedTransport
+from gateway.http.transport.connection import Connection
+from gateway.http.transport.connections import ConnectionLimits, Connections
+from gateway.http.transport.head import HeadLimits
 from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio
