@@ -24,7 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from gateway.logs import KEY_START
+from gateway.monitoring.logs import KEY_START
 from index.errors import (
     DatabaseCondition,
     DatabaseUnavailable,

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway import logs, problems, process_log
+from gateway import problems
 from gateway.api.routes import ROOM_ROUTES, RoomRoute
 from gateway.console import console_files, console_routes
 from gateway.http.endpoint import Endpoint, refuse
@@ -26,6 +26,7 @@ from gateway.http.telemetry import Telemetry
 from gateway.http.transport.connections import ConnectionLimits, Connections
 from gateway.http.transport.head import HeadLimits
 from gateway.metrics import Metrics
+from gateway.monitoring import logs, process_log
 from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings import Settings

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from gateway import problems
 from gateway.auth.authenticator import SUFFICIENT, Role, digest_of
-from gateway.logs import KEY_START
+from gateway.monitoring.logs import KEY_START
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.tenants.principals import NewKey, Principal

@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from gateway import process_log
 from gateway.cli import (
     atomic_file,
     audit_log_command,
@@ -34,6 +33,7 @@ from gateway.cli import (
     verify_command,
 )
 from gateway.cli.common import console
+from gateway.monitoring import process_log
 from gateway.settings import Settings
 
 # Panels of `nearhit --help`, in the order of what people do first.
@@ -128,7 +128,7 @@ def worker(
     stopped worker finishes its jobs or releases them.
     """
     with common.errors(), common.servers(Settings()) as settings:
-        from gateway import logs
+        from gateway.monitoring import logs
         from gateway.operator import operations
         from gateway.tracing import spans
 

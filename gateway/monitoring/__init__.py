@@ -1,1 +1,1 @@
-"""What a process tells its operator: metrics for Prometheus."""
+"""What a process tells its operator: logs, and metrics for Prometheus."""

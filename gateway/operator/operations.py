@@ -6,14 +6,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
-from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
-from gateway.monitoring import metrics_server
+from gateway.monitoring import metrics_server, process_log
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.operator.rabbitmq_settings import require_rabbitmq
 from gateway.recording.read_log import Reader

@@ -9,7 +9,7 @@ from gateway.tracing.tracing import current_ids
 def add_trace_ids(
     _logger: Any, _method: str, line: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """A processor of structlog; see `gateway.logs`."""
+    """A processor of structlog; see `gateway.monitoring.logs`."""
     trace_id, span_id = current_ids()
     if trace_id and "trace_id" not in line:
         line["trace_id"], line["span_id"] = trace_id, span_id

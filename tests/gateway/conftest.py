@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
-from gateway import logs
 from gateway.embedded.embedded_servers import Servers
 from gateway.metrics import Metrics
+from gateway.monitoring import logs
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder

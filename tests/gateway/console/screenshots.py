@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from gateway import logs
 from gateway.embedded import embedded_servers
+from gateway.monitoring import logs
 from gateway.operator import quickstart
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder

@@ -12,8 +12,8 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway import logs
 from gateway.api.routes import ROUTES
+from gateway.monitoring import logs
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY

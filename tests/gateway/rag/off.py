@@ -18,8 +18,8 @@ from pathlib import Path
 import orjson
 from pydantic import SecretStr
 
-from gateway import logs
 from gateway.embedded import embedded_servers
+from gateway.monitoring import logs
 from gateway.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import ADMIN_KEY, data_dir

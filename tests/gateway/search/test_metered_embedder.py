@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from structlog.testing import capture_logs
 
-from gateway import logs
 from gateway.metrics import Metrics
+from gateway.monitoring import logs
 from gateway.search.metered_embedder import MeteredEmbedder
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from gateway.cli import serve_command
 from gateway.cli.main import app
-from gateway.logs import FLUSH_S
+from gateway.monitoring.logs import FLUSH_S
 from gateway.settings import Settings
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year.\n"

@@ -9,7 +9,7 @@ import orjson
 import pytest
 import structlog
 
-from gateway import logs
+from gateway.monitoring import logs
 
 
 @pytest.fixture(autouse=True)
