@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from pgvector import HalfVector
@@ -12,64 +12,27 @@ from index.documents import document_writes, event_versions, forgetting, outbox,
 from index.documents.document_writes import CommitOutcome, Confirmation, DocumentWrite
 from index.documents.event_versions import AccessCause, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
-from index.documents.rows import DatedDocument, row_to_dated_document, row_to_document
+from index.documents.rows import DatedDocument, row_to_dated_document
+from index.documents.stored_document import StoredDocument, row_to_stored_document
 from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
-from index.model.document import Document
 from index.model.query import Filter
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts, excess
 from index.model.scope import PUBLIC, Scope
 from index.model.write_order import (
     ACCESS,
     ALL_PARTS,
-    UNKNOWN,
     MissingDocument,
     Parts,
-    PartSequences,
     by_parts,
 )
 from index.postgres.database import Database
-from index.postgres.session import Row, Session
+from index.postgres.session import Session
 from index.search.visibility_args import filter_args
 from index.text import vocabulary
 from index.text.vocabulary import SeenWords
 
 _MOVE_PAUSE_S = 0.1
 _MOVE_PAUSES_MAX = 300  # half a minute; a tenant of 34,000 chunks is moved in a second
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSummary:
-    """A summary of text[start:end] of its document."""
-
-    chunk_id: int
-    digest: bytes
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document's stored version, with its chunks in the order of the text.
-
-    revision: the tenant's, when this was read.
-    spans: start and end of each chunk. summaries: further chunks, which those tuples leave out.
-    sequences: of the last writes of its parts. is_awaited: whether a write of it is queued.
-    """
-
-    document: Document
-    version: int
-    revision: int
-    chunk_ids: tuple[int, ...]
-    digests: tuple[bytes, ...]
-    spans: tuple[tuple[int, int], ...]
-    summaries: tuple[StoredSummary, ...] = ()
-    sequences: PartSequences = UNKNOWN
-    is_awaited: bool = False
-
-    @property
-    def all_ids(self) -> tuple[int, ...]:
-        return (*self.chunk_ids, *(summary.chunk_id for summary in self.summaries))
 
 
 class DocumentStore:
@@ -98,7 +61,7 @@ class DocumentStore:
     ) -> dict[str, StoredDocument]:
         """The documents that exist, read in one snapshot."""
         rows = await self._database.rows("documents.stored", tenant, document_ids)
-        return {row["document_id"]: _to_stored_document(row) for row in rows}
+        return {row["document_id"]: row_to_stored_document(row) for row in rows}
 
     async def missing_all(
         self, tenant: str, document_ids: Sequence[str]
@@ -415,22 +378,3 @@ class DocumentStore:
                     return
             await asyncio.sleep(_MOVE_PAUSE_S)
         raise DatabaseUnavailable(f"the chunks of {tenant} are being moved")
-
-
-def _to_stored_document(row: Row) -> StoredDocument:
-    return StoredDocument(
-        document=row_to_document(row),
-        version=row["version"],
-        revision=row["revision"],
-        chunk_ids=tuple(row["chunk_ids"]),
-        digests=tuple(row["digests"]),
-        spans=tuple(zip(row["starts"], row["ends"], strict=True)),
-        summaries=tuple(StoredSummary(*summary) for summary in row["summary_rows"] or ()),
-        sequences=PartSequences(
-            row["content_sequence"],
-            row["owner_sequence"],
-            row["readers_sequence"],
-            row["active_sequence"],
-        ),
-        is_awaited=row["is_awaited"],
-    )

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
+from index.documents.stored_document import StoredDocument
 from index.model.document import Document
 from ingest.write.revision import Outcome, Put, Written, with_activity
 from ingest.write.write_coordination import PipelineLocks

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from index.documents.document_store import StoredSummary
+from index.documents.stored_document import StoredSummary
 from ingest.chunkers.chunk import Chunk, summary_of
 from ingest.summaries.extract import extract
 from ingest.summaries.part import parts, parts_at

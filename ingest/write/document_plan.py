@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from pgvector import HalfVector
 
 from index.documents.chunk_store import AddedChunk, KeptChunk
-from index.documents.document_store import StoredDocument
 from index.documents.document_writes import DocumentWrite, text_bytes
+from index.documents.stored_document import StoredDocument
 from index.embedders import vectors
 from index.model.document import NO_SUMMARIES, Document
 from index.model.quota import StoredAmounts

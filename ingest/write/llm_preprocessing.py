@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from index.documents.document_store import StoredDocument
+from index.documents.stored_document import StoredDocument
 from index.model import chunking_config
 from index.model.document import Document
 from ingest.chunkers.chunk import Chunk

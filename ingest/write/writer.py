@@ -15,10 +15,11 @@ from typing import Protocol
 from pgvector import HalfVector
 
 from cache.protocol import Revisions
-from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Confirmation
 from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
+from index.documents.stored_document import StoredDocument
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
 from index.model.document import Document
 from index.model.quota import StoredAmounts

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 import pytest
 
-from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
+from index.documents.stored_document import StoredDocument
 from index.model.document import Document
 from index.tenants.tenant_store import TenantStore
 from tests.index.support.commits import (

@@ -9,9 +9,10 @@ import numpy as np
 from pgvector import HalfVector, SparseVector
 
 from index.documents.chunk_store import AddedChunk, KeptChunk
-from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.document_store import DocumentStore
 from index.documents.document_writes import CommitOutcome, DocumentWrite
 from index.documents.outbox import CommitResult
+from index.documents.stored_document import StoredDocument
 from index.errors import SourceReserved
 from index.model.document import Document
 from index.tenants.tenant_store import TenantStore

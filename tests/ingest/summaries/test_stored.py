@@ -7,8 +7,9 @@ import asyncpg
 import pytest
 
 from index.documents.consistency_counts import ConsistencyReader
-from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
+from index.documents.stored_document import StoredDocument
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.index_version import check_or_create

@@ -8,7 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from index.documents.document_store import DocumentStore, StoredDocument
+from index.documents.document_store import DocumentStore
+from index.documents.stored_document import StoredDocument
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything
