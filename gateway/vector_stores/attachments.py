@@ -1,22 +1,18 @@
-"""Files of vector stores: each attached file becomes a document of the source."""
+"""The endpoints of the files of a vector store: attached, listed, read, changed and detached."""
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents import document_update
-from gateway.documents.document_endpoints import enqueue_write
-from gateway.documents.document_schemas import DocumentBody
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
+from gateway.vector_stores.file_attachment import attach_each, document_id_of
 from gateway.vector_stores.files import (
     no_such_file,
-    require_own_file,
     response_of_writes,
     sees_uploads,
 )
@@ -36,10 +32,8 @@ from gateway.vector_stores.vector_store_schemas import (
 )
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.documents.rows import DatedDocument
-from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
-from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document
+from index.model.document import Document
 from index.model.write_order import CONTENT
-from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import (
     AttachedFile,
     FileFilter,
@@ -47,9 +41,6 @@ from index.vector_stores.vector_store_store import (
     VectorStore,
     VectorStoreStore,
 )
-from ingest.errors import DocumentTooLong
-from ingest.parse.extract import SUFFIXES, Unreadable
-from ingest.write.revision import Written
 
 _STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
 
@@ -156,151 +147,6 @@ async def list_file_batch(context: RequestContext[VectorStoreServices]) -> Respo
     return await _file_list(context, caller, store, file_filter)
 
 
-async def attach_each(
-    context: RequestContext[VectorStoreServices],
-    store: VectorStore,
-    bodies: Sequence[AttachBody],
-    batch_id: str | None = None,
-) -> list[Written]:
-    """Attach files after checking that all exist and that Nearhit does not sync the source.
-
-    Returns the writes that were done at once.
-    """
-    caller = await context.authenticate()
-    source = await context.services.sources.get(caller.principal.tenant, store.source)
-    if source is not None and source.kind is not None:
-        raise SourceReserved(store.source)
-    files = [await require_own_file(context, caller, body.file_id) for body in bodies]
-    writes = []
-    for file, body in zip(files, bodies, strict=True):
-        caller = await context.authenticate()
-        writes.append(await _attach(context, caller, store, file, body, batch_id))
-    return [written for written in writes if written is not None]
-
-
-async def _attach(
-    context: RequestContext[VectorStoreServices],
-    caller: AuthenticatedRequest,
-    store: VectorStore,
-    file: File,
-    body: AttachBody,
-    batch_id: str | None,
-) -> Written | None:
-    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised.
-
-    None if the write is queued, or failed.
-    """
-    tenant, subject = caller.principal.tenant, caller.principal.subject
-    stores = VectorStoreStore(context.services.database)
-    document_id = _document_id(store, file.file_id)
-    await stores.attach(
-        tenant,
-        store.source,
-        file_id=file.file_id,
-        document_id=document_id,
-        subject=subject,
-        batch_id=batch_id,
-    )
-    written, job_id, error = None, None, None
-    try:
-        text = await _text(context, caller, file)
-        document = _document_body(store, file, body, text)
-        written = await _write(context, caller, document_id, document)
-        if written is None:
-            job_id = await _queue(context, caller, document_id, document)
-    except Unreadable as unreadable:
-        error = ("unsupported_file", f"{file.filename} {unreadable}.")
-    except DocumentTooLong as too_long:
-        error = ("invalid_file", f"{file.filename} {too_long}.")
-    except QuotaExceeded as exceeded:
-        error = ("quota_exceeded", str(exceeded))
-    await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
-    return written
-
-
-async def _write(
-    context: RequestContext[VectorStoreServices],
-    caller: AuthenticatedRequest,
-    document_id: str,
-    body: DocumentBody,
-) -> Written | None:
-    """Write the document; None if it is long or the embedder is unavailable."""
-    services, settings = context.services, context.services.settings
-    if len(body.text) > settings.document_inline_bytes_max:
-        return None
-    try:
-        return await services.writer.put(
-            caller.principal.tenant,
-            document_id,
-            document_update.build_update(caller, document_id, body, settings.language),
-            parts=document_update.parts_of(body),
-        )
-    except EmbeddingUnavailable:
-        return None
-
-
-async def _queue(
-    context: RequestContext[VectorStoreServices],
-    caller: AuthenticatedRequest,
-    document_id: str,
-    body: DocumentBody,
-) -> str:
-    """Queue the write if the caller may make it now; the id of the job."""
-    services, tenant = context.services, caller.principal.tenant
-    revise = document_update.build_update(caller, document_id, body, services.settings.language)
-    stored = await services.documents.stored(tenant, document_id)
-    revise(stored.document if stored else None)
-    payload = body.model_dump_json(exclude_unset=True).encode()
-    return await enqueue_write(services.document_services, caller, document_id, body, payload)
-
-
-def _document_body(store: VectorStore, file: File, body: AttachBody, text: str) -> DocumentBody:
-    fields: dict[str, object] = {
-        "title": file.filename[:TITLE_CHARACTERS_MAX],
-        "text": text,
-        "source": store.source,
-        "metadata": body.attributes or {},
-    }
-    if store.readers:
-        fields["readers"] = tuple(store.readers)
-    if body.chunker is not None:
-        fields["chunker"] = body.chunker
-    return DocumentBody.model_validate(fields)
-
-
-async def _text(
-    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, file: File
-) -> str:
-    """The text of the file. Raises `Unreadable`."""
-    content = await FileStore(context.services.database).content(
-        caller.principal.tenant, caller.principal.subject, file.file_id
-    )
-    if content is None:
-        raise no_such_file()
-    suffix = PurePath(file.filename).suffix.lower()
-    if suffix in SUFFIXES:
-        extractors = context.services.extractors
-        tenant = caller.principal.tenant
-        text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
-    else:
-        text = _decode_text(content)
-    if not text.strip():
-        raise Unreadable("has no text")
-    if len(text) > TEXT_CHARACTERS_MAX:
-        raise Unreadable(f"has more than {TEXT_CHARACTERS_MAX:,} characters")
-    return text
-
-
-def _decode_text(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unreadable("is neither UTF-8 text nor of a supported type") from None
-    if "\0" in text:
-        raise Unreadable("is not text")
-    return text
-
-
 async def _file_list(
     context: RequestContext[VectorStoreServices],
     caller: AuthenticatedRequest,
@@ -351,7 +197,7 @@ async def _document(
 ) -> DatedDocument:
     """The document of the file; a 404 `Problem` if the caller may not read it."""
     read, scope = context.services.documents.read, full_scope(caller)
-    for document_id in (_document_id(store, file_id), file_id):
+    for document_id in (document_id_of(store, file_id), file_id):
         dated = await read(scope, caller.principal.filter, document_id)
         if dated is not None and dated.document.source == store.source:
             return dated
@@ -375,11 +221,6 @@ async def _batch_answer(
         status="in_progress" if counts.in_progress else "completed",
         file_counts=counts,
     )
-
-
-def _document_id(store: VectorStore, file_id: str) -> str:
-    """A file may be attached to many stores; each attachment is a document of its own."""
-    return f"{store.source}/{file_id}"
 
 
 def _file_id(context: RequestContext[VectorStoreServices]) -> str:

@@ -10,7 +10,7 @@ from gateway.documents.document_update import require_publisher
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
 from gateway.stores import default_quotas
-from gateway.vector_stores.attachments import attach_each
+from gateway.vector_stores.file_attachment import attach_each
 from gateway.vector_stores.files import require_own_file, response_of_writes
 from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.store_access import (
