@@ -19,6 +19,7 @@ from index.subscriptions.subscription_store import SubscriptionStore
 from index.subscriptions.webhook_store import WebhookStore
 from index.tenants.asked_questions import AskedQuestionStore
 from index.tenants.curation import LowConfidenceStore
+from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
 from index.tenants.quota_store import QuotaStore
@@ -34,6 +35,7 @@ _PRUNING_PAUSES = 12  # of a job: the words of about a minute's deletions are pr
 class Stores:
     database: Database
     tenants: TenantStore
+    keys: KeyStore
     principals: PrincipalStore
     documents: DocumentStore
     faqs: FaqStore
@@ -61,6 +63,7 @@ class Stores:
         return cls(
             database=database,
             tenants=TenantStore(database),
+            keys=KeyStore(database),
             principals=PrincipalStore(database, shares_public=settings.public_documents),
             documents=DocumentStore(
                 database,

@@ -13,7 +13,7 @@ from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.jobs.job_queue import JobQueue
 from index.tenants.group_provisioning import GroupProvisioning
-from index.tenants.principals import PrincipalStore
+from index.tenants.keys import KeyStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.search_statistics import SearchStatisticsStore
 from index.tenants.tenant_store import TenantStore
@@ -29,7 +29,7 @@ class AdminServices:
     metrics: Metrics
     store: RedisStore
     tenants: TenantStore
-    principals: PrincipalStore
+    keys: KeyStore
     users: UserProvisioning
     provisioned_groups: GroupProvisioning
     jobs: JobQueue
@@ -56,7 +56,7 @@ def build(
         metrics=metrics,
         store=store,
         tenants=stores.tenants,
-        principals=stores.principals,
+        keys=stores.keys,
         users=UserProvisioning(stores.database),
         provisioned_groups=GroupProvisioning(stores.database),
         jobs=stores.jobs,

@@ -23,7 +23,7 @@ from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
-from index.tenants.principals import ShownKey, ShownToken
+from index.tenants.keys import ShownKey, ShownToken
 
 _PAGE_MAX = 100
 
@@ -41,7 +41,7 @@ async def create_key(context: RequestContext[AdminServices]) -> Response:
         scopes=body.scopes,
         expires_at=body.expires_at,
     )
-    if not await context.services.principals.create(tenant, record):
+    if not await context.services.keys.create(tenant, record):
         raise _no_such_tenant()
     return json_response(KeyAnswer(id=record.key_id, key=key), 201)
 
@@ -64,7 +64,7 @@ async def list_keys(context: RequestContext[AdminServices]) -> Response:
     if requested is not None:
         requested = schemas.parse_value("tenant", schemas.TENANT, requested)
     tenant = _tenant(own, requested)
-    rows = await context.services.principals.page(
+    rows = await context.services.keys.page(
         tenant,
         after=schemas.parse_value("cursor", schemas.LINE, query.get("cursor", "")),
         limit=_PAGE_MAX + 1,
@@ -81,7 +81,7 @@ async def rotate_key(context: RequestContext[AdminServices]) -> Response:
     body = schemas.parse(RotateBody, context.body or b"{}")
     key, new_key_id = make_secret(), new_id("key")
     until = utc_now() + timedelta(seconds=body.overlap_s)
-    rotate = context.services.principals.rotate
+    rotate = context.services.keys.rotate
     if not await rotate(own, key_id, new_key_id, key_digest(key), until):
         raise _no_such_key()
     return json_response(KeyAnswer(id=new_key_id, key=key), 201)
@@ -91,7 +91,7 @@ async def revoke_key(context: RequestContext[AdminServices]) -> Response:
     """Revoke a key and all tokens made with it, on every worker from the next request on."""
     principal = await context.operator_or_principal()
     tenant = None if principal is None else principal.tenant
-    if not await context.services.principals.revoke(tenant, _key_id(context)):
+    if not await context.services.keys.revoke(tenant, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 
@@ -110,7 +110,7 @@ async def create_token(context: RequestContext[AdminServices]) -> Response:
         groups=body.groups,
         limits=None if body.filter is None else body.filter.canonical(),
     )
-    if not await context.services.principals.create(principal.tenant, record):
+    if not await context.services.keys.create(principal.tenant, record):
         raise problems.unauthorized()  # the key was revoked after authentication
     assert record.expires_at is not None, "every token expires"
     answer = TokenAnswer(id=record.key_id, token=token, expires_at=record.expires_at)
@@ -124,7 +124,7 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
     """
     principal = (await context.authenticate()).principal
     is_admin = "admin" in principal.roles and not principal.is_token
-    rows = await context.services.principals.tokens_page(
+    rows = await context.services.keys.tokens_page(
         principal.tenant,
         None if is_admin else principal.subject,
         principal.key_id if principal.is_token else None,
@@ -141,7 +141,7 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
 async def revoke_token(context: RequestContext[AdminServices]) -> Response:
     """Revoke a token. A token may revoke itself and its descendants; a key all of its subject's."""
     principal = (await context.authenticate()).principal
-    if not await context.services.principals.revoke_token(principal, _key_id(context)):
+    if not await context.services.keys.revoke_token(principal, _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 

@@ -9,7 +9,8 @@ from gateway.auth.authenticator import SUFFICIENT, Role, digest_of
 from gateway.monitoring.logs import KEY_START
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
-from index.tenants.principals import NewKey, Principal
+from index.tenants.keys import NewKey
+from index.tenants.principals import Principal
 
 _JOB_TOKEN_LIFETIME = timedelta(days=7)  # a job may wait so long; a starting value
 

@@ -16,7 +16,7 @@ from gateway.errors import CommandError
 from gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from index.tenants.principals import PrincipalStore, ShownKey
+    from index.tenants.keys import KeyStore, ShownKey
 
 commands = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -67,8 +67,8 @@ def list_keys(
     """List a tenant's keys, including revoked ones, and when each was last used."""
 
     async def run(settings: Settings) -> "list[ShownKey]":
-        async with _open_principals(settings) as principals:
-            return await principals.page(tenant, after="", limit=_LISTED_MAX)
+        async with _open_keys(settings) as keys:
+            return await keys.page(tenant, after="", limit=_LISTED_MAX)
 
     table = Table("key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "")
     keys = common.run(run)
@@ -99,9 +99,9 @@ def rotate_key(
         from gateway.auth.credentials import key_digest, make_secret, new_id
 
         secret, until = make_secret(), utc_now() + timedelta(seconds=overlap_s)
-        async with _open_principals(settings) as principals:
+        async with _open_keys(settings) as keys:
             new_key_id = new_id("key")
-            if not await principals.rotate(None, key, new_key_id, key_digest(secret), until):
+            if not await keys.rotate(None, key, new_key_id, key_digest(secret), until):
                 raise CommandError(f"there is no valid key {key}")
         return secret
 
@@ -113,8 +113,8 @@ def revoke_key(key: KeyId) -> None:
     """Revoke a key and all tokens made with it. It holds from the next request on."""
 
     async def run(settings: Settings) -> None:
-        async with _open_principals(settings) as principals:
-            if not await principals.revoke(None, key):
+        async with _open_keys(settings) as keys:
+            if not await keys.revoke(None, key):
                 raise CommandError(f"there is no valid key {key}")
 
     common.run(run)
@@ -122,9 +122,9 @@ def revoke_key(key: KeyId) -> None:
 
 
 @asynccontextmanager
-async def _open_principals(settings: Settings) -> "AsyncIterator[PrincipalStore]":
+async def _open_keys(settings: Settings) -> "AsyncIterator[KeyStore]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
-    from index.tenants.principals import PrincipalStore
+    from index.tenants.keys import KeyStore
 
     async with operations.open_database(settings) as database:
-        yield PrincipalStore(database)
+        yield KeyStore(database)

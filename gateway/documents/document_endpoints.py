@@ -143,7 +143,7 @@ async def _key_id(services: DocumentServices, principal: Principal) -> str:
     if principal.key_id is not None:
         return principal.key_id
     token = issue_job_token(principal, utc_now())
-    if not await services.principals.create(principal.tenant, token):
+    if not await services.keys.create(principal.tenant, token):
         raise TenantMissing(principal.tenant)
     return token.key_id
 

@@ -18,6 +18,7 @@ from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceStore
+from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.write.llm_preprocessing import LlmPreprocessor
@@ -29,6 +30,7 @@ class DocumentServices:
     settings: Settings
     database: Database
     tenants: TenantStore
+    keys: KeyStore
     principals: PrincipalStore
     documents: DocumentStore
     faqs: FaqStore
@@ -66,6 +68,7 @@ def build(
         settings=settings,
         database=stores.database,
         tenants=stores.tenants,
+        keys=stores.keys,
         principals=stores.principals,
         documents=stores.documents,
         faqs=stores.faqs,

@@ -37,7 +37,7 @@ from index.model.scope import PUBLIC
 from index.postgres import database, migrate
 from index.postgres.database import Database
 from index.search.searcher import SearchResult
-from index.tenants.principals import PrincipalStore
+from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
 from ingest.write.reembed import Reembedder, ReembedProgress
@@ -146,7 +146,7 @@ async def create_key(settings: Settings, body: KeyBody) -> str:
     assert body.tenant is not None
     async with open_database(settings) as database:
         try:
-            is_created = await PrincipalStore(database).create(body.tenant, record)
+            is_created = await KeyStore(database).create(body.tenant, record)
         except SubjectSuspended as suspended:
             raise CommandError(str(suspended)) from None
         if not is_created:

@@ -178,7 +178,7 @@ async def delete_unused_subscriptions(services: WorkerServices) -> None:
 
 
 async def _forget_tokens(services: WorkerServices) -> None:
-    await services.stores.principals.forget_tokens(utc_now() - _TOKEN_RETENTION)
+    await services.stores.keys.forget_tokens(utc_now() - _TOKEN_RETENTION)
 
 
 async def _sweep(services: WorkerServices) -> None:

@@ -16,6 +16,7 @@ from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_t
 from gateway.problems import Problem
 from index.postgres import database
 from index.postgres.database import Database
+from index.tenants.keys import KeyStore
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from tests.gateway.support.gateways import Caller, Gateway, problem
@@ -64,6 +65,7 @@ class CredentialWorld:
     """A tenant, the model of its credentials, and two processes that remember them."""
 
     tenant: str
+    keys: KeyStore
     principals: PrincipalStore
     tenants: TenantStore
     now: datetime
@@ -89,7 +91,7 @@ class CredentialWorld:
     async def begin(self, ends_in_s: int | None) -> None:
         ends_at = None if ends_in_s is None else self.now + timedelta(seconds=ends_in_s)
         secret, key = make_key(subject="ana", roles=("writer",), expires_at=ends_at)
-        assert await self.principals.create(self.tenant, key)
+        assert await self.keys.create(self.tenant, key)
         self.credentials.append(Credential(key.key_id, secret, None, ends_at))
 
     async def move(self, move: Move) -> None:
@@ -102,7 +104,7 @@ class CredentialWorld:
             await self._rotate(keys[which % len(keys)], seconds)
         elif name == "revoke" and working:
             revoked = working[which % len(working)]
-            assert await self.principals.revoke(self.tenant, revoked.key_id)
+            assert await self.keys.revoke(self.tenant, revoked.key_id)
             revoked.is_revoked = True
         elif name == "mint" and working:
             await self._mint(working[which % len(working)], max(1, seconds))
@@ -110,9 +112,7 @@ class CredentialWorld:
     async def _rotate(self, old: Credential, overlap_s: int) -> None:
         secret, key_id = make_secret(), new_id("key")
         until = self.now + timedelta(seconds=overlap_s)
-        assert await self.principals.rotate(
-            self.tenant, old.key_id, key_id, key_digest(secret), until
-        )
+        assert await self.keys.rotate(self.tenant, old.key_id, key_id, key_digest(secret), until)
         self.credentials.append(Credential(key_id, secret, None, old.ends_at))
         old.ends_by(until)
 
@@ -120,7 +120,7 @@ class CredentialWorld:
         principal = await self.admitted(self.gates[0], parent)
         assert principal is not None
         secret, token = narrow_token(principal, self.now, lifetime=timedelta(seconds=lifetime_s))
-        assert await self.principals.create(self.tenant, token)
+        assert await self.keys.create(self.tenant, token)
         ends_at = self.now + timedelta(seconds=lifetime_s)
         self.credentials.append(Credential(token.key_id, secret, parent, ends_at))
 
@@ -161,7 +161,8 @@ async def test_a_credential_works_just_while_its_whole_chain_does(
     tenants = TenantStore(connected)
     tenant = new_id("t")
     assert await tenants.create(tenant, tenant)
-    world = CredentialWorld(tenant, PrincipalStore(connected), tenants, datetime.now(UTC))
+    keys, principals = KeyStore(connected), PrincipalStore(connected)
+    world = CredentialWorld(tenant, keys, principals, tenants, datetime.now(UTC))
     await world.begin(ends_in_s)
 
     for move in moves:

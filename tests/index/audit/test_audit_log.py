@@ -16,7 +16,7 @@ from index.documents.document_store import DocumentStore
 from index.model.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
-from index.tenants.principals import NewKey, PrincipalStore
+from index.tenants.keys import KeyStore, NewKey
 from index.tenants.semantic_bucket_store import SemanticBucketStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
@@ -62,13 +62,13 @@ async def head(database: Database, tenant: str = "acme") -> AuditHead:
 async def test_each_change_leaves_a_row_that_says_who_did_what(
     database: Database, log: AuditLog, tenants: TenantStore
 ) -> None:
-    principals, sources = PrincipalStore(database), SourceStore(database)
+    keys, sources = KeyStore(database), SourceStore(database)
     with acting_as(OPERATOR):
-        await principals.create("acme", KEY)
+        await keys.create("acme", KEY)
         await UsageStore(database).put_budget("acme", 12.5)
     with acting_as(ANA):
-        await principals.rotate("acme", "key_1", "key_2", b"2", datetime(2030, 1, 1, tzinfo=UTC))
-        await principals.revoke(None, "key_2")
+        await keys.rotate("acme", "key_1", "key_2", b"2", datetime(2030, 1, 1, tzinfo=UTC))
+        await keys.revoke(None, "key_2")
         await tenants.add_member("acme", "sales", "ben")
         await tenants.remove_member("acme", "sales", "ben")
         await sources.put(
@@ -105,13 +105,13 @@ async def test_what_changes_nothing_leaves_no_row(
     database: Database, log: AuditLog, tenants: TenantStore
 ) -> None:
     before = await rows(log)
-    principals = PrincipalStore(database)
+    keys = KeyStore(database)
 
     await tenants.create("acme", "Again")
     await tenants.remove_member("acme", "sales", "ben")
-    await principals.create("nowhere", KEY)
-    await principals.revoke("acme", "key_none")
-    await principals.rotate("acme", "key_none", "key_2", b"2", datetime.now(UTC))
+    await keys.create("nowhere", KEY)
+    await keys.revoke("acme", "key_none")
+    await keys.rotate("acme", "key_none", "key_2", b"2", datetime.now(UTC))
     await UsageStore(database).put_budget("nowhere", 1.0)
     await SemanticBucketStore(database).set_error_max("nowhere", 0.1)
     await DocumentStore(database).apply_all("acme", [])
@@ -139,7 +139,7 @@ async def test_a_change_that_is_rolled_back_leaves_no_row(
 async def test_nothing_is_logged_where_it_is_switched_off(database_url: str) -> None:
     async with connected(database_url, logged=False) as database:
         await TenantStore(database).create("acme", "Acme")
-        await PrincipalStore(database).create("acme", KEY)
+        await KeyStore(database).create("acme", KEY)
 
         assert await AuditLog(database).tenants() == []
 

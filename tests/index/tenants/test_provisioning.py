@@ -8,7 +8,8 @@ from index.errors import ProvisioningRefused
 from index.postgres.database import Database
 from index.tenants import group_provisioning
 from index.tenants.group_provisioning import GroupChange, GroupMatch, GroupName, GroupProvisioning
-from index.tenants.principals import NewKey, PrincipalStore
+from index.tenants.keys import KeyStore, NewKey
+from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.user_provisioning import UserAttributes, UserProvisioning
 
@@ -36,17 +37,17 @@ async def test_a_key_whose_creation_has_passed_its_check_before_the_end_never_wo
 async def test_a_token_has_no_group_that_its_key_has_lost(
     database: Database, tenants: TenantStore
 ) -> None:
-    principals = PrincipalStore(database)
+    keys, principals = KeyStore(database), PrincipalStore(database)
     user = await UserProvisioning(database).create("acme", BEN)
     groups = GroupProvisioning(database)
     name = GroupName("sales", "Sales", None)
     group = await groups.create("acme", GroupChange(name, added=frozenset({user.user_id})))
-    await principals.create("acme", NewKey("key_1", b"1", "ben", ("sales", "x"), ("reader",), None))
+    await keys.create("acme", NewKey("key_1", b"1", "ben", ("sales", "x"), ("reader",), None))
 
     left = GroupChange(name, removed=frozenset({user.user_id}))
     await groups.update("acme", group, lambda _: left)
     token = NewKey("tok_1", b"2", "ben", (), ("reader",), None, is_token=True, made_with="key_1")
-    await principals.create("acme", token)
+    await keys.create("acme", token)
 
     for digest in (b"1", b"2"):
         held = await principals.holder_at(digest)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from index.postgres.database import Database
-from index.tenants.principals import NewKey, PrincipalStore
+from index.tenants.keys import KeyStore, NewKey
+from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +25,11 @@ def token(key_id: str, made_with: str, **fields: object) -> NewKey:
 
 
 @pytest.fixture
+async def keys(database: Database, tenants: TenantStore) -> KeyStore:
+    return KeyStore(database)
+
+
+@pytest.fixture
 async def principals(database: Database, tenants: TenantStore) -> PrincipalStore:
     return PrincipalStore(database)
 
@@ -33,11 +39,11 @@ async def live(principals: PrincipalStore, *digests: bytes) -> list[bool]:
 
 
 async def test_a_token_has_its_groups_from_what_it_was_made_with(
-    principals: PrincipalStore,
+    keys: KeyStore, principals: PrincipalStore
 ) -> None:
-    await principals.create("acme", KEY)
-    await principals.create("acme", token("tok_1", "key_1", groups_only=("sales",)))
-    await principals.create("acme", token("tok_2", "tok_1"))
+    await keys.create("acme", KEY)
+    await keys.create("acme", token("tok_1", "key_1", groups_only=("sales",)))
+    await keys.create("acme", token("tok_2", "tok_1"))
 
     found = await principals.holder_at(b"tok_2")
 
@@ -45,31 +51,31 @@ async def test_a_token_has_its_groups_from_what_it_was_made_with(
     assert found[0].groups == ("sales",)
 
 
-async def test_nothing_is_made_with_what_does_not_work(principals: PrincipalStore) -> None:
-    await principals.create("acme", KEY)
-    await principals.create("acme", token("tok_1", "key_1"))
-    await principals.revoke("acme", "tok_1")
+async def test_nothing_is_made_with_what_does_not_work(keys: KeyStore) -> None:
+    await keys.create("acme", KEY)
+    await keys.create("acme", token("tok_1", "key_1"))
+    await keys.revoke("acme", "tok_1")
 
-    assert not await principals.create("acme", token("tok_2", "tok_1"))
-    assert not await principals.create("acme", token("tok_2", "key_none"))
-    assert not await principals.create("beta", token("tok_2", "key_1"))
+    assert not await keys.create("acme", token("tok_2", "tok_1"))
+    assert not await keys.create("acme", token("tok_2", "key_none"))
+    assert not await keys.create("beta", token("tok_2", "key_1"))
 
 
 @pytest.mark.slow
 async def test_no_token_outlives_a_key_that_is_revoked_while_it_is_made(
-    principals: PrincipalStore,
+    keys: KeyStore, principals: PrincipalStore
 ) -> None:
     """However the two meet: tokens of tokens too, made while the first of all is revoked."""
     for number in range(30):
         first = replace(KEY, key_id=f"key_{number}", digest=b"%d" % number)
         middle = token(f"tok_{number}", first.key_id)
         last = [token(f"tok_{number}_{each}", middle.key_id) for each in range(3)]
-        await principals.create("acme", first)
-        await principals.create("acme", middle)
+        await keys.create("acme", first)
+        await keys.create("acme", middle)
 
         await asyncio.gather(
-            *(principals.create("acme", each) for each in last),
-            principals.revoke("acme", first.key_id),
+            *(keys.create("acme", each) for each in last),
+            keys.revoke("acme", first.key_id),
         )
 
         every = (first, middle, *last)
@@ -77,29 +83,29 @@ async def test_no_token_outlives_a_key_that_is_revoked_while_it_is_made(
 
 
 async def test_tokens_are_forgotten_once_they_have_ended_and_keys_never(
-    principals: PrincipalStore, database: Database
+    keys: KeyStore, principals: PrincipalStore, database: Database
 ) -> None:
-    await principals.create("acme", replace(KEY, expires_at=LONG_AGO))
-    await principals.create("acme", token("tok_old", "key_1", expires_at=LONG_AGO))
-    await principals.create(
+    await keys.create("acme", replace(KEY, expires_at=LONG_AGO))
+    await keys.create("acme", token("tok_old", "key_1", expires_at=LONG_AGO))
+    await keys.create(
         "acme", token("tok_new", "key_1", expires_at=datetime.now(UTC) + timedelta(hours=1))
     )
 
-    await principals.forget_tokens(datetime.now(UTC) - timedelta(days=1))
+    await keys.forget_tokens(datetime.now(UTC) - timedelta(days=1))
 
     assert await live(principals, b"1", b"tok_old", b"tok_new") == [True, False, True]
 
 
 async def test_the_last_use_of_a_key_only_goes_on(
-    principals: PrincipalStore, database: Database
+    keys: KeyStore, principals: PrincipalStore, database: Database
 ) -> None:
-    await principals.create("acme", KEY)
+    await keys.create("acme", KEY)
     revisions = await TenantStore(database).revisions(["acme"])
     now = datetime.now(UTC)
 
     await principals.touch({b"1": now, b"nobody's": now})
     await principals.touch({b"1": LONG_AGO})
 
-    (shown,) = await principals.page("acme", after="", limit=10)
+    (shown,) = await keys.page("acme", after="", limit=10)
     assert shown.last_used_at == now
     assert await TenantStore(database).revisions(["acme"]) == revisions
