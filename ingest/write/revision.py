@@ -103,6 +103,13 @@ class PlannedUpdate:
 Outcome = Written | Exception  # the result of a write, or the reason why it failed
 
 
+def require_written(outcome: Outcome) -> Written:
+    """The write's result; raises the reason of a failure."""
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
 def distinct(puts: Sequence[Put]) -> Iterator[dict[str, Put]]:
     """The puts in order, in groups that contain each document at most once."""
     group: dict[str, Put] = {}

@@ -4,15 +4,10 @@ Documents are planned from their stored versions without a lock. The commit writ
 whose stored version is unchanged; the others are planned again.
 """
 
-import asyncio
-import random
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
-
-from pgvector import HalfVector
 
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore
@@ -20,21 +15,16 @@ from index.documents.document_writes import Confirmation
 from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
 from index.documents.outbox import CommitResult
 from index.documents.stored_document import StoredDocument
-from index.errors import DatabaseUnavailable, EmbeddingUnavailable, SourceReserved
+from index.errors import SourceReserved
 from index.model.document import Document
-from index.model.quota import StoredAmounts
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.text import spelling
-from ingest.billing_context import bill_to
-from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.threads import Threads
 from ingest.write.document_plan import (
-    DocumentPlan,
     PlannedBatch,
-    plan_in_thread,
     teaches_others,
 )
-from ingest.write.embed import PassageEmbedder, embed_missing
+from ingest.write.embed import PassageEmbedder
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.revision import (
     Outcome,
@@ -43,15 +33,15 @@ from ingest.write.revision import (
     Revise,
     Written,
     distinct,
+    require_written,
     revision_of,
     superseded,
 )
-from ingest.write.write_coordination import FairnessLocks, PipelineLocks
+from ingest.write.write_coordination import PipelineLocks
+from ingest.write.write_planner import WritePlanner
+from ingest.write.write_retries import WriteRetries
 from ingest.write.write_warning import warnings_of
 
-_ATTEMPTS_MAX = 20  # a starting value: after each lost attempt another writer has committed
-_PATIENCE = 3  # lost attempts; then the write takes priority over others of this process
-_PAUSE_S = 0.01  # after a lost attempt, longer each time, so that many processes alternate
 # Starting values, not measured. More threads compute no faster; one tenant uses half of these.
 _THREADS = 4
 _WAITING_MAX = 1_000  # writes of one tenant that wait to be chunked
@@ -67,9 +57,6 @@ class ChunkCounter(Protocol):
 
 class CacheInvalidation(Protocol):
     async def drain(self, tenant: str, revisions: Revisions, /) -> None: ...
-
-
-_Attempt = Callable[[Mapping[str, StoredDocument | None]], Awaitable[Mapping[str, Outcome]]]
 
 
 class Writer:
@@ -90,15 +77,14 @@ class Writer:
     ) -> None:
         """embedder: for tenants without vectors; other_embedders: for tenants in their spaces."""
         self._documents = documents
-        self._first = embedder.space
-        self._embedders = {model.space: model for model in (embedder, *other_embedders)}
         self._invalidation = invalidation
-        self._preprocessor = preprocessor
         self._chunk_counter = chunk_counter
-        self._precedence = FairnessLocks()
         self._threads = Threads(
             _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
         )
+        embedders = (embedder, *other_embedders)
+        self._planner = WritePlanner(documents, embedders, preprocessor, self._threads)
+        self._retries = WriteRetries(documents)
 
     async def put(
         self,
@@ -115,7 +101,7 @@ class Writer:
         write has set stay unchanged. parts: those that this write sets.
         """
         (outcome,) = await self.put_all(tenant, [Put(document_id, revise, parts)], cause)
-        return _require_written(outcome)
+        return require_written(outcome)
 
     async def put_all(
         self,
@@ -135,8 +121,8 @@ class Writer:
         locks = locks or PipelineLocks()
         outcomes: list[Outcome] = []
         for batch in distinct(puts):
-            await self._precedence.yield_to_priority(tenant, batch)
-            batch_outcomes = await self._retry_until_committed(
+            await self._retries.yield_to_priority(tenant, batch)
+            batch_outcomes = await self._retries.until_committed(
                 tenant, list(batch), partial(self._attempt_puts, tenant, batch, cause, locks)
             )
             outcomes += [batch_outcomes[document_id] for document_id in batch]
@@ -185,7 +171,7 @@ class Writer:
                 committed=revisions,
             )
 
-        return await self._retry_one(tenant, document_id, attempt)
+        return await self._retries.until_written(tenant, document_id, attempt)
 
     async def remove(
         self,
@@ -224,7 +210,7 @@ class Writer:
                 committed=revisions,
             )
 
-        return await self._retry_one(tenant, document_id, attempt)
+        return await self._retries.until_written(tenant, document_id, attempt)
 
     async def rewrite_chunks(
         self,
@@ -246,72 +232,18 @@ class Writer:
                 digests=(b"",) * len(stored.digests),
                 summaries=tuple(replace(summary, digest=b"") for summary in stored.summaries),
             )
-            plans, too_long = await self._plan_documents(
-                tenant, [(without_digests, stored.document)]
-            )
+            plans, too_long = await self._planner.plan(tenant, [(without_digests, stored.document)])
             for error in too_long.values():
                 raise error
-            batch = await self._embed_plans(
+            batch = await self._planner.embed(
                 tenant,
                 [replace(plan, write=replace(plan.write, strays=strays)) for plan in plans],
                 {document_id: PlannedUpdate(stored, stored.document, frozenset())},
             )
             outcome = (await self._commit(tenant, batch, cause)).get(document_id)
-            return None if outcome is None else _require_written(outcome)
+            return None if outcome is None else require_written(outcome)
 
-        await self._retry_one(tenant, document_id, attempt)
-
-    async def _retry_one(
-        self,
-        tenant: str,
-        document_id: str,
-        attempt: Callable[[StoredDocument | None], Awaitable[Written | None]],
-    ) -> Written:
-        """Retry until an attempt writes; None from it means that another writer committed first."""
-
-        async def attempt_all(stored: Mapping[str, StoredDocument | None]) -> Mapping[str, Outcome]:
-            written = await attempt(stored[document_id])
-            return {} if written is None else {document_id: written}
-
-        outcomes = await self._retry_until_committed(tenant, [document_id], attempt_all)
-        return _require_written(outcomes[document_id])
-
-    async def _retry_until_committed(
-        self, tenant: str, document_ids: Sequence[str], attempt: _Attempt
-    ) -> dict[str, Outcome]:
-        """The outcomes; retries the documents that an attempt omits after a lost race."""
-        outcomes: dict[str, Outcome] = {}
-        waiting = document_ids
-        async with AsyncExitStack() as priority:
-            for attempts_lost in range(_ATTEMPTS_MAX):
-                if attempts_lost == _PATIENCE:
-                    acquired = self._precedence.acquire_priority(tenant, waiting)
-                    await priority.enter_async_context(acquired)
-                try:
-                    stored = await self._documents.stored_all(tenant, waiting)
-                    outcomes |= await attempt({name: stored.get(name) for name in waiting})
-                except Exception as error:
-                    await priority.aclose()
-                    return outcomes | await self._retry_separately(tenant, waiting, attempt, error)
-                waiting = [name for name in waiting if name not in outcomes]
-                if not waiting:
-                    return outcomes
-                await asyncio.sleep(random.uniform(0, attempts_lost * _PAUSE_S))  # noqa: S311  no secret
-        return outcomes | {name: DocumentContended(name) for name in waiting}
-
-    async def _retry_separately(
-        self, tenant: str, document_ids: Sequence[str], attempt: _Attempt, error: Exception
-    ) -> dict[str, Outcome]:
-        """The outcomes of documents whose common attempt failed, most often because of one of them.
-
-        Each is retried alone, so that only the documents that need the failing embedder fail.
-        """
-        if len(document_ids) == 1 or isinstance(error, DatabaseUnavailable):
-            return dict.fromkeys(document_ids, error)
-        outcomes: dict[str, Outcome] = {}
-        for document_id in document_ids:
-            outcomes |= await self._retry_until_committed(tenant, [document_id], attempt)
-        return outcomes
+        await self._retries.until_written(tenant, document_id, attempt)
 
     async def _announce_absence(self, tenant: str, stored: StoredDocument | None) -> None:
         """If there is no document, announce it before a caller is told so.
@@ -345,10 +277,10 @@ class Writer:
         if any(isinstance(outcome, Written) for outcome in outcomes.values()):
             await self._documents.announce(tenant)
         async with locks.planning:
-            plans, too_long = await self._plan_documents(
+            plans, too_long = await self._planner.plan(
                 tenant, [(revised.stored, revised.document) for revised in revisions.values()]
             )
-            batch = await self._embed_plans(tenant, plans, revisions)
+            batch = await self._planner.embed(tenant, plans, revisions)
         async with locks.committing:
             outcomes |= await self._confirm(tenant, unchanged, cause)
             return outcomes | too_long | await self._commit(tenant, batch, cause)
@@ -392,28 +324,6 @@ class Writer:
         )
         return {name: write.unchanged() for name, write in unchanged.items() if name in confirmed}
 
-    async def _plan_documents(
-        self, tenant: str, changed: Sequence[tuple[StoredDocument | None, Document]]
-    ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
-        """The plans, and by document the errors of those that are too long."""
-        with bill_to(tenant):
-            llm_results = await self._preprocessor.preprocess(changed)
-        return await plan_in_thread(self._threads, tenant, changed, llm_results)
-
-    async def _embed_plans(
-        self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, PlannedUpdate]
-    ) -> PlannedBatch:
-        texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
-        growth = sum((plan.growth for plan in plans), StoredAmounts())
-        space = await self._space(tenant, growth) if texts else None
-        vectors, embedded = await self._vectors(tenant, space, texts)
-        writes = []
-        for plan in plans:
-            write = plan.with_vectors(space, vectors)
-            revised = revisions[write.document.document_id]
-            writes.append(replace(write, parts=revised.parts, missing=revised.missing))
-        return PlannedBatch(writes, embedded)
-
     async def _commit(
         self, tenant: str, batch: PlannedBatch, cause: WriteCause | None
     ) -> dict[str, Outcome]:
@@ -453,32 +363,8 @@ class Writer:
         if self._chunk_counter is not None:
             self._chunk_counter.chunks(tenant, document.source, embedded, reused)
 
-    async def _space(self, tenant: str, growth: StoredAmounts) -> str:
-        """The tenant's embedding space; the commit is refused if it changes meanwhile."""
-        space = await self._documents.space(tenant, growth) or self._first
-        if space not in self._embedders:
-            raise EmbeddingUnavailable(
-                f"{tenant} has vectors of {space}, for which no embedder is configured here"
-            )
-        return space
-
-    async def _vectors(
-        self, tenant: str, space: str | None, texts: Mapping[bytes, str]
-    ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-        """A vector for each digest, and the digests that were embedded now."""
-        if space is None:
-            return {}, ()
-        embedder = self._embedders[space]
-        return await embed_missing(self._documents, embedder, tenant, texts)
-
     async def _invalidate(self, tenant: str, committed: CommitResult) -> Revisions:
         """Drain the cache and return the new revisions; a failed drain is left to readers."""
         revisions = Revisions(committed.history, committed.revisions)
         await self._invalidation.drain(tenant, revisions)
         return revisions
-
-
-def _require_written(outcome: Outcome) -> Written:
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome

@@ -1,0 +1,77 @@
+"""Plans the chunks of documents, and embeds those that are new."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from pgvector import HalfVector
+
+from index.documents.document_store import DocumentStore
+from index.documents.stored_document import StoredDocument
+from index.errors import EmbeddingUnavailable
+from index.model.document import Document
+from index.model.quota import StoredAmounts
+from ingest.billing_context import bill_to
+from ingest.errors import DocumentTooLong
+from ingest.threads import Threads
+from ingest.write.document_plan import DocumentPlan, PlannedBatch, plan_in_thread
+from ingest.write.embed import PassageEmbedder, embed_missing
+from ingest.write.llm_preprocessing import LlmPreprocessor
+from ingest.write.revision import PlannedUpdate
+
+
+class WritePlanner:
+    """Makes plans and vectors; writes nothing but new vectors. Raises as `Writer` does."""
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        embedders: Sequence[PassageEmbedder],
+        preprocessor: LlmPreprocessor,
+        threads: Threads,
+    ) -> None:
+        """embedders: the first is for tenants without vectors."""
+        self._documents = documents
+        self._first = embedders[0].space
+        self._embedders = {model.space: model for model in embedders}
+        self._preprocessor = preprocessor
+        self._threads = threads
+
+    async def plan(
+        self, tenant: str, changed: Sequence[tuple[StoredDocument | None, Document]]
+    ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
+        """The plans, and by document the errors of those that are too long."""
+        with bill_to(tenant):
+            llm_results = await self._preprocessor.preprocess(changed)
+        return await plan_in_thread(self._threads, tenant, changed, llm_results)
+
+    async def embed(
+        self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, PlannedUpdate]
+    ) -> PlannedBatch:
+        texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
+        growth = sum((plan.growth for plan in plans), StoredAmounts())
+        space = await self._space(tenant, growth) if texts else None
+        vectors, embedded = await self._vectors(tenant, space, texts)
+        writes = []
+        for plan in plans:
+            write = plan.with_vectors(space, vectors)
+            revised = revisions[write.document.document_id]
+            writes.append(replace(write, parts=revised.parts, missing=revised.missing))
+        return PlannedBatch(writes, embedded)
+
+    async def _space(self, tenant: str, growth: StoredAmounts) -> str:
+        """The tenant's embedding space; the commit is refused if it changes meanwhile."""
+        space = await self._documents.space(tenant, growth) or self._first
+        if space not in self._embedders:
+            raise EmbeddingUnavailable(
+                f"{tenant} has vectors of {space}, for which no embedder is configured here"
+            )
+        return space
+
+    async def _vectors(
+        self, tenant: str, space: str | None, texts: Mapping[bytes, str]
+    ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
+        """A vector for each digest, and the digests that were embedded now."""
+        if space is None:
+            return {}, ()
+        embedder = self._embedders[space]
+        return await embed_missing(self._documents, embedder, tenant, texts)
