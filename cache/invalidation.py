@@ -16,7 +16,7 @@ from cache.errors import CacheError, ChangeFeedUnavailable
 from cache.protocol import Revisions, State
 from cache.redis.codec import Entry, EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
-from cache.registry_replica import ChangeSet, N, N_co, RegistryReplica, RegistryReplicas
+from cache.registry_replica import N, N_co, PartitionChanges, RegistryReplica, RegistryReplicas
 
 _REACHED_MAX = 10_000  # tenants; about 3 MB
 _ATTEMPTS_MAX = 8  # of one compare-and-swap; giving up costs speed only
@@ -209,7 +209,7 @@ class Invalidation(Generic[N]):
         return (await self._store.compare_and_swap(snapshot, new_state)).snapshot
 
 
-def _reached(change_sets: Sequence[ChangeSet]) -> Revisions:
+def _reached(change_sets: Sequence[PartitionChanges]) -> Revisions:
     """The revisions up to which these changes were read, of one history; there is one at least."""
     return Revisions(
         change_sets[0].history,

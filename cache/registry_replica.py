@@ -22,7 +22,7 @@ _TURN_ENTRIES = 20  # added or discarded in one turn of the event loop; about a 
 _GONE_MIN = 100  # a replica restarts if its gone entries exceed the remaining ones by this many
 
 
-class ChangeSet(Protocol):
+class PartitionChanges(Protocol):
     """The effects of a partition's changes up to a revision, read at that revision.
 
     audience_revision: of the partition at that revision; None if it is not known.
@@ -38,9 +38,9 @@ class ChangeSet(Protocol):
     def audience_revision(self) -> int | None: ...
 
 
-N = TypeVar("N", bound=ChangeSet)
-N_co = TypeVar("N_co", bound=ChangeSet, covariant=True)
-N_contra = TypeVar("N_contra", bound=ChangeSet, contravariant=True)
+N = TypeVar("N", bound=PartitionChanges)
+N_co = TypeVar("N_co", bound=PartitionChanges, covariant=True)
+N_contra = TypeVar("N_contra", bound=PartitionChanges, contravariant=True)
 
 
 class DependencyIndex(Protocol[N_contra]):
@@ -212,7 +212,7 @@ class RegistryReplicas(Generic[N]):
         return replica
 
 
-def _is_older(as_of: Revisions | None, changes: ChangeSet) -> bool:
+def _is_older(as_of: Revisions | None, changes: PartitionChanges) -> bool:
     if as_of is None:
         return True
     return as_of.by_partition.get(changes.partition, changes.revision) < changes.revision

@@ -67,7 +67,7 @@ from index.embedders import index_version
 from index.postgres import database, migrate
 from index.postgres.database import Database
 from index.postgres.pooler import Pooler
-from index.postgres.session import Observe
+from index.postgres.session import ObserveStatement
 from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantStore
@@ -277,7 +277,7 @@ async def _join_rooms(
             await search.shards.close()
 
 
-def _observe_statement(metrics: Metrics, tracing: "Tracing | None") -> Observe:
+def _observe_statement(metrics: Metrics, tracing: "Tracing | None") -> ObserveStatement:
     return metrics.statement if tracing is None else tracing.observing(metrics.statement)
 
 

@@ -9,7 +9,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk
 from pydantic import BaseModel, Field, ValidationError
 
-from index.embedders.openai_embedder import CircuitBreaker
+from index.embedders.openai_embedder import ServiceBreaker
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 DEADLINE_S = 60.0  # of a call with all its retries; a starting value, not measured
@@ -34,7 +34,7 @@ class ChatModel:
         client: openai.AsyncOpenAI,
         *,
         model: str,
-        breaker: CircuitBreaker,
+        breaker: ServiceBreaker,
         count_tokens: Callable[[int, int], None],
         deadline_s: float = DEADLINE_S,
     ) -> None:

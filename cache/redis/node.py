@@ -27,7 +27,7 @@ Call: TypeAlias = Callable[[Send], Awaitable[Any]]
 _REPLIES_OF_ONE_SLOT = (NoScriptError, AskError, TryAgainError, ClusterDownError)
 
 
-class CircuitBreaker(Protocol):
+class RedisBreaker(Protocol):
     """Skips calls while Redis has just failed."""
 
     def admit(self) -> int | None:
@@ -45,9 +45,7 @@ class RedisNode:
     `MovedError` is one), `TryAgainError` and `ClusterDownError`.
     """
 
-    def __init__(
-        self, name: str, client: Redis, breaker: CircuitBreaker, *, budget_s: float
-    ) -> None:
+    def __init__(self, name: str, client: Redis, breaker: RedisBreaker, *, budget_s: float) -> None:
         self.name = name
         self._client = client
         self._line = PipelinedConnection(client)

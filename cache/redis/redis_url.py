@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
 from cache.redis.cluster_nodes import ClusterNodes
-from cache.redis.node import CircuitBreaker, RedisNode, SingleNode
+from cache.redis.node import RedisBreaker, RedisNode, SingleNode
 from cache.redis.slot_map import Address
 
 CONNECTIONS_MAX = 32  # of a worker to one node; a starting value, not measured
@@ -40,7 +40,7 @@ class ClusterUrl:
 
 @asynccontextmanager
 async def open_nodes(
-    url: str, new_breaker: Callable[[], CircuitBreaker], *, budget_s: float
+    url: str, new_breaker: Callable[[], RedisBreaker], *, budget_s: float
 ) -> AsyncIterator[ClusterNodes | SingleNode]:
     """The nodes of a Redis, which need not be reachable.
 

@@ -27,7 +27,7 @@ _COMPRESSED_TOKENS = 300
 log = structlog.get_logger()
 
 
-class Observe(Protocol):
+class ObservePostprocessing(Protocol):
     def __call__(self, assist: str, by: str, /) -> None: ...
 
 
@@ -141,7 +141,7 @@ class Postprocessor:
         self,
         reranker: Reranker | None,
         chat: BudgetedChat | None,
-        observe: Observe,
+        observe: ObservePostprocessing,
         *,
         instruction: str,
     ) -> None:

@@ -26,7 +26,7 @@ Reason: TypeAlias = Literal[
 log = structlog.get_logger()
 
 
-class Observe(Protocol):
+class ObserveRewrite(Protocol):
     def __call__(self, assist: str, by: str, /) -> None: ...
 
 
@@ -56,7 +56,7 @@ class QueryRewriter:
         self,
         chat: BudgetedChat | None,
         rewrites: RewriteCache,
-        observe: Observe,
+        observe: ObserveRewrite,
         *,
         instruction: str,
         edition: str,

@@ -56,7 +56,7 @@ class DenialStore(Protocol):
     async def append_denials(self, denials: Sequence[Denial], /) -> None: ...
 
 
-class KeyStore(Protocol):
+class EndedKeyLookup(Protocol):
     async def find(self, digests: Sequence[bytes], /) -> Mapping[bytes, EndedKey]: ...
 
 
@@ -66,7 +66,7 @@ class DenialLog:
     def __init__(
         self,
         store: DenialStore,
-        keys: KeyStore,
+        keys: EndedKeyLookup,
         now_s: Callable[[], float],
         *,
         is_on: bool,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from operator import add
 
 from gateway.background_flush import FlushBuffer
-from index.tenants.search_statistics import AnswerKey, Outcome, SearchStatisticsStore
+from index.tenants.search_statistics import Outcome, SearchStatisticsStore, StatisticsKey
 
 FLUSH_S = 5.0
 KEYS_MAX = 100_000  # pending counts; 40 MB
@@ -31,7 +31,7 @@ class SearchStatistics:
         self._now_s = now_s
         self._hour_no = -1
         self._hour = datetime.fromtimestamp(0, UTC)
-        self._pending: FlushBuffer[AnswerKey, int] = FlushBuffer(
+        self._pending: FlushBuffer[StatisticsKey, int] = FlushBuffer(
             "search_statistics", store.add, add, every_s=every_s, items_max=KEYS_MAX
         )
 
@@ -41,12 +41,12 @@ class SearchStatistics:
         if seconds is not None:
             position = bisect_left(LATENCIES_MS_MAX, seconds * 1000)
             latency_ms_max = LATENCIES_MS_MAX[min(position, len(LATENCIES_MS_MAX) - 1)]
-        self._pending.add(AnswerKey(tenant, self._begin(), tier, outcome, latency_ms_max), 1)
+        self._pending.add(StatisticsKey(tenant, self._begin(), tier, outcome, latency_ms_max), 1)
 
     def audited(self, tenant: str, tier: str, *, is_equal: bool) -> None:
         """Count an answer that was computed a second time and compared."""
         outcome: Outcome = "audit_equal" if is_equal else "audit_other"
-        self._pending.add(AnswerKey(tenant, self._begin(), tier, outcome, 0), 1)
+        self._pending.add(StatisticsKey(tenant, self._begin(), tier, outcome, 0), 1)
 
     async def flush(self) -> None:
         """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""

@@ -14,7 +14,7 @@ from gateway.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.postgres import connections, database
 from index.postgres.database import Database
-from index.postgres.session import Observe
+from index.postgres.session import ObserveStatement
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 
 # Starting values, not measured.
@@ -111,7 +111,7 @@ def _has_reached(
 
 @asynccontextmanager
 async def connect(
-    settings: Settings, primary: Database, observe: Observe, count: Callable[[str], None]
+    settings: Settings, primary: Database, observe: ObserveStatement, count: Callable[[str], None]
 ) -> AsyncIterator[Standby | None]:
     """The standby of the settings, if they have one.
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
-from typing import Protocol, TypeAlias, cast
+from typing import Protocol, cast
 
 from opentelemetry import trace as otel
 from opentelemetry.context import Context
@@ -31,13 +31,12 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from index.jobs import trace_context
 from index.jobs.job_queue import ClaimedJob
+from index.postgres.session import ObserveStatement
 from index.postgres.statement_comment import commenting
 
 SPANS_WAITING_MAX = 2_048  # then further ones are dropped; OpenTelemetry's own value
 EXPORT_S_MAX = 5.0  # of one batch, and of those that wait when the process ends
 _EXPORT_EVERY_S = 5.0  # OpenTelemetry's own value
-
-Observe: TypeAlias = Callable[[str, float], None]
 
 _W3C = TraceContextTextMapPropagator()
 _NO_PARENT = otel.set_span_in_context(otel.INVALID_SPAN)
@@ -147,7 +146,7 @@ class Tracing:
                 job_span.set_attributes(_job_attributes(job))
             yield
 
-    def observing(self, observe: Observe) -> Observe:
+    def observing(self, observe: ObserveStatement) -> ObserveStatement:
         """`observe`, which also makes a span of each statement of a sampled request."""
 
         def observe_statement(name: str, seconds: float) -> None:

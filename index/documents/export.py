@@ -15,7 +15,7 @@ _PAGE_DOCUMENTS = 20  # at most 40 million characters
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ExportedGroup:
     group_id: str
     members: tuple[str, ...]
 
@@ -42,9 +42,9 @@ class Snapshot:
         self.revision = revision
         self.documents = documents
 
-    async def groups(self) -> list[Group]:
+    async def groups(self) -> list[ExportedGroup]:
         rows = await self._session.rows("export.groups", self._tenant)
-        return [Group(row["group_id"], tuple(row["members"])) for row in rows]
+        return [ExportedGroup(row["group_id"], tuple(row["members"])) for row in rows]
 
     async def sources(self) -> list[ReadSource]:
         rows = await self._session.rows("export.sources", self._tenant)

@@ -20,7 +20,7 @@ DEADLINE_S = 30.0  # of a call with all its retries; a starting value, not measu
 PATIENCE_S = 1.0
 
 
-class CircuitBreaker(Protocol):
+class ServiceBreaker(Protocol):
     """Skips calls to a service that has just failed."""
 
     def admit(self) -> int | None:
@@ -52,7 +52,7 @@ class OpenAIEmbedder:
         model: str,
         dimensions: int,
         clock_s: Callable[[], float],
-        new_breaker: Callable[[], CircuitBreaker],
+        new_breaker: Callable[[], ServiceBreaker],
         count_tokens: Callable[[str, int], None],
         shorten: bool = False,
         alpha: float = 0.4,

@@ -29,7 +29,7 @@ from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
 from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import Health, SearchConnections
-from index.postgres.session import RAISING, STATEMENTS, Observe, Row, Session
+from index.postgres.session import RAISING, STATEMENTS, ObserveStatement, Row, Session
 
 SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
 DEDICATED_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
@@ -49,7 +49,7 @@ class Database:
         pool: Pool,
         searches: SearchConnections,
         health: Health,
-        observe: Observe,
+        observe: ObserveStatement,
         announce: "Announce",
         *,
         logged: bool,
@@ -246,7 +246,7 @@ async def connect(
     *,
     connections_max: int,
     statement_timeout_s: float,
-    observe: Observe,
+    observe: ObserveStatement,
     announce: Announce,
     search_timeout_s: float | None = None,
     logged: bool = True,
@@ -314,7 +314,7 @@ async def connect_standby(
     connections_max: int,
     statement_timeout_s: float,
     search_timeout_s: float,
-    observe: Observe,
+    observe: ObserveStatement,
 ) -> AsyncIterator[Database]:
     """A standby of the primary's server, for searches and reads; it need not be reachable yet.
 

@@ -16,7 +16,7 @@ from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.fair_share import FairShare
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
-from index.postgres.session import Observe, Row
+from index.postgres.session import ObserveStatement, Row
 
 # The connection of the task's snapshot, if it has one.
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
@@ -55,7 +55,7 @@ class SearchConnections:
         owner: Pool,
         shares: FairShare,
         health: Health,
-        observe: Observe,
+        observe: ObserveStatement,
         *,
         standby: "Pool | None" = None,
     ) -> None:

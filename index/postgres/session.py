@@ -14,7 +14,7 @@ from index.postgres.functions.function_roles import Connection
 
 Row: TypeAlias = Mapping[str, Any]
 PreparedStatement: TypeAlias = "asyncpg.prepared_stmt.PreparedStatement[asyncpg.Record]"
-Observe: TypeAlias = Callable[[str, float], None]
+ObserveStatement: TypeAlias = Callable[[str, float], None]
 
 STATEMENTS = {
     name: text
@@ -42,7 +42,7 @@ class Session:
     """
 
     connection: Connection
-    observe: Observe
+    observe: ObserveStatement
     logged: bool = True
     statements: Mapping[str, str] = field(default_factory=lambda: STATEMENTS)
     raised: set[str] = field(default_factory=set)

@@ -21,7 +21,7 @@ from index.search.ranking import boosting, fusion, reordering
 from index.search.ranking.fusion import Candidate, FusedChunk
 from index.search.search_executor import PassResults, SearchExecutor
 from index.search.shard_pass import KnownRevisions
-from index.search.standby_executor import Standby, StandbyExecutor
+from index.search.standby_executor import StandbyDatabase, StandbyExecutor
 from index.search.strategy import StrategyLimits
 from index.text import highlights, spelling
 
@@ -74,7 +74,7 @@ class Searcher:
         query_vector_caches: Mapping[str, QueryVectorCache] | None = None,
         score_min: float | None = None,
         shards: ResidentShards | None = None,
-        standby: Standby | None = None,
+        standby: StandbyDatabase | None = None,
     ) -> None:
         self._score_min = score_min
         self._database = database

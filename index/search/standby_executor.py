@@ -12,7 +12,7 @@ from index.search.search_executor import PassResults, SearchExecutor
 from index.search.shard_pass import KnownRevisions
 
 
-class Standby(Protocol):
+class StandbyDatabase(Protocol):
     @property
     def database(self) -> Database: ...
 
@@ -26,7 +26,7 @@ class Standby(Protocol):
 class StandbyExecutor:
     """executor: of the standby's database."""
 
-    def __init__(self, standby: Standby, executor: SearchExecutor) -> None:
+    def __init__(self, standby: StandbyDatabase, executor: SearchExecutor) -> None:
         self.executor = executor
         self._standby = standby
 

@@ -12,7 +12,7 @@ Outcome: TypeAlias = Literal["confident", "low_confidence", "empty", "audit_equa
 Step: TypeAlias = Literal["hour", "day"]
 
 
-class AnswerKey(NamedTuple):
+class StatisticsKey(NamedTuple):
     """What answers are counted by. hour: its begin. latency_ms_max: 0 if it was not measured."""
 
     tenant: str
@@ -41,7 +41,7 @@ class SearchStatisticsStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, counts: Mapping[AnswerKey, int]) -> None:
+    async def add(self, counts: Mapping[StatisticsKey, int]) -> None:
         """Add to the stored counts, and delete the tenants' rows older than `KEPT_DAYS`."""
         keys = sorted(counts)
         async with self._database.transaction() as session:

@@ -36,7 +36,7 @@ class TenantRevisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupSummary:
     """members: their number."""
 
     group: str
@@ -218,10 +218,10 @@ class TenantStore:
             if await session.rows("tenants.remove_member", tenant, group_id, subject):
                 await audit_log.append(session, tenant, "member.remove", group_id, member=subject)
 
-    async def groups_page(self, tenant: str, *, after: str, limit: int) -> list[Group]:
+    async def groups_page(self, tenant: str, *, after: str, limit: int) -> list[GroupSummary]:
         """The groups that were given members, by name; not those that only keys name."""
         rows = await self._database.rows("tenants.groups_page", tenant, after, limit)
-        return [Group(row["group_id"], row["members"]) for row in rows]
+        return [GroupSummary(row["group_id"], row["members"]) for row in rows]
 
     async def members_page(
         self, tenant: str, group_id: str, *, after: str, limit: int

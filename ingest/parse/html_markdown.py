@@ -49,7 +49,7 @@ class Unconvertible(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MarkdownPage:
     """has_main: whether the page marks its content, and `text` is only that."""
 
     text: str
@@ -58,7 +58,7 @@ class Page:
     has_main: bool = False
 
 
-def convert(content: bytes | str) -> Page:
+def convert(content: bytes | str) -> MarkdownPage:
     """The page as Markdown. Raises `Unconvertible`."""
     writer = _Writer()
     parser = etree.HTMLParser(target=writer, encoding="utf-8", huge_tree=True)
@@ -172,14 +172,14 @@ class _Writer:
     def close(self) -> None:
         self._flush()
 
-    def page(self) -> Page:
+    def page(self) -> MarkdownPage:
         blocks = self._blocks
         for name in _PARTS:
             if name in self._parts:
                 _, first, last = self._parts[name]
                 blocks = blocks[first:last]
                 break
-        return Page(
+        return MarkdownPage(
             _join(blocks), "".join(self._title) or None, self._language or None, bool(self._parts)
         )
 

@@ -33,7 +33,7 @@ _SEED = 22
 
 
 @dataclass(frozen=True, slots=True)
-class MembershipChange:
+class MembershipEvent:
     """user, group: any numbers, of which the remainders count."""
 
     joins: bool
@@ -109,7 +109,7 @@ def measure(run: CacheRun) -> Section:
 
 def count(
     users: int,
-    changes: Sequence[MembershipChange],
+    changes: Sequence[MembershipEvent],
     searches_a_change: int,
     searches: int = _SEARCHES,
 ) -> SharingRates:
@@ -158,7 +158,7 @@ def _world(users: int, random: Random) -> RightsWorld:
     return world
 
 
-def _change(world: RightsWorld, change: MembershipChange, random: Random) -> None:
+def _change(world: RightsWorld, change: MembershipEvent, random: Random) -> None:
     user = change.user % len(world.groups)
     if random.random() < _FIRST_PRIVATE_SHARE:
         world.add_audience(f"owner:u{user}")
@@ -170,7 +170,7 @@ def _change(world: RightsWorld, change: MembershipChange, random: Random) -> Non
         world.groups[user].discard(group)
 
 
-def _recorded(run: CacheRun) -> list[MembershipChange]:
+def _recorded(run: CacheRun) -> list[MembershipEvent]:
     """The joining and leaving of a real organisation, in its order."""
     assert run.data is not None
     events = [
@@ -179,18 +179,18 @@ def _recorded(run: CacheRun) -> list[MembershipChange]:
     users = {name: number for number, name in enumerate({each["user"]: 0 for each in events})}
     groups = {name: number for number, name in enumerate({each["group"]: 0 for each in events})}
     return [
-        MembershipChange(event["op"] == "grant", users[event["user"]], groups[event["group"]])
+        MembershipEvent(event["op"] == "grant", users[event["user"]], groups[event["group"]])
         for event in events
     ]
 
 
-def _generated(changes: int = 1_000) -> list[MembershipChange]:
+def _generated(changes: int = 1_000) -> list[MembershipEvent]:
     random = Random(_SEED)  # noqa: S311  no secret
 
-    def make() -> Iterator[MembershipChange]:
+    def make() -> Iterator[MembershipEvent]:
         for _ in range(changes):
             user, group = random.randrange(10_000), random.randrange(1_000)
-            yield MembershipChange(random.random() < 0.5, user, group)
+            yield MembershipEvent(random.random() < 0.5, user, group)
 
     return list(make())
 

@@ -8,10 +8,10 @@ from gateway.recording.search_statistics import LATENCIES_MS_MAX, SearchStatisti
 from index.postgres.database import Database
 from index.tenants.search_statistics import (
     KEPT_DAYS,
-    AnswerKey,
     LatencyCount,
     OutcomeCount,
     SearchStatisticsStore,
+    StatisticsKey,
 )
 from index.tenants.tenant_store import TenantStore
 
@@ -29,8 +29,8 @@ def store(database: Database, tenants: TenantStore) -> SearchStatisticsStore:
 
 def key(
     hour: datetime = HOUR, *, tenant: str = "acme", tier: str = "miss", latency_ms_max: int = 5
-) -> AnswerKey:
-    return AnswerKey(tenant, hour, tier, "confident", latency_ms_max)
+) -> StatisticsKey:
+    return StatisticsKey(tenant, hour, tier, "confident", latency_ms_max)
 
 
 async def test_counts_of_several_flushes_are_added(store: SearchStatisticsStore) -> None:

@@ -1,9 +1,9 @@
 """The benchmark of shared answers: who has hits of whom."""
 
 from loadtests.bench_cache import sharing
-from loadtests.bench_cache.sharing import MembershipChange
+from loadtests.bench_cache.sharing import MembershipEvent
 
-NO_CHANGE = [MembershipChange(joins=False, user=0, group=1_000_001)]
+NO_CHANGE = [MembershipEvent(joins=False, user=0, group=1_000_001)]
 
 
 def test_many_users_in_few_groups_hit_more_by_what_they_see() -> None:
