@@ -1,19 +1,14 @@
 """Up to when the rights of a tenant follow OpenFGA, for the header of its answers."""
 
-import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC
 from typing import Protocol
 
-import structlog
-
-from index.errors import IndexStoreError
+from gateway.repeated_reading import repeated_reading
 from index.openfga.tuple_store import StoreProgress
 
 _EVERY_S = 1.0  # a starting value: a worker moves the time about as often
-
-log = structlog.get_logger()
 
 
 class TupleProgress(Protocol):
@@ -38,22 +33,8 @@ class RightsAsOf:
         if not self._tenants:
             yield
             return
-        task = asyncio.create_task(self._repeat())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-
-    async def _repeat(self) -> None:
-        while True:
-            try:
-                await self.read()
-            except IndexStoreError:
-                pass  # the times stay true; requests report the outage
-            except Exception:
-                log.exception("openfga")
-            await asyncio.sleep(_EVERY_S)
+        async with repeated_reading("openfga", self.read, every_s=_EVERY_S):
+            yield  # the times stay true while a reading fails
 
     async def read(self) -> None:
         for tenant, progress in (await self._tuples.progress(self._tenants)).items():

@@ -1,15 +1,12 @@
 """Samples what waits in PostgreSQL and what this process holds, for the gauges."""
 
-import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-import structlog
-
 from gateway.monitoring.state_metrics import StateMetrics
-from index.errors import IndexStoreError
+from gateway.repeated_reading import repeated_reading
 from index.jobs.job_queue import JobQueue
 from index.openfga.tuple_store import TupleStore
 from index.postgres.database import Database
@@ -18,8 +15,6 @@ from index.resident.resident_shards import ResidentShards
 from index.sources.source_store import SourceStore
 
 EVERY_S = 15.0  # Prometheus reads no more often by default
-
-log = structlog.get_logger()
 
 
 class ModelOutputs(Protocol):
@@ -61,25 +56,9 @@ class StateSampler:
         self._holds_read_lease = holds_read_lease
         self._every_s = every_s
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Sample now and at intervals during the block."""
-        task = asyncio.create_task(self._repeat())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-
-    async def _repeat(self) -> None:
-        while True:
-            try:
-                await self.sample()
-            except IndexStoreError:
-                pass  # the gauges keep their last values; searches and writes report the outage
-            except Exception:
-                log.exception("metrics")
-            await asyncio.sleep(self._every_s)
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Sample now and at intervals during the block; a failure keeps the gauges' last values."""
+        return repeated_reading("metrics", self.sample, every_s=self._every_s)
 
     async def sample(self) -> None:
         """Set all gauges. Raises `DatabaseUnavailable` after those of this process are set."""
