@@ -336,14 +336,7 @@ class Answers:
                 self._local_invalidation.add(
                     lookup.tenant, key, computation, answer.as_of, answer.record
                 )
-        return ServedAnswer(
-            answer.body,
-            answer.as_of,
-            "miss",
-            key,
-            is_complete=answer.is_complete,
-            missing_parts=answer.missing_parts,
-        )
+        return ServedAnswer.of_computed(key, answer)
 
     async def _fill(
         self, lookup: CacheLookup, snapshot: CacheSnapshot, answer: ComputedAnswer, lock_token: str

@@ -70,5 +70,17 @@ class ServedAnswer:
     similarity: float = 1.0
     missing_parts: Mapping[str, str] | None = None
 
+    @classmethod
+    def of_computed(cls, key: str, answer: ComputedAnswer) -> "ServedAnswer":
+        """The answer to a miss."""
+        return cls(
+            answer.body,
+            answer.as_of,
+            "miss",
+            key,
+            is_complete=answer.is_complete,
+            missing_parts=answer.missing_parts,
+        )
+
 
 Compute: TypeAlias = Callable[[], Coroutine[Any, Any, ComputedAnswer]]

@@ -3,6 +3,17 @@
 -- uses: visibility
 -- uses: search
 
+-- fragment: chosen_documents
+-- Those of the documents $15 that the scope admits.
+unnest($15::bigint[]) AS chosen (chosen_key)
+CROSS JOIN LATERAL (
+    SELECT document_key, tenant, document_id FROM documents
+    WHERE documents.document_key = chosen_key
+      AND ((tenant = $1 AND :is_admitted)
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
+    OFFSET 0
+) AS documents
+
 -- name: replaced
 -- $1 to $14 as in search.sql, $15 documents: those that a visible document of their tenant replaces, as
 -- `replaces` in its metadata says: one document or a list. A document without chunks replaces none: the
@@ -17,14 +28,7 @@ replacing AS (
       AND metadata ? 'replaces' AND :passes_filter AND NOT :is_of_deleted_tenant
 )
 SELECT DISTINCT documents.document_key
-FROM unnest($15::bigint[]) AS chosen (chosen_key)
-CROSS JOIN LATERAL (
-    SELECT document_key, tenant, document_id FROM documents
-    WHERE documents.document_key = chosen_key
-      AND ((tenant = $1 AND :is_admitted)
-           OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
-    OFFSET 0
-) AS documents
+FROM :chosen_documents
 JOIN replacing ON replacing.tenant = documents.tenant
     AND replacing.document_key <> documents.document_key
     AND replacing.replaces ? documents.document_id;
@@ -39,14 +43,7 @@ SELECT document_key, tenant, document_id, title, source, uri, language, metadata
 WITH admitted AS MATERIALIZED (:admitted),
 chosen AS MATERIALIZED (
     SELECT documents.*
-    FROM unnest($15::bigint[]) AS chosen (chosen_key)
-    CROSS JOIN LATERAL (
-        SELECT document_key, tenant, document_id FROM documents
-        WHERE documents.document_key = chosen_key
-          AND ((tenant = $1 AND :is_admitted)
-               OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
-        OFFSET 0
-    ) AS documents
+    FROM :chosen_documents
 ),
 naming AS MATERIALIZED (
     :naming_fields FROM documents

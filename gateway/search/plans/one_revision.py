@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
-from cache.lookup import ComputedAnswer, ServedAnswer
+from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_service import get_or_compute
 from gateway.search.response_body import build_answer, search_index
@@ -76,18 +76,9 @@ async def _search_in_snapshot(
         )
         for key, request in distinct.items()
     }
-    return [served_answer(request.own_key, answers[request.own_key]) for request in requests]
-
-
-def served_answer(key: str, answer: ComputedAnswer) -> ServedAnswer:
-    return ServedAnswer(
-        answer.body,
-        answer.as_of,
-        "miss",
-        key,
-        is_complete=answer.is_complete,
-        missing_parts=answer.missing_parts,
-    )
+    return [
+        ServedAnswer.of_computed(request.own_key, answers[request.own_key]) for request in requests
+    ]
 
 
 def latest_revisions(answers: Iterable[ServedAnswer], revisions: Revisions) -> Revisions:

@@ -21,12 +21,7 @@ from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_service import get_or_compute
 from gateway.search.plans import references
-from gateway.search.plans.one_revision import (
-    ROUNDS_MAX,
-    connection_limit,
-    latest_revisions,
-    served_answer,
-)
+from gateway.search.plans.one_revision import ROUNDS_MAX, connection_limit, latest_revisions
 from gateway.search.plans.plan_schemas import PlanBody, SearchStepBody, StepBody
 from gateway.search.plans.references import Hit, Resolved
 from gateway.search.plans.set_operations import combine
@@ -125,7 +120,7 @@ class PlanRun:
             scope, query = request.scope, request.query
             result = await search_index(services.searcher, scope, query, history)
             metrics = services.metrics.search
-            return served_answer(
+            return ServedAnswer.of_computed(
                 request.own_key,
                 await build_answer(result, scope, query, services.rag_tools, metrics),
             )
