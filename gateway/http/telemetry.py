@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,7 +17,6 @@ from gateway.monitoring.logs import KEY_START, RequestLog
 from index.tenants.principals import Principal
 
 if TYPE_CHECKING:
-    from gateway.http.http_services import HttpServices
     from gateway.tracing.tracing import Tracing
 
 # Not a key that a caller has put into the wrong header: the log shows the id.
@@ -117,6 +116,15 @@ class RequestRecorder:
             self._log.flush()
 
 
+class TelemetryServices(Protocol):
+    """Those of `HttpServices` that this layer uses."""
+
+    @property
+    def recorder(self) -> RequestRecorder: ...
+    @property
+    def tracing(self) -> "Tracing | None": ...
+
+
 class Telemetry:
     """The outermost layer: gives each request its trace, and records it when it ends."""
 
@@ -139,7 +147,7 @@ class Telemetry:
                 message["headers"].append(header)
             await send(message)
 
-        http: HttpServices = scope["state"]["http"]
+        http: TelemetryServices = scope["state"]["http"]
         try:
             if http.tracing is None:
                 await self._app(scope, receive, observed)
