@@ -27,7 +27,8 @@ import Stemmer
 import wordfreq
 from wordfreq.numbers import digit_freq, smash_numbers
 
-from index.text import tokens
+from index.text import dates, tokens
+from index.text.dates import NamedDate
 from index.text.memo import Memo
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
@@ -128,25 +129,32 @@ def query(
 
     corrections: the possible corrections of words of the text, by word. They are terms too; all
     corrections of a word together count as one word, with the weight of the rarest.
+    A date in words is also a term in digits: a chunk that holds 2025-03-05 scores for 5 March 2025
+    as one with these words. (A chunk that holds typo and correction, or a date in both forms, can
+    score above 1.)
     The terms come in the order of the languages' codes, so that equal queries give equal bytes.
     """
     query_tokens = tokens.read(text)
+    named_dates = list(dates.named(query_tokens.words))
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted({base_language(code) for code in languages}):
         terms = dict(term for token in query_tokens.words for term in _terms(token, language))
         terms.update((_index(span, language), _chance(RAREST)) for span in query_tokens.spans)
         rarest = dict(nsmallest(QUERY_TERMS_MAX, terms.items(), key=itemgetter(1)))
-        language_terms = _weigh(rarest, corrections, language)
+        language_terms = _weigh(rarest, corrections, named_dates, language)
         weights |= language_terms.weights
         chances |= language_terms.chances
     return Terms(weights, chances)
 
 
 def _weigh(
-    chances: dict[int, float], corrections: Mapping[str, Sequence[str]], language: str
+    chances: dict[int, float],
+    corrections: Mapping[str, Sequence[str]],
+    named_dates: Sequence[NamedDate],
+    language: str,
 ) -> Terms:
-    """The weighted terms of a text and of its corrections, in one language."""
+    """The weighted terms of a text, of its corrections and of its dates, in one language."""
     rarities = {index: -log(chance) for index, chance in chances.items()}
     total = sum(rarities.values())
     for word, candidates in corrections.items():
@@ -160,6 +168,12 @@ def _weigh(
             total += rarity
             rarities |= {index: -log(chance) for index, chance in corrected.items()}
             chances |= corrected
+    for named in named_dates:
+        in_words = dict(chain(_terms(named.day, language), _terms(named.month, language)))
+        rarity = sum(rarities.get(index, 0.0) for index in in_words)
+        digits = _term(named.digits, language)
+        if rarity and digits:  # the year is a term of the digits too, and counts there
+            rarities[digits[0]], chances[digits[0]] = rarity, digits[1]
     return Terms({index: rarity / total / (K1 + 1) for index, rarity in rarities.items()}, chances)
 
 
