@@ -117,9 +117,11 @@ def _has_one(name: str, environ: Mapping[str, str]) -> bool:
 
 def _read(path: Path, named_by: str) -> str:
     try:
-        if path.stat().st_size > _FILE_BYTES_MAX:
+        with path.open("rb") as file:  # a device or a pipe has no size that could be asked for
+            content = file.read(_FILE_BYTES_MAX + 1)
+        if len(content) > _FILE_BYTES_MAX:
             raise CommandError(f"{named_by}: {path} has more than {_FILE_BYTES_MAX:,} bytes")
-        return path.read_text(encoding="utf-8")
+        return content.decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise CommandError(f"{named_by}: can't read {path}: {reason}") from None

@@ -55,9 +55,11 @@ def audit_log(
     With --verify, recompute the hashes of all rows and print the head of each tenant's log. Store
     the heads on another machine: without one, a truncated or fully rewritten log is not detected.
     Exits with 1 if a row was changed, removed or inserted.
+
+        nearhit audit log --tenant acme --json
     """
     if verify:
-        raise typer.Exit(1 if _verify(tenant, head or []) else 0)
+        raise typer.Exit(1 if _verify(tenant, head or [], as_json=as_json) else 0)
 
     async def run(settings: Settings) -> "list[LoggedAction]":
         from index.audit.audit_log import AuditLog, AuditLogFilter
@@ -86,7 +88,7 @@ def audit_log(
     console.print(table if table.row_count else "no rows match")
 
 
-def _verify(tenant: str | None, lines: Sequence[str]) -> bool:
+def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:
     """Print the head or the fault of each log; whether there is a fault."""
 
     async def run(settings: Settings) -> "list[Verified]":
@@ -99,13 +101,17 @@ def _verify(tenant: str | None, lines: Sequence[str]) -> bool:
             raise CommandError(f"there is no audit log of {tenant}")
         return verified
 
-    has_fault = False
-    for result in common.run(run):
+    results = common.run(run)
+    has_fault = any(result.fault is not None for result in results)
+    if as_json:
+        common.print_json(results)
+        return has_fault
+    for result in results:
         head = result.head
         if result.fault is None:
             line = f"{head.tenant}:{head.number}:{head.hash.hex()}"
         else:
-            has_fault, line = True, f"{head.tenant}: {result.fault}"
+            line = f"{head.tenant}: {result.fault}"
         console.print(line, markup=False, soft_wrap=True)
     return has_fault
 

@@ -9,7 +9,7 @@ from typing import IO, Annotated
 import typer
 
 from gateway.cli import atomic_file, common, postgres_programs
-from gateway.cli.common import console
+from gateway.cli.common import AsJson
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -20,11 +20,14 @@ def backup(
         bool,
         typer.Option("--replace", help="Replace the file if it exists, once the new one is whole."),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the whole database, of one instant, to a file; searches and writers keep running.
 
     The file is a dump in pg_dump's custom format, readable by its owner alone. It appears under its
     name once it is complete and on disk; a run that fails leaves an existing file as it is.
+
+        nearhit backup nearhit.dump --replace
     """
     with common.errors(), common.servers(Settings()) as settings:
         assert settings.database_url is not None
@@ -35,7 +38,8 @@ def backup(
         with atomic_file.writing(file, replace=replace) as (part, written):
             _dump(settings.database_url.get_secret_value(), part, written)
             size_bytes = part.stat().st_size
-    console.print(f"backed up {size_bytes / 1e6:,.1f} MB to {file}", markup=False)
+    text = f"backed up {size_bytes / 1e6:,.1f} MB to {file}"
+    common.print_result(text, {"file": str(file), "bytes": size_bytes}, as_json=as_json)
 
 
 def _dump(url: str, part: Path, written: IO[bytes]) -> None:

@@ -3,7 +3,7 @@
 import typer
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import AsJson
 from gateway.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True)
@@ -15,7 +15,7 @@ def cache() -> None:
 
 
 @commands.command("clear-models")
-def clear_models() -> None:
+def clear_models(as_json: AsJson = False) -> None:
     """End all cached vectors of questions and rewritten questions, of all tenants.
 
     Redis forgets them at once, and each gateway within 15 seconds. Cached answers stay; `nearhit
@@ -36,4 +36,4 @@ def clear_models() -> None:
                 raise CommandError(f"Redis: {error}") from None
 
     common.run(run)
-    console.print("cleared")
+    common.print_result("cleared", {"cleared": True}, as_json=as_json)

@@ -32,6 +32,8 @@ _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program rea
 # Log lines go to stderr: stdout holds only the result of a command.
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
+SUBJECT = "me"  # of the key that the first start makes, and of commands that name no other
+Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
 Publish = Annotated[
     bool, typer.Option("--publish", help="Allow documents with the reader public; else refused.")
 ]
@@ -88,6 +90,19 @@ def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
     """Run a coroutine with the servers' settings and return its result."""
     with errors(), servers(Settings()) as settings:
         return asyncio.run(do(settings))
+
+
+def print_result(text: str, value: object, *, as_json: bool) -> None:
+    """Print what a command did: a line for people, or the same as JSON for scripts."""
+    if as_json:
+        print_json(value)
+    else:
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def progress_console(*, as_json: bool) -> Console:
+    """Where progress is shown: on stderr if standard output holds JSON."""
+    return Console(stderr=True, highlight=False) if as_json else console
 
 
 def print_json(value: object) -> None:

@@ -25,7 +25,10 @@ _LISTED_MAX = 1_000
 
 @commands.command("list")
 def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """List open questions, most frequent first."""
+    """List open questions, most frequent first.
+
+    nearhit curation list --tenant acme --json
+    """
 
     async def run(settings: Settings) -> "list[CurationRecord]":
         from gateway.operator import operations
@@ -64,18 +67,27 @@ def resolve_curation(
         ),
     ] = None,
     tenant: Tenant = "default",
+    as_json: AsJson = False,
 ) -> None:
-    """Write a document from a question and its answer."""
+    """Write a document from a question and its answer.
+
+    nearhit curation resolve cur_5f0c --answer "Leave is 25 days a year."
+    """
     body = {"answer": answer, "readers": tuple(reader or ("tenant",))}
     document_id = _resolve(item, tenant, body | ({"question": question} if question else {}))
-    console.print(f"written as {document_id}", markup=False)
+    value = {"item": item, "document_id": document_id}
+    common.print_result(f"written as {document_id}", value, as_json=as_json)
 
 
 @commands.command("dismiss")
-def dismiss_curation(item: ItemId, tenant: Tenant = "default") -> None:
-    """Dismiss a question; it stays dismissed if it is asked again."""
+def dismiss_curation(item: ItemId, tenant: Tenant = "default", as_json: AsJson = False) -> None:
+    """Dismiss a question; it stays dismissed if it is asked again.
+
+    nearhit curation dismiss cur_5f0c
+    """
     _resolve(item, tenant, {"dismiss": True})
-    console.print(f"dismissed {item}", markup=False)
+    value = {"item": item, "document_id": None}
+    common.print_result(f"dismissed {item}", value, as_json=as_json)
 
 
 def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | None:

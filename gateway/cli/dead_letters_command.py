@@ -70,6 +70,7 @@ def replay_letters(
     limit: Annotated[
         int, typer.Option(help="Maximum number of events of each queue.", min=1)
     ] = 1_000_000,
+    as_json: AsJson = False,
 ) -> None:
     """Move events back to their queue, from which a worker applies them.
 
@@ -81,9 +82,13 @@ def replay_letters(
         from gateway.worker.dead_letters import replay_dead_letters
 
         url, queues = _queues(queue)
+        moved = {}
         for name in queues:
-            moved = asyncio.run(replay_dead_letters(url, name, limit))
-            console.print(f"moved {moved:,} events back to {name}", markup=False)
+            moved[name] = asyncio.run(replay_dead_letters(url, name, limit))
+            if not as_json:
+                console.print(f"moved {moved[name]:,} events back to {name}", markup=False)
+    if as_json:
+        common.print_json({"moved": moved})
 
 
 def _queues(only: str | None) -> tuple[str, Sequence[str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gateway.cli import common
-from gateway.cli.common import Publish, console
+from gateway.cli.common import AsJson, Publish, console
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -90,6 +90,7 @@ def import_documents(
         bool, typer.Option("--dry-run", help="Show what would be imported, and write nothing.")
     ] = False,
     publish: Publish = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read an exported tenant back, or with --from the records of another store.
 
@@ -100,11 +101,13 @@ def import_documents(
 
     An interrupted import can be repeated: unchanged documents are neither embedded nor written
     again. Exits with 1 if a line or record was refused, or the end is missing.
+
+        nearhit import acme.ndjson --tenant acme
     """
     with common.errors():
         if system == "archive":
             _check_archive(location, _options_given(context))
-            refused = _import_archive(Path(location), tenant, may_publish=publish)
+            refused = _import_archive(Path(location), tenant, may_publish=publish, as_json=as_json)
         else:
             from gateway.operator.record_import import ImportOptions
 
@@ -126,7 +129,7 @@ def import_documents(
                 dry_run=dry_run,
                 may_publish=publish,
             )
-            refused = _import_records(options, Settings())
+            refused = _import_records(options, Settings(), as_json=as_json)
     raise typer.Exit(1 if refused else 0)
 
 
@@ -135,7 +138,7 @@ def _options_given(context: typer.Context) -> list[str]:
     return [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in ("location", "tenant", "system", "publish")
+        if parameter.name not in ("location", "tenant", "system", "publish", "as_json")
         and (given := context.get_parameter_source(str(parameter.name))) is not None
         and given.name == "COMMANDLINE"
     ]
@@ -151,7 +154,7 @@ def _check_archive(location: str, options: Sequence[str]) -> None:
         raise CommandError(f"there is no file {location}")
 
 
-def _import_archive(file: Path, tenant: str, *, may_publish: bool) -> int:
+def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool) -> int:
     """The number of refused lines."""
     with common.servers(Settings()) as settings:
         from gateway.operator import export_import, ingest_progress
@@ -159,27 +162,32 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool) -> int:
 
         archive = Archive(file)
         total = archive.header.documents
-        with ingest_progress.progress_of(console, file.name, total) as on_item:
+        progress_console = common.progress_console(as_json=as_json)
+        with ingest_progress.progress_of(progress_console, file.name, total) as on_item:
             report = asyncio.run(
                 export_import.import_tenant(
                     settings, archive, tenant, on_item, may_publish=may_publish
                 )
             )
-        ingest_progress.show(console, report, tenant)
+        if as_json:
+            common.print_json({"tenant": tenant} | ingest_progress.as_json(report, file.name))
+        else:
+            ingest_progress.show(console, report, tenant)
     return len(report.refused)
 
 
-def _import_records(options: "ImportOptions", settings: Settings) -> int:
+def _import_records(options: "ImportOptions", settings: Settings, *, as_json: bool) -> int:
     """The number of refused records. Raises `CommandError` if the reading ended early."""
     from gateway.operator import import_progress, record_import
 
+    progress_console = common.progress_console(as_json=as_json)
     # The store is asked first: without it, no server of our own is started.
     with closing(record_import.open_reader(options, settings)) as reader:
         total = reader.count()
         source = record_import.open_source(options, settings, reader)
         with (
             common.servers(settings) as connected,
-            import_progress.progress(console, source, total) as on_item,
+            import_progress.progress(progress_console, source, total) as on_item,
         ):
             report = asyncio.run(
                 record_import.import_records(
@@ -189,11 +197,14 @@ def _import_records(options: "ImportOptions", settings: Settings) -> int:
                     space=options.space,
                     dry_run=options.dry_run,
                     may_publish=options.may_publish,
-                    on_vectors=lambda use: import_progress.show_vector_use(console, use),
+                    on_vectors=lambda use: import_progress.show_vector_use(progress_console, use),
                     on_item=on_item,
                 )
             )
-    import_progress.show(console, report, source, options)
+    if as_json:
+        common.print_json(import_progress.as_json(report, source, options))
+    else:
+        import_progress.show(console, report, source, options)
     if source.failure is not None:
         raise CommandError(source.failure)
     return len(source.refused)

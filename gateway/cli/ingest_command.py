@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gateway.cli import common
-from gateway.cli.common import Publish, console
+from gateway.cli.common import AsJson, Publish, console
 from gateway.settings import Settings
 
 if TYPE_CHECKING:  # these imports would slow `--help`
@@ -101,6 +101,7 @@ def ingest(
         bool, typer.Option("--watch", help="Follow changes of the folder until stopped.")
     ] = False,
     publish: Publish = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read documents into a tenant; only changed chunks are embedded.
 
@@ -111,7 +112,11 @@ def ingest(
     A file's front matter may set title, tags, readers, owner, language, chunker and summaries.
     An interrupted run can be repeated. Exits with 1 if an item was refused, or if documents that
     --prune would remove were kept.
+
+        nearhit ingest ~/wiki --prune
     """
+    if as_json and watch:
+        raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import ingest_paths, ingest_progress, source_ingest
         from ingest.sources.pruning import PrunePolicy
@@ -152,13 +157,23 @@ def ingest(
                 )
             )
             return
-        incomplete = 0
+        reports = {}
         for opened in sources:
-            report = _ingest(
-                settings, opened, tenant, policy if prune else None, may_publish=publish
+            name = opened.source.name
+            reports[name] = _ingest(
+                settings,
+                opened,
+                tenant,
+                policy if prune else None,
+                may_publish=publish,
+                as_json=as_json,
             )
-            incomplete += bool(report.refused or report.pending)
-    raise typer.Exit(1 if incomplete else 0)
+            if not as_json:
+                ingest_progress.show(console, reports[name], name)
+    if as_json:
+        shown = [ingest_progress.as_json(report, name) for name, report in reports.items()]
+        common.print_json({"sources": shown})
+    raise typer.Exit(any(report.refused or report.pending for report in reports.values()))
 
 
 def _ingest(
@@ -168,12 +183,14 @@ def _ingest(
     prune: "PrunePolicy | None",
     *,
     may_publish: bool,
+    as_json: bool,
 ) -> "Report":
     """Read one source; on a terminal, ask before many documents are removed."""
     from gateway.operator import ingest_progress, source_ingest
 
     read, origin = opened.source, opened.origin
-    with ingest_progress.progress(console, read) as on_item:
+    progress_console = common.progress_console(as_json=as_json)
+    with ingest_progress.progress(progress_console, read) as on_item:
         report = asyncio.run(
             source_ingest.ingest(
                 settings,
@@ -189,7 +206,6 @@ def _ingest(
     asks = console.is_terminal and sys.stdin.isatty()
     if pending is not None and pending.because == "share" and asks:
         question = ingest_progress.pending_text(read.name, pending)
-        if typer.confirm(f"{question} Remove them?"):
+        if typer.confirm(f"{question} Remove them?", err=as_json):
             asyncio.run(source_ingest.remove_pending(settings, read, tenant, origin, report))
-    ingest_progress.show(console, report, read.name)
     return report

@@ -67,7 +67,10 @@ def show_job(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show all fields of a job."""
+    """Show all fields of a job.
+
+    nearhit jobs show job_5f0c
+    """
 
     async def run(settings: Settings) -> "Job":
         async with _open_queue(settings) as jobs:
@@ -106,31 +109,43 @@ def show_job(
 
 
 @commands.command("replay")
-def replay_jobs(jobs: Ids) -> None:
-    """Queue failed jobs again, with all their attempts."""
+def replay_jobs(jobs: Ids, as_json: AsJson = False) -> None:
+    """Queue failed jobs again, with all their attempts.
+
+    nearhit jobs replay job_5f0c job_77aa
+    """
 
     async def run(settings: Settings) -> None:
         async with _open_queue(settings) as queue:
             for job_id in jobs:
                 if not await queue.replay(None, job_id):
                     raise CommandError(f"there is no failed job {job_id}")
-                console.print(f"queued {job_id} again", markup=False)
+                if not as_json:
+                    console.print(f"queued {job_id} again", markup=False)
 
     common.run(run)
+    if as_json:
+        common.print_json({"queued": jobs})
 
 
 @commands.command("delete")
-def delete_jobs(jobs: Ids) -> None:
-    """Delete jobs that are not running."""
+def delete_jobs(jobs: Ids, as_json: AsJson = False) -> None:
+    """Delete jobs that are not running.
+
+    nearhit jobs delete job_5f0c
+    """
 
     async def run(settings: Settings) -> None:
         async with _open_queue(settings) as queue:
             for job_id in jobs:
                 if not await queue.delete(None, job_id):
                     raise CommandError(f"there is no job {job_id}, or it is running")
-                console.print(f"deleted {job_id}", markup=False)
+                if not as_json:
+                    console.print(f"deleted {job_id}", markup=False)
 
     common.run(run)
+    if as_json:
+        common.print_json({"deleted": jobs})
 
 
 def _without_payload(job: "Job") -> dict[str, object]:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import AsJson, console, format_instant
+from gateway.cli.common import AsJson, Subject, console, format_instant
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -28,7 +28,7 @@ _LISTED_MAX = 10_000
 @commands.command("create")
 def create_key(
     tenant: Annotated[str, typer.Option(help="The key's tenant.")] = "default",
-    subject: Annotated[str, typer.Option(help="The key's subject (the user's identifier).")] = "me",
+    subject: Subject = common.SUBJECT,
     group: Annotated[
         list[str] | None, typer.Option(help="A group of the key; repeat for more.")
     ] = None,
@@ -43,6 +43,7 @@ def create_key(
         typer.Option(help="Scope: private, shared, tenant or public; repeat for more."),
     ] = None,
     name: Annotated[str, typer.Option(help="A label for people.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Create an API key and print it; it is never shown again.
 
@@ -56,7 +57,7 @@ def create_key(
         body |= {"roles": tuple(role)} if role else {}
         body |= {"scopes": tuple(scope)} if scope else {}
         key = asyncio.run(operations.create_key(settings, KeyBody.model_validate(body)))
-    print(key)
+    common.print_result(key, {"key": key}, as_json=as_json)
 
 
 @commands.command("list")
@@ -64,7 +65,10 @@ def list_keys(
     tenant: Annotated[str, typer.Option(help="The tenant.")] = "default",
     as_json: AsJson = False,
 ) -> None:
-    """List a tenant's keys, including revoked ones, and when each was last used."""
+    """List a tenant's keys, including revoked ones, and when each was last used.
+
+    nearhit key list --tenant acme --json
+    """
 
     async def run(settings: Settings) -> "list[ShownKey]":
         async with _open_keys(settings) as keys:
@@ -91,8 +95,12 @@ def rotate_key(
     overlap_s: Annotated[
         int, typer.Option(help="Seconds for which the old key stays valid.", min=0)
     ] = 86_400,
+    as_json: AsJson = False,
 ) -> None:
-    """Replace a key by a new one for the same holder and print it; it is never shown again."""
+    """Replace a key by a new one for the same holder and print it; it is never shown again.
+
+    nearhit key rotate key_5f0c --overlap-s 3600
+    """
 
     async def run(settings: Settings) -> str:
         from gateway.auth.authenticator import utc_now
@@ -105,12 +113,16 @@ def rotate_key(
                 raise CommandError(f"there is no valid key {key}")
         return secret
 
-    print(common.run(run))
+    secret = common.run(run)
+    common.print_result(secret, {"key": secret}, as_json=as_json)
 
 
 @commands.command("revoke")
-def revoke_key(key: KeyId) -> None:
-    """Revoke a key and all tokens made with it. It holds from the next request on."""
+def revoke_key(key: KeyId, as_json: AsJson = False) -> None:
+    """Revoke a key and all tokens made with it. It holds from the next request on.
+
+    nearhit key revoke key_5f0c
+    """
 
     async def run(settings: Settings) -> None:
         async with _open_keys(settings) as keys:
@@ -118,7 +130,7 @@ def revoke_key(key: KeyId) -> None:
                 raise CommandError(f"there is no valid key {key}")
 
     common.run(run)
-    console.print(f"revoked {key}", markup=False)
+    common.print_result(f"revoked {key}", {"revoked": key}, as_json=as_json)
 
 
 @asynccontextmanager

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from gateway.cli import atomic_file, common
-from gateway.cli.common import console
 
 if TYPE_CHECKING:
     from loadtests.loadtest.result import Result
@@ -135,6 +134,9 @@ def loadtest(
             help="Also write the latencies as HdrHistogram's percentiles, in µs.", dir_okay=False
         ),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write the report as JSON, and all else to stderr.")
+    ] = False,
 ) -> None:
     r"""Send searches and writes at a fixed rate and check the results against a budget.
 
@@ -156,7 +158,10 @@ def loadtest(
         errors = 0.001
         stale = 0
         leaked = 0
+
+    nearhit loadtest http://127.0.0.1:8080 --rate 100 --budget budget.toml
     """
+    shown = common.progress_console(as_json=as_json)
     try:
         import uvloop
 
@@ -195,7 +200,7 @@ def loadtest(
             target,
             load,
             limits,
-            console,
+            shown,
             command=_command(sys.argv),
             abort_on_breach=abort_on_breach,
         )
@@ -214,11 +219,13 @@ def loadtest(
         ):
             if file is not None:
                 atomic_file.write(file, export(result))
-    _print_result(result, report)
+    _print_result(result, report, shown)
+    if as_json:
+        sys.stdout.write(result.as_json())
     raise typer.Exit(ending.exit_code or _EXIT_CODES[result.outcome])
 
 
-def _print_result(result: "Result", report: Path) -> None:
+def _print_result(result: "Result", report: Path, console: Console) -> None:
     for finding in result.findings:
         limit = finding.limit
         measured = "nothing" if finding.measured is None else f"{finding.measured:g}"

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -32,9 +32,12 @@ from gateway.cli import (
     tenant_command,
     verify_command,
 )
-from gateway.cli.common import console
+from gateway.cli.common import AsJson, Subject, console
 from gateway.monitoring import process_log
 from gateway.settings import Settings
+
+if TYPE_CHECKING:  # slow to import, and `--help` does not need it
+    from index.search.hits import Hit
 
 # Panels of `nearhit --help`, in the order of what people do first.
 _START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"
@@ -72,13 +75,15 @@ def nearhit(
 
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
-Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
 Groups = Annotated[list[str] | None, typer.Option("--group", help="A group; repeat for more.")]
 
 
 @app.command(rich_help_panel=_START)
 def demo() -> None:
-    """Show searches, an edit and a revocation in half a minute, and remove all data at the end."""
+    """Show searches, an edit and a revocation in half a minute, and remove all data at the end.
+
+    nearhit demo
+    """
     with common.errors():
         from gateway.cli.demo import run
 
@@ -101,6 +106,8 @@ def serve(
     """Serve the HTTP API until stopped; requests in flight are finished first.
 
     On embedded servers it also creates a first tenant and key, and prints a curl command.
+
+        nearhit serve --port 8080 --workers 4
     """
     options = {"host": host, "port": port, "workers": workers}
     with common.errors():
@@ -126,6 +133,8 @@ def worker(
 
     Long documents wait for a worker. Run any number of workers. A killed worker loses nothing; a
     stopped worker finishes its jobs or releases them.
+
+        nearhit worker --interval-s 5
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.monitoring import logs
@@ -146,6 +155,7 @@ def reembed(
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant to move; repeat for more. Default: all.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Move tenants to another embedder while searches and writers go on.
 
@@ -153,18 +163,19 @@ def reembed(
     The command computes each tenant's new vectors beside the old ones and then switches in one
     step; searches never mix the two. An interrupted run continues where it stopped. When all
     tenants have moved, set NEARHIT_EMBEDDER to the new embedder and unset NEARHIT_EMBEDDER_NEXT.
+
+        nearhit reembed --to multilingual --tenant acme
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import ingest_progress, operations
 
         next_settings = settings.model_copy(update={"embedder_next": to})
-        with ingest_progress.reembedding(console) as on_tenant:
+        with ingest_progress.reembedding(common.progress_console(as_json=as_json)) as on_tenant:
             moved_tenants = asyncio.run(
                 operations.reembed(next_settings, tenant or [], on_tenant=on_tenant)
             )
-    console.print(
-        f"moved to {to}: {', '.join(moved_tenants) or 'no tenant; all were there already'}"
-    )
+    text = f"moved to {to}: {', '.join(moved_tenants) or 'no tenant; all were there already'}"
+    common.print_result(text, {"embedder": to, "tenants": moved_tenants}, as_json=as_json)
 
 
 @app.command(rich_help_panel=_OPERATION)
@@ -172,13 +183,18 @@ def backfill(
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant; repeat for more. Default: all.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Queue jobs that embed chunks without a vector; a worker runs them."""
+    """Queue jobs that embed chunks without a vector; a worker runs them.
+
+    nearhit backfill --tenant acme
+    """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import operations
 
-        for name, job_id in asyncio.run(operations.backfill(settings, tenant or [])).items():
-            console.print(f"queued {job_id} for {name}", markup=False)
+        queued = asyncio.run(operations.backfill(settings, tenant or []))
+    text = "\n".join(f"queued {job_id} for {name}" for name, job_id in queued.items())
+    common.print_result(text or "nothing to embed", {"jobs": queued}, as_json=as_json)
 
 
 @audit_commands.callback()
@@ -187,20 +203,26 @@ def audit(
     tenant: Annotated[
         list[str] | None, typer.Option(help="A tenant to audit; repeat for more. Default: all.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Recompute every cached answer at the same revisions and compare it byte for byte.
 
     Searches and writers may keep running. A differing answer is dropped. Exits with 1 if any
     differs.
+
+        nearhit audit --tenant acme
     """
     if context.invoked_subcommand is not None:
         return
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import audit_progress, operations
 
-        with audit_progress.progress(console) as counts:
+        with audit_progress.progress(common.progress_console(as_json=as_json)) as counts:
             asyncio.run(operations.audit(settings, tenant or [], on_entry=counts.add))
-        audit_progress.show(console, counts)
+        if as_json:
+            common.print_json(counts.as_json())
+        else:
+            audit_progress.show(console, counts)
     raise typer.Exit(1 if counts.differing else 0)
 
 
@@ -210,18 +232,24 @@ def audit_index(
         list[str] | None, typer.Option(help="A tenant to audit; repeat for more. Default: all.")
     ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare the index with its texts, its vectors with the embedder, documents with sources.
 
     Searches and writers may keep running. A repair embeds only missing vectors. Exits with 1 if a
     problem remains unrepaired.
+
+        nearhit audit index --tenant acme --repair
     """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import audit_progress, operations
 
-        with audit_progress.index_progress(console) as counts:
+        with audit_progress.index_progress(common.progress_console(as_json=as_json)) as counts:
             asyncio.run(operations.audit_index(settings, tenant or [], counts, repair=repair))
-        audit_progress.show_problems(console, counts)
+        if as_json:
+            common.print_json(counts.as_json())
+        else:
+            audit_progress.show_problems(console, counts)
     raise typer.Exit(1 if counts.unrepaired else 0)
 
 
@@ -229,17 +257,24 @@ def audit_index(
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     tenant: Tenant = "default",
-    subject: Subject = "operator",
+    subject: Subject = common.SUBJECT,
     group: Groups = None,
     top_k: Annotated[int, typer.Option(help="Maximum number of hits.", min=1, max=100)] = 5,
+    as_json: AsJson = False,
 ) -> None:
-    """Show the hits that a principal would get, directly from the index."""
+    """Show the hits that a principal would get, directly from the index.
+
+    nearhit search "how many days of annual leave?" --subject ana --group sales
+    """
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import operations
 
         result = asyncio.run(
             operations.search(settings, tenant, subject, group or [], query, top_k)
         )
+    if as_json:
+        common.print_json({"hits": [_hit_fields(hit) for hit in result.hits]})
+        return
     for rank, hit in enumerate(result.hits, start=1):
         console.print(f"[bold]{rank}. {escape(hit.title)}[/]  {hit.score:.3f}")
         place = hit.document_id if hit.tenant == tenant else f"{hit.document_id} of {hit.tenant}"
@@ -249,19 +284,41 @@ def search(
         console.print("no hits that this principal may read")
 
 
+def _hit_fields(hit: "Hit") -> dict[str, object]:
+    return {
+        "chunk_id": hit.chunk_id,
+        "document_id": hit.document_id,
+        "tenant": hit.tenant,
+        "scope": hit.scope_name,
+        "source": hit.source,
+        "title": hit.title,
+        "text": hit.text,
+        "score": hit.score,
+        "start": hit.start,
+        "end": hit.end,
+    }
+
+
 @app.command(rich_help_panel=_COPIES)
 def export(
     tenant: Annotated[str, typer.Argument(help="The tenant.")],
     to: Annotated[
         Path | None, typer.Option(help="The file. Default: standard output.", dir_okay=False)
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --to: write the number of documents as JSON.")
+    ] = False,
 ) -> None:
     """Write a tenant's groups, sources and documents with their readers, as NDJSON.
 
     The export is a snapshot of one instant; searches and writers keep running. Keys are left out.
     The file is readable by its owner alone and appears once it is whole and on disk; a run that
     fails leaves an existing file as it is.
+
+        nearhit export acme --to acme.ndjson
     """
+    if as_json and to is None:
+        raise typer.BadParameter("standard output holds the export: give --to", param_hint="--json")
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import export_import, ingest_progress
 
@@ -273,7 +330,10 @@ def export(
             ingest_progress.exporting(status_console, tenant) as on_page,
         ):
             documents = asyncio.run(export_import.export_tenant(settings, tenant, file, on_page))
-    status_console.print(f"exported {documents:,} documents of {tenant}", markup=False)
+    if as_json:
+        common.print_json({"tenant": tenant, "file": str(to), "documents": documents})
+    else:
+        status_console.print(f"exported {documents:,} documents of {tenant}", markup=False)
 
 
 app.command("import", rich_help_panel=_COPIES)(import_command.import_documents)

@@ -21,6 +21,8 @@ def mcp(
 
     The client sees what the key may see. Prefer NEARHIT_KEY to --key: other users of the machine
     can read the arguments of a command.
+
+        nearhit mcp --url http://127.0.0.1:8080
     """
     with common.errors():
         if key is None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli import common
-from gateway.cli.common import console
+from gateway.cli.common import AsJson
 from gateway.settings import Settings
 
 _PENDING = 1
@@ -16,6 +16,7 @@ def migrate(
     check: Annotated[
         bool, typer.Option("--check", help="Only show what is missing; exit with 1 if any is.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Apply the schema's missing migrations, as each start of a gateway or worker does.
 
@@ -32,8 +33,8 @@ def migrate(
         url, shipped = settings.database_url.get_secret_value(), migrations.shipped()
         do = migrations.pending if check else migrations.migrate
         names = asyncio.run(do(url, shipped, allow_old_pgvector=settings.allow_old_pgvector))
-    for name in names:
-        console.print(f"{'missing' if check else 'applied'} {name}", markup=False)
-    if not names:
-        console.print(f"the schema is up to date: {shipped[-1].name}", markup=False)
+    done, latest = "missing" if check else "applied", shipped[-1].name
+    text = "\n".join(f"{done} {name}" for name in names)
+    value = {done: names, "latest": latest}
+    common.print_result(text or f"the schema is up to date: {latest}", value, as_json=as_json)
     raise typer.Exit(_PENDING if check and names else 0)

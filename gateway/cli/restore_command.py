@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli import common, postgres_programs
-from gateway.cli.common import console
+from gateway.cli.common import AsJson
 from gateway.errors import CommandError
 from gateway.settings import Settings
 
@@ -31,10 +31,13 @@ def restore(
         bool,
         typer.Option("--replace", help="Drop the present content, in one transaction."),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Restore a dump of pg_dump and invalidate all cached answers.
 
     Gateways may keep running: they answer with 503 until the restore has ended.
+
+        nearhit restore nearhit.dump --replace
     """
     with common.errors(), common.servers(Settings()) as settings:
         from index.postgres import restoring
@@ -47,7 +50,9 @@ def restore(
                 raise CommandError("the database is not empty: use --replace to drop its content")
             _restore(url, file, schema)
         asyncio.run(restoring.finish(url))
-    console.print("restored; all earlier cached answers are invalid", markup=False)
+    value = {"file": None if file is None else str(file), "restored": True}
+    text = "restored; all earlier cached answers are invalid"
+    common.print_result(text, value, as_json=as_json)
 
 
 def _restore(url: str, file: Path, schema: str) -> None:

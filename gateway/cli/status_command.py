@@ -53,6 +53,8 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
 
     Also the memory of Redis, and of each node if it is a cluster. With regions, how many gateways
     hold a read lease in each, and how far behind the primary its standbys are.
+
+        nearhit status --tenant acme --json
     """
     headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused")
     table = Table("tenant", "source", *headings)
@@ -95,6 +97,8 @@ def usage(
     """Show tokens and cost by day, tenant and operation, by default of this month; and quotas.
 
     Of each quota what the tenant stores now, and what it may store.
+
+        nearhit usage --tenant acme --json
     """
     today = datetime.now(UTC)
     begin, end = (first or today.replace(day=1)).date(), (last or today).date()

@@ -26,15 +26,20 @@ commands = typer.Typer(no_args_is_help=True, help="Tenants.")
 def delete_tenant(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Delete a tenant with all its data. Its keys are refused at once; a worker does the rest."""
+    """Delete a tenant with all its data. Its keys are refused at once; a worker does the rest.
+
+    nearhit tenant delete acme
+    """
     if not yes:
-        typer.confirm(f"Delete {tenant} and all its documents permanently?", abort=True)
+        question = f"Delete {tenant} and all its documents permanently?"
+        typer.confirm(question, abort=True, err=as_json)
     with common.errors(), common.servers(Settings()) as settings:
         from gateway.operator import operations
 
         job_id = asyncio.run(operations.delete_tenant(settings, tenant))
-    console.print(f"queued {job_id}", markup=False)
+    common.print_result(f"queued {job_id}", {"job_id": job_id}, as_json=as_json)
 
 
 @commands.command("list")
@@ -66,8 +71,12 @@ def list_tenants(as_json: AsJson = False) -> None:
 @commands.command("clear-cache")
 def clear_cache(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier.")],
+    as_json: AsJson = False,
 ) -> None:
-    """End all cached answers of a tenant, in every process; they are computed again."""
+    """End all cached answers of a tenant, in every process; they are computed again.
+
+    nearhit tenant clear-cache acme
+    """
 
     async def run(settings: Settings) -> int:
         async with _open_tenants(settings) as tenants:
@@ -76,13 +85,16 @@ def clear_cache(
             raise CommandError(f"there is no tenant {tenant}")
         return revision
 
-    console.print(f"cleared; answers begin anew at revision {common.run(run):,}", markup=False)
+    revision = common.run(run)
+    text = f"cleared; answers begin anew at revision {revision:,}"
+    common.print_result(text, {"tenant": tenant, "revision": revision}, as_json=as_json)
 
 
 @commands.command("create")
 def create_tenant(
     tenant: Annotated[str, typer.Argument(help="The tenant's identifier: a-z, 0-9, - and _.")],
     name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Create a tenant.
 
@@ -92,7 +104,8 @@ def create_tenant(
         from gateway.operator import operations
 
         asyncio.run(operations.create_tenant(settings, tenant, name))
-    console.print(f"created tenant {tenant}", markup=False)
+    value = {"id": tenant, "name": name}
+    common.print_result(f"created tenant {tenant}", value, as_json=as_json)
 
 
 @asynccontextmanager

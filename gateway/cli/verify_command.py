@@ -31,6 +31,8 @@ def verify(
 
     Exits with 1 if the signature is not by one of the keys, or the answer or the request is another
     one. Get the keys from a source that you trust, and keep them: the command asks nobody.
+
+        nearhit verify receipt.txt --keys keys.json --answer answer.json
     """
     with common.errors():
         from gateway.receipts import receipt as receipts

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.markup import escape
@@ -35,6 +36,17 @@ class AuditCounts:
             f"{self.verdicts['moved']:,} superseded, {self.verdicts['gone']:,} expired"
         )
 
+    def as_json(self) -> dict[str, object]:
+        return {
+            "entries": self.verdicts.total(),
+            "equal": self.verdicts["equal"],
+            "different": self.verdicts["other"],
+            "approximate": self.verdicts["approximate"],
+            "superseded": self.verdicts["moved"],
+            "expired": self.verdicts["gone"],
+            "dropped": [{"tenant": tenant, "key": key} for tenant, key in self.differing],
+        }
+
 
 class ProblemCounts:
     """Counts of index problems. on_change: called after each document and problem with a line."""
@@ -61,6 +73,15 @@ class ProblemCounts:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(self.kinds.items()))
         total = f"{self.kinds.total():,} problems ({kinds}), {self.unrepaired:,} unrepaired"
         return f"{self._documents:,} documents: {total if kinds else 'no problems'}"
+
+    def as_json(self) -> dict[str, object]:
+        """problems: the first of them."""
+        return {
+            "documents": self._documents,
+            "kinds": dict(self.kinds),
+            "unrepaired": self.unrepaired,
+            "problems": [{"tenant": tenant, **asdict(problem)} for tenant, problem in self.listed],
+        }
 
 
 @contextmanager

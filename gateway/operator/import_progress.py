@@ -40,6 +40,16 @@ def show_vector_use(console: Console, use: VectorUse) -> None:
         )
 
 
+def as_json(report: Report, source: RecordSource, options: ImportOptions) -> dict[str, object]:
+    """The report of an import for scripts; refused: how many records, by the reason."""
+    return ingest_progress.as_json(report, source.name) | {
+        "tenant": options.tenant,
+        "dry_run": options.dry_run,
+        "readers": dict(source.readers),
+        "refused": dict(source.refused.by_reason()),
+    }
+
+
 def show(console: Console, report: Report, source: RecordSource, options: ImportOptions) -> None:
     if options.dry_run:
         new = report.documents - report.unchanged

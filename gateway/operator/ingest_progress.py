@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 
 from rich.console import Console
@@ -161,6 +162,29 @@ def _show_pending(console: Console, source: str, pending: PendingRemoval) -> Non
         f"[yellow]kept[/] {escape(pending_text(source, pending))} They stay: {advice}",
         soft_wrap=True,
     )
+
+
+def as_json(report: Report, source: str) -> dict[str, object]:
+    """The report of a reading for scripts; kept: documents that `--prune` did not remove."""
+    pending = report.pending
+    return {
+        "source": source,
+        "documents": report.documents,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "chunks": {
+            "added": report.chunks_added,
+            "unchanged": report.chunks_kept,
+            "removed": report.chunks_removed,
+            "embedded": report.embedded,
+        },
+        "refused": [{"path": item.path, "reason": item.reason} for item in report.refused],
+        "warnings": report.warnings,
+        "skipped": [asdict(skipped) for skipped in report.skipped],
+        "kept": None
+        if pending is None
+        else {"because": pending.because, "document_ids": list(pending.document_ids)},
+    }
 
 
 def show(console: Console, report: Report, source: str) -> None:

@@ -121,6 +121,30 @@ async def test_a_folder_is_found_over_http_at_once_and_what_it_loses_is_pruned(
     assert found_third == {"handbook/leave.md"}
 
 
+async def test_a_folder_and_what_is_found_of_it_are_told_as_json(
+    environment: dict[str, str], gateway: Gateway, tmp_path: Path
+) -> None:
+    await gateway.tenant("scripted")
+    folder = tmp_path / "handbook"
+    folder.mkdir()
+    (folder / "leave.md").write_text(LEAVE)
+    (folder / "bad.md").write_bytes(b"\xff\xfe\xff")
+    (folder / "rows.csv").write_text("id\n1\n")
+    to = ("--tenant", "scripted", "--json")
+
+    ingested = await command(environment, "ingest", str(folder), *to)
+    found = json.loads(await succeeds(environment, "search", "annual leave", *to))
+    audited = json.loads(await succeeds(environment, "audit", "index", *to))
+
+    (read,) = json.loads(ingested.stdout)["sources"]
+    assert (ingested.exit_code, ingested.stderr) == (1, "")
+    assert (read["source"], read["documents"], read["chunks"]["added"]) == ("handbook", 1, 1)
+    assert [item["path"] for item in read["refused"]] == ["bad.md"]
+    assert [skipped["examples"] for skipped in read["skipped"]] == [["rows.csv"]]
+    assert [hit["document_id"] for hit in found["hits"]] == ["handbook/leave.md"]
+    assert (audited["documents"], audited["unrepaired"]) == (1, 0)
+
+
 async def test_a_search_shows_what_the_principal_may_read(
     environment: dict[str, str], gateway: Gateway
 ) -> None:

@@ -1,0 +1,47 @@
+"""What `--help` of each command shows, and what each command offers to scripts."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from gateway.cli.main import app
+
+# They serve or show until they are stopped, and have no result.
+_WITHOUT_RESULT = ("nearhit demo", "nearhit serve", "nearhit worker", "nearhit mcp")
+
+
+def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    below = getattr(command, "commands", {})
+    if not below or command.invoke_without_command:
+        yield path, command
+    for name, each in below.items():
+        yield from _commands(f"{path} {name}", each)
+
+
+_COMMANDS = dict(_commands("nearhit", typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("path", _COMMANDS)
+def test_the_help_of_a_command_has_an_example(path: str) -> None:
+    example = rf"^ *([A-Z_]+=\S+ )*{path}( |$)"
+
+    assert re.search(example, _COMMANDS[path].help, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", [path for path in _COMMANDS if path not in _WITHOUT_RESULT])
+def test_a_command_with_a_result_writes_it_as_json(path: str) -> None:
+    assert "--json" in [option for each in _COMMANDS[path].params for option in each.opts]
+
+
+def test_a_search_and_a_new_key_are_for_the_same_subject() -> None:
+    defaults = {
+        path: each.default
+        for path in ("nearhit search", "nearhit key create")
+        for each in _COMMANDS[path].params
+        if each.name == "subject"
+    }
+
+    assert defaults == {"nearhit search": "me", "nearhit key create": "me"}
