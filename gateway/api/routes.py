@@ -18,6 +18,7 @@ from gateway.api import (
     plan_routes,
     problem_endpoints,
     rag_routes,
+    root,
     scim_routes,
     subscription_routes,
     vector_store_routes,
@@ -207,8 +208,9 @@ _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
         "/v1/sources",
         source_endpoints.list_sources,
         needs="admin",
-        summary="List the tenant's sources with their state and last result",
+        summary="List the tenant's sources with their state and last result, by name",
         answer=source_schemas.SourcesAnswer,
+        parameters={"cursor": parameters.LINE_CURSOR},
     ),
     ApiRoute(
         "PUT",
@@ -307,6 +309,14 @@ _MCP: tuple[ApiRoute[McpServices], ...] = (
 )
 
 _OPERATION: tuple[ApiRoute[AdminServices], ...] = (
+    ApiRoute(
+        "GET",
+        "/",
+        root.get_root,
+        needs="anyone",
+        summary="Get what answers here, and where to go on",
+        answer=root.RootAnswer,
+    ),
     ApiRoute(
         "GET",
         "/healthz",

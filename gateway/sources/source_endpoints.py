@@ -28,13 +28,23 @@ from ingest.sources.readers.web import WebSource
 from ingest.sources.source_sync import Report, read_source
 from ingest.worker.job_progress import REPORT_S, report_progress
 
+_PAGE_MAX = 100
 _REFUSED_LISTED_MAX = 20
 
 
 async def list_sources(context: RequestContext[SourceServices]) -> Response:
-    caller = await context.authenticate()
-    sources = await context.services.sources.all(caller.principal.tenant)
-    return json_response(SourcesAnswer(sources=tuple(map(SourceAnswer.of, sources))))
+    """List sources by name; `cursor` is the last name of the previous page."""
+    tenant = (await context.authenticate()).principal.tenant
+    cursor = context.request.query_params.get("cursor", "")
+    after = schemas.parse_value("cursor", schemas.LINE, cursor)
+    rows = await context.services.sources.page(tenant, after=after, limit=_PAGE_MAX + 1)
+    page = rows[:_PAGE_MAX]
+    return json_response(
+        SourcesAnswer(
+            sources=tuple(map(SourceAnswer.of, page)),
+            cursor=page[-1].source if len(rows) > len(page) else None,
+        )
+    )
 
 
 async def put_source(context: RequestContext[SourceServices]) -> Response:

@@ -193,3 +193,4 @@ class SourceAnswer(Body):
 
 class SourcesAnswer(Body):
     sources: tuple[SourceAnswer, ...]
+    cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")

@@ -109,6 +109,11 @@ class SourceStore:
         rows = await self._database.rows("sources.all", tenant)
         return [StoredSource(**row) for row in rows]
 
+    async def page(self, tenant: str, *, after: str, limit: int) -> list[StoredSource]:
+        """Up to `limit` sources of the tenant, by name."""
+        rows = await self._database.rows("sources.page", tenant, after, limit)
+        return [StoredSource(**row) for row in rows]
+
     async def get(self, tenant: str, source: str) -> StoredSource | None:
         row = await self._database.row("sources.get", tenant, source)
         return None if row is None else StoredSource(**row)

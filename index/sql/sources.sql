@@ -45,6 +45,10 @@ END AS state
 -- $1 tenant
 SELECT :columns FROM sources WHERE tenant = $1 ORDER BY source;
 
+-- name: page
+-- $1 tenant, $2 the last source of the previous page, $3 limit
+SELECT :columns FROM sources WHERE tenant = $1 AND source > $2 ORDER BY source LIMIT $3;
+
 -- name: get
 -- $1 tenant, $2 source
 SELECT :columns FROM sources WHERE tenant = $1 AND source = $2;

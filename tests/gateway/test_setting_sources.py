@@ -38,6 +38,17 @@ def test_a_variable_wins_over_a_file_of_a_secret_and_that_over_the_toml_file(
     assert (settings.port, settings.region, settings.log_queries) == (9001, "home", True)
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "large"])
+def test_a_file_without_an_end_is_not_read_into_memory(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file(tmp_path, "large", "x" * 1_048_577)
+    monkeypatch.setenv("NEARHIT_ADMIN_KEY_FILE", str(tmp_path / path))
+
+    with pytest.raises(CommandError, match="has more than 1,048,576 bytes"):
+        Settings()
+
+
 def test_a_secret_with_a_variable_and_a_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

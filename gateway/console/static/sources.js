@@ -7,6 +7,7 @@ import { publicDocuments } from "./public-documents.js";
 import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
 const KINDS = [["folder"], ["git"], ["web", "web pages"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
+const PAGES_MAX = 10; // of 100 sources: the page asks for them every two seconds
 const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
 
 export function render(content, { signal }) {
@@ -15,10 +16,10 @@ export function render(content, { signal }) {
     list,
     async () => {
       const [sources, status] = await Promise.all([
-        call("GET", "/v1/sources", { signal }),
+        allSources(signal),
         call("GET", "/v1/ingest/status", { signal }),
       ]);
-      return { sources: sources.data.sources, status: rounded(status.data) };
+      return { ...sources, status: rounded(status.data) };
     },
     (data) => view(data, ask),
     signal,
@@ -32,13 +33,25 @@ export function render(content, { signal }) {
   );
 }
 
+/** The sources of the first pages; hasMore: whether there are others. */
+async function allSources(signal) {
+  const sources = [];
+  let cursor = "";
+  for (let page = 0; page < PAGES_MAX && cursor !== null; page += 1) {
+    const { data } = await call("GET", "/v1/sources", { query: { cursor }, signal });
+    sources.push(...data.sources);
+    cursor = data.cursor;
+  }
+  return { sources, hasMore: cursor !== null };
+}
+
 /** Ages in whole seconds, so that the page is not made anew for their fractions. */
 function rounded(status) {
   const whole = (value) => (value === null ? null : Math.round(value));
   return { ...status, lag_s: whole(status.lag_s), oldest_waiting_s: whole(status.oldest_waiting_s) };
 }
 
-function view({ sources, status }, ask) {
+function view({ sources, hasMore, status }, ask) {
   const problems = Object.entries(status.problems).filter(([, number]) => number > 0);
   return [
     h(
@@ -57,7 +70,8 @@ function view({ sources, status }, ask) {
       h("p", { class: "small" }, "Last audit of the index: ", formatInstant(status.audited_at), ". ",
         status.audited_at && (problems.length ? badge(problems.map(([kind, number]) => `${kind}: ${number}`).join(", "), "bad") : badge("no problems", "good"))),
     ),
-    h("section", { class: "card", "aria-label": "Sources" }, sources.length ? sourceTable(sources, ask) : empty("No sources", "Add a folder or a repository, or write documents over the API.")),
+    h("section", { class: "card", "aria-label": "Sources" }, sources.length ? sourceTable(sources, ask) : empty("No sources", "Add a folder or a repository, or write documents over the API."),
+      hasMore && h("p", { class: "muted small" }, `The first ${formatNumber(sources.length)} by name. GET /v1/sources lists the others.`)),
   ];
 }
 

@@ -22,6 +22,7 @@ from tests.gateway.support.gateways import Caller, Gateway, problem, running
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 FOLDER = {"kind": "folder", "settings": {"path": "handbook"}}
+NO_SOURCES: dict[str, Any] = {"sources": [], "cursor": None}
 
 
 @pytest.fixture
@@ -320,6 +321,27 @@ class TestWhatMayBeRead:
         assert (failed["state"], failed["attempts"]) == ("failed", 1)
         assert "leads outside" in failed["error"]
 
+    async def test_many_sources_are_listed_in_pages_by_name(
+        self, gateway: Gateway, settings: Settings
+    ) -> None:
+        assert settings.database_url is not None
+        await gateway.tenant("many")
+        admin = await gateway.caller("eve", tenant="many", roles=["admin"])
+        await run_sql(
+            settings.database_url.get_secret_value(),
+            "INSERT INTO sources (tenant, source) "
+            "SELECT 'many', 'source/' || lpad(number::text, 3, '0') "
+            "FROM generate_series(1, 200) AS number",
+        )
+
+        first = (await admin.call("GET", "/v1/sources")).json()
+        second = (await admin.call("GET", f"/v1/sources?cursor={first['cursor']}")).json()
+
+        names = [row["source"] for page in (first, second) for row in page["sources"]]
+        assert names == [f"source/{number:03}" for number in range(1, 201)]
+        assert (first["cursor"], second["cursor"]) == ("source/100", None)
+        problem(await admin.call("GET", "/v1/sources?cursor=%00"), 422)
+
     @pytest.mark.slow
     async def test_sources_are_an_admins_and_of_its_own_tenant(
         self, ana: Caller, admin: Caller, gateway: Gateway
@@ -331,7 +353,7 @@ class TestWhatMayBeRead:
         problem(await ana.call("GET", "/v1/sources"), 403)
         problem(await ana.call("PUT", "/v1/sources/x", json=FOLDER), 403)
         problem(await ana.call("DELETE", "/v1/sources/handbook"), 403)
-        assert (await stranger.call("GET", "/v1/sources")).json() == {"sources": []}
+        assert (await stranger.call("GET", "/v1/sources")).json() == NO_SOURCES
         problem(await stranger.call("POST", "/v1/sources/handbook/reindex"), 404)
         problem(await stranger.call("DELETE", "/v1/sources/handbook"), 404)
 
@@ -412,7 +434,7 @@ class TestRemoval:
         read = await job(admin, asked["job_id"])
         assert (read["state"], read["error"]) == ("failed", "The source is being removed.")
         assert await ana.found("page leave") == []
-        assert (await admin.call("GET", "/v1/sources")).json() == {"sources": []}
+        assert (await admin.call("GET", "/v1/sources")).json() == NO_SOURCES
 
 
 class SlowWriter:

@@ -86,7 +86,7 @@ async def test_a_store_is_made_filled_searched_and_deleted(
     assert after == []
     with pytest.raises(openai.NotFoundError):
         await client.vector_stores.retrieve(store.id)
-    assert (await admin.call("GET", "/v1/sources")).json() == {"sources": []}
+    assert (await admin.call("GET", "/v1/sources")).json() == {"sources": [], "cursor": None}
     assert (await client.files.retrieve(file_id)).filename == "leave.md"
 
 

@@ -1,0 +1,35 @@
+"""`GET /`: what answers at this address, and where to go on."""
+
+from typing import Any
+
+from pydantic import Field
+from starlette.responses import Response
+
+from gateway import process_log
+from gateway.http.request_context import RequestContext
+from gateway.http.responses import json_response
+from gateway.schemas import Body
+
+
+class RootAnswer(Body):
+    name: str = Field(default="nearhit", description="name of the software")
+    version: str = Field(default=process_log.VERSION, description="its version")
+    purpose: str = Field(
+        default="a search gateway for AI agents: it answers from what the caller may read",
+        description="what it does",
+    )
+    authentication: str = Field(
+        default="Authorization: Bearer KEY", description="the header that other calls need"
+    )
+    search: str = Field(default="POST /v1/search", description="the call to begin with")
+    openapi: str = Field(default="/openapi.json", description="path of the API's description")
+    problems: str = Field(default="/v1/problems", description="path of the types of problems")
+    caller: str = Field(default="/v1/caller", description="path that tells whose key it is")
+    mcp: str = Field(default="/mcp", description="path for Model Context Protocol clients")
+
+
+_ANSWER = RootAnswer()
+
+
+async def get_root(_: RequestContext[Any]) -> Response:
+    return json_response(_ANSWER)
