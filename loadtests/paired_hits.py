@@ -9,6 +9,7 @@ time of the gateway's event loop counts, not the time that the client waits.
 import argparse
 import json
 import os
+import re
 import secrets
 import socket
 import statistics
@@ -84,8 +85,8 @@ def served(checkout: Path, further: dict[str, str]) -> Iterator[ServedCheckout]:
         )
         try:
             assert process.stdout is not None
-            line = next(line for line in process.stdout if line.startswith("listening on "))
-            url = line.removeprefix("listening on ").strip()
+            line = next(line for line in process.stdout if "listening" in line)
+            (url,) = re.findall(r"http://[^\s\"]+", line)
             with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
                 yield ServedCheckout(process, int(url.rpartition(":")[2]), _key(client, admin_key))
         finally:

@@ -150,7 +150,7 @@ def _serving(settings: Settings) -> Iterator[DemoGateway]:
     ) as process:
         try:
             assert process.stdout is not None
-            url = process.stdout.readline().removeprefix("listening on ").strip()
+            (url,) = re.findall(r"http://[^\s\"]+", process.stdout.readline())
             with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
                 client.get("/readyz").raise_for_status()
                 yield DemoGateway(client, serve_command.admin_key(settings))

@@ -12,7 +12,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import setting_sources
+from gateway import process_log, setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.shared_folder import shared_folder
@@ -45,7 +45,9 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
         if settings.admin_key is None and console.is_terminal:  # a log must not hold the key
             settings = quickstart.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
-        console.print(f"listening on {url}", soft_wrap=True)
+        process_log.announce(
+            console, settings.log_format, f"listening on {url}", "listening", url=url
+        )
         setting_sources.replace(os.environ, environment(settings))
         _raise_file_limit(settings.connections_max)
         with _shared_metrics(settings), _shared_shards(settings):

@@ -1,16 +1,36 @@
 """What a process logs when it starts and when it stops."""
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from importlib import metadata
 
 import structlog
+from rich.console import Console
 
-from gateway import setting_report, setting_sources
+from gateway import logs, setting_report, setting_sources
 from gateway.settings import Settings
 
 VERSION = metadata.version("nearhit")
+
+
+def announce(
+    console: Console, line_format: logs.Format, text: str, event: str, **fields: object
+) -> None:
+    """Tell the operator something before the log is open.
+
+    A terminal shows the text. Elsewhere it is a line of the log, in its format and whatever its
+    level, so that a program that reads the log meets nothing else.
+    """
+    if console.is_terminal:
+        console.print(text, soft_wrap=True, markup=False)
+        return
+    timestamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    line = {"event": event, "level": "info", "timestamp": timestamp, **fields}
+    sys.stdout.buffer.write(logs.renderer(line_format)(line) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from rich.console import Console
 
+from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import key_digest, make_secret
 from gateway.operator import operations, source_ingest
@@ -49,7 +50,10 @@ def begin(settings: Settings, console: Console, url: str, *, example: bool) -> S
     if console.is_terminal:
         console.print(_curl_command(url, credentials.key, path), soft_wrap=True, markup=False)
     else:
-        console.print(f"keys of the operator and of the tenant {TENANT}: {path}", soft_wrap=True)
+        text = f"keys of the operator and of the tenant {TENANT}: {path}"
+        process_log.announce(
+            console, settings.log_format, text, "credentials", file=str(path), tenant=TENANT
+        )
     if settings.admin_key is not None:
         return settings
     return with_admin_key(settings, credentials.admin_key)
@@ -101,4 +105,8 @@ def _ingest_example(settings: Settings, console: Console) -> None:
             may_publish=True,
         )
     )
-    console.print(f"example handbook: {report.documents} documents, {report.unchanged} unchanged")
+    documents, unchanged = report.documents, report.unchanged
+    text = f"example handbook: {documents} documents, {unchanged} unchanged"
+    process_log.announce(
+        console, settings.log_format, text, "example", documents=documents, unchanged=unchanged
+    )

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from gateway.embedded import embedded_servers
 
-_LISTENING = "listening on "
+# A line of Nearhit's log, in either format, or what other servers and earlier versions print.
+_LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
 _START_S_MAX = 60.0
 _SERVE = ("gateway", "serve", "--port", "0")
 # Limits are checked, as always, but high enough that no request is rejected. Tenants may share.
@@ -161,9 +163,8 @@ def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
     """The address that the process prints in its log."""
     deadline_s = time.monotonic() + _START_S_MAX
     while time.monotonic() < deadline_s and process.poll() is None:
-        for line in log.read_text().splitlines():
-            if line.startswith(_LISTENING):
-                return line.removeprefix(_LISTENING)
+        if address := _LISTENING.search(log.read_text()):
+            return address[1]
         time.sleep(0.05)
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")
 

@@ -1,6 +1,7 @@
 """The `nearhit` command as processes that are told, signalled and killed."""
 
 import asyncio
+import json
 import os
 import re
 import secrets
@@ -87,6 +88,7 @@ def environment(settings: Settings) -> dict[str, str]:
 class Served:
     process: Process
     url: str
+    first_line: str
 
     @property
     def address(self) -> tuple[str, int]:
@@ -128,8 +130,8 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
         assert process.stdout is not None
         async with asyncio.timeout(WAIT_S_MAX):
             told = (await process.stdout.readline()).decode()
-            assert told.startswith("listening on http://127.0.0.1:")
-            served = Served(process, told.removeprefix("listening on ").strip())
+            (url,) = re.findall(r"http://127\.0\.0\.1:[0-9]+", told)
+            served = Served(process, url, told)
             # It listens already; the answer comes as soon as it can.
             assert (await served.get("/readyz")).status_code == 200
         yield served
@@ -196,7 +198,10 @@ async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secr
         assert served.process.stdout is not None
         async with asyncio.timeout(WAIT_S_MAX):
             lines = (await served.process.stdout.read()).decode().splitlines()
+        lines = [served.first_line.rstrip("\n"), *lines]
 
+    assert [line for line in lines if not line.startswith("timestamp=")] == []
+    assert f"event=listening url={served.url}" in lines[0]
     start, stop = (next(line for line in lines if f" event={event} " in line) for event in EVENTS)
     (warning,) = (line for line in lines if "event=unknown_setting" in line)
     assert f"version={metadata.version('nearhit')}" in start
@@ -204,6 +209,18 @@ async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secr
     assert environment["NEARHIT_ADMIN_KEY"] not in "".join(lines)
     assert "process=gateway" in stop
     assert "did you mean NEARHIT_PORT?" in warning
+
+
+async def test_a_log_of_json_holds_nothing_else(environment: dict[str, str]) -> None:
+    async with serving(environment | {"NEARHIT_LOG_LEVEL": "info"}) as served:
+        served.process.terminate()
+        assert served.process.stdout is not None
+        async with asyncio.timeout(WAIT_S_MAX):
+            lines = (await served.process.stdout.read()).decode().splitlines()
+    first, *events = (json.loads(line) for line in (served.first_line, *lines))
+
+    assert (first["event"], first["url"]) == ("listening", served.url)
+    assert {"start", "stop"} < {event["event"] for event in events}
 
 
 async def test_a_key_is_not_made_where_no_terminal_can_show_it(
