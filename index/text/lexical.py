@@ -344,4 +344,8 @@ def _word_list(language: str) -> Iterator[tuple[str, float]]:
     for code in codes:
         for centibels, words in enumerate(wordfreq.read_cBpack(files[code])):
             share = wordfreq.cB_to_freq(-centibels)
-            yield from ((token, share) for word in words for token in tokens.split(word))
+            for word in words:
+                if word.isalpha() and word.isascii():  # most words are one token
+                    yield word, share
+                else:
+                    yield from ((token, share) for token in tokens.split(word))
