@@ -81,6 +81,16 @@ def measure(run: IndexRun) -> Section:
             name: sum(path.stat().st_size for path in candidate.files)
             for name, candidate in candidates.items()
         }
+    return section(reached, times, dimensions, sizes)
+
+
+def section(
+    reached: Mapping[str, Mapping[str, Ndcg]],
+    times: Mapping[str, ModelTimes],
+    dimensions: Mapping[str, int],
+    sizes: Mapping[str, int],
+) -> Section:
+    """reached: nDCG@10 by the kind of search, by model and by set."""
     return Section(
         title="Models",
         text="\n\n".join(
@@ -93,10 +103,10 @@ def measure(run: IndexRun) -> Section:
             ]
         ),
         figures={
-            "ndcg": reached,
+            "ndcg": dict(reached),
             "times": {name: asdict(measured) for name, measured in times.items()},
-            "dimensions": dimensions,
-            "bytes": sizes,
+            "dimensions": dict(dimensions),
+            "bytes": dict(sizes),
         },
         bars=[],
     )
