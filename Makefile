@@ -125,7 +125,7 @@ bench-index: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_index $(DATA) $(if $(ONLY),--only $(ONLY))
 
 # make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.md; a quarter of an hour.
-# `ONLY=speed` and `ONLY=invalidation` need no DATA.
+# `ONLY=speed` and `ONLY=invalidation` need no DATA. `ONLY=streams` takes the longest of all.
 bench-cache: setup
 	$(BIN)/python -m loadtests.bench_cache $(DATA) $(if $(ONLY),--only $(ONLY))
 

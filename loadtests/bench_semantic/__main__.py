@@ -1,12 +1,12 @@
 """How often the answer of a similar question is right, and how well the semantic tier predicts it.
 
-    python -m loadtests.bench_semantic DATA [--live] [--only SET]… [--seed S] [--json FILE]
+    python -m loadtests.bench_semantic DATA [--only SET]… [--seed S] [--json FILE]
 
 Real questions go to a gateway with real passages, each once and uncached; then the similarity and
 the guards of the semantic tier judge pairs of them. Exits with 1 if more than 1 % of what it would
 have served was wrong, or if it would have served traps.
 
-With --live the gateway's semantic tier answers (`semantic: bounded`), and its answers are compared.
+`make bench-cache DATA=FOLDER ONLY=streams` sends whole streams of questions through the tier.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from loadtests.bench_semantic import judge, live, pairs, replay, tables
+from loadtests.bench_semantic import judge, pairs, replay, tables
 from loadtests.bench_semantic.pairs import Corpus
 from loadtests.bench_semantic.replay import Judged, Replayed
 from loadtests.servers import service
@@ -40,11 +40,8 @@ def main() -> None:
         Progress(console=console) as progress,
     ):
         gateway = _Gateway(service_under_test, progress)
-        if arguments.live:
-            outcome = _live(gateway, pairs.together(corpora), arguments.seed)
-        else:
-            judged = [pair_result for corpus in corpora for pair_result in gateway.judged(corpus)]
-            outcome = _offline(console, judged)
+        judged = [pair_result for corpus in corpora for pair_result in gateway.judged(corpus)]
+    outcome = _outcome(console, judged)
     console.print(
         f"served {outcome.share:.1%} of what is no trap, {outcome.error:.2%} of that wrong (the "
         f"limit is {judge.LIMIT:.0%}), and {outcome.traps_served:,} of {outcome.traps:,} traps"
@@ -90,7 +87,7 @@ class _Gateway:
         return replay.judged(corpus, answers)
 
 
-def _offline(console: Console, judged: list[Judged]) -> _Outcome:
+def _outcome(console: Console, judged: list[Judged]) -> _Outcome:
     figures = tables.figures(judged)
     for table in tables.shown(figures):
         console.print(table)
@@ -109,35 +106,9 @@ def _offline(console: Console, judged: list[Judged]) -> _Outcome:
     )
 
 
-def _live(gateway: _Gateway, corpus: Corpus, seed: int) -> _Outcome:
-    with gateway.tenant(corpus) as tenant:
-        tenant.put(corpus.passages, lambda _: None)
-        asking = live.asked(corpus, tenant.client, seed)
-        answers = list(gateway.progress.track(asking, total=len(corpus.pairs)))
-    usual = [answer for answer in answers if answer.pair.family in tables.FAMILIES]
-    traps = [answer for answer in answers if answer.pair.family in tables.TRAPS]
-    served = sum(answer.served for answer in usual)
-    return _Outcome(
-        share=served / len(usual),
-        error=sum(answer.wrong for answer in usual) / max(served, 1),
-        traps=len(traps),
-        traps_served=sum(answer.served for answer in traps),
-        figures={
-            family: {
-                what: sum(
-                    getattr(answer, what) for answer in answers if answer.pair.family == family
-                )
-                for what in ("served", "wrong")
-            }
-            for family in (*tables.FAMILIES, *tables.TRAPS)
-        },
-    )
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--live", action="store_true")
     parser.add_argument("--only", action="append", choices=pairs.NAMES)
     parser.add_argument("--traffic", type=int, default=1000, help="questions of each set, at most")
     parser.add_argument("--seed", type=int, default=12)

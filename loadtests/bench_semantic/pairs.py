@@ -1,19 +1,15 @@
 """Question sets over passages, and pairs of questions: one that was answered, one that is asked."""
 
-import gzip
-import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
-from loadtests.bench_semantic import rewordings
+from loadtests.bench_semantic import public_sets, rewordings
+from loadtests.bench_semantic.public_sets import Passages
 
 _TRAPS_MAX = 300  # of each family, in each set
 _WORDINGS_MAX = 600  # of each set
-_BANKING_EXAMPLES = 20  # questions of each intent that are passages
 
 NAMES = (
     *("xquad_en", "faquad_pt", "pira_en", "pira_pt"),
@@ -39,11 +35,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """passages: documents as they are written. traffic: questions in the order they are asked."""
+    """traffic: questions in the order they are asked."""
 
     name: str
     language: str
-    passages: Sequence[dict[str, Any]]
+    passages: Passages
     traffic: Sequence[str]
     pairs: Sequence[Pair]
 
@@ -58,51 +54,21 @@ def read(data: Path, names: Sequence[str], traffic_max: int, seed: int) -> Itera
             yield _retrieval(data, name, traffic_max, random)
 
 
-def together(corpora: Iterable[Corpus]) -> Corpus:
-    """All of them as one tenant's: the buckets of each alone would see too little to open."""
-    passages: list[dict[str, Any]] = []
-    all_pairs: list[Pair] = []
-    for corpus in corpora:
-        renamed = (
-            {**passage, "document_id": f"{corpus.name}/{passage['document_id']}"}
-            for passage in corpus.passages
-        )
-        passages += renamed
-        all_pairs += corpus.pairs
-    return Corpus("all", "", passages, (), all_pairs)
-
-
 def _retrieval(data: Path, name: str, traffic_max: int, random: Random) -> Corpus:
-    language = "pt" if name.endswith("_pt") else "en"
-    passages = [
-        _passage(line["id"], line["title"] or "", line["text"], language)
-        for line in _lines(data / name / "corpus.jsonl.gz")
-    ]
-    question_lines = list(_lines(data / name / "queries.jsonl.gz"))
+    language = public_sets.language_of(name)
+    question_lines = list(public_sets.lines(data / name / "queries.jsonl.gz"))
     questions = list(dict.fromkeys(line["text"] for line in question_lines))
     traffic = random.sample(questions, min(traffic_max, len(questions)))
     entities = {line["text"]: line["focus"] for line in question_lines if "focus" in line}
     pairs = _made(questions, language, entities, random)
     if name.startswith("pira"):
         pairs += _judged(data, language)
-    return Corpus(name, language, passages, traffic, pairs)
+    return Corpus(name, language, public_sets.retrieval_passages(data, name), traffic, pairs)
 
 
 def _banking(data: Path, traffic_max: int, random: Random) -> Corpus:
-    """It has no passages: some questions of each intent, which nobody asks here, stand for them."""
-    examples: defaultdict[str, list[str]] = defaultdict(list)
-    questions = []
-    for line in _lines(data / "banking77_en" / "pairs.jsonl.gz"):
-        if line["split"] == "train" and len(examples[line["label"]]) < _BANKING_EXAMPLES:
-            examples[line["label"]].append(line["text"])
-        else:
-            questions.append(line["text"])
-    passages = [
-        _passage(f"intent-{number}-{at}", label.replace("_", " "), text, "en")
-        for number, (label, texts) in enumerate(sorted(examples.items()))
-        for at, text in enumerate(texts)
-    ]
-    questions = list(dict.fromkeys(questions))
+    passages, labelled = public_sets.banking(data)
+    questions = list(dict.fromkeys(question.text for question in labelled))
     traffic = random.sample(questions, min(traffic_max, len(questions)))
     return Corpus("banking77_en", "en", passages, traffic, _made(questions, "en", {}, random))
 
@@ -110,7 +76,7 @@ def _banking(data: Path, traffic_max: int, random: Random) -> Corpus:
 def _judged(data: Path, language: str) -> list[Pair]:
     return [
         Pair("same" if line["label"] else "different", line["a"], line["b"])
-        for line in _lines(data / "pira_paraphrase" / "pairs.jsonl.gz")
+        for line in public_sets.lines(data / "pira_paraphrase" / "pairs.jsonl.gz")
         if line["lang"] == language and line["a"] != line["b"]
     ]
 
@@ -123,12 +89,3 @@ def _made(
         most = _WORDINGS_MAX if family == "wording" else _TRAPS_MAX
         new_pairs += [Pair(family, *pair) for pair in random.sample(others, min(most, len(others)))]
     return new_pairs
-
-
-def _passage(document_id: str, title: str, text: str, language: str) -> dict[str, Any]:
-    return {"document_id": document_id, "title": title, "text": text, "language": language}
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

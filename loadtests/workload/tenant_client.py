@@ -86,14 +86,27 @@ class TenantClient:
 
 
 @contextmanager
-def new_tenant(service: Service, name: str, groups: Sequence[str] = ()) -> Iterator[TenantClient]:
-    """A new tenant of the gateway, with a key of these groups."""
+def new_tenant(
+    service: Service,
+    name: str,
+    groups: Sequence[str] = (),
+    roles: Sequence[str] = ("reader", "writer"),
+) -> Iterator[TenantClient]:
+    """A new tenant of the gateway, with a key of these groups and roles."""
     admin = {"Authorization": f"Bearer {service.admin_key}"}
     with httpx2.Client(base_url=service.url, timeout=600) as client:
         client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
-        body = {"tenant": name, "subject": "bench", "groups": list(groups)}
+        body = {"tenant": name, "subject": "bench", "groups": list(groups), "roles": list(roles)}
         created = client.post("/v1/keys", json=body, headers=admin)
         created.raise_for_status()
+        yield connected(client, created.json()["key"])
+
+
+@contextmanager
+def new_caller(admin: TenantClient, subject: str) -> Iterator[TenantClient]:
+    """Another caller of the admin's tenant."""
+    created = admin.client.post("/v1/keys", json={"subject": subject}).raise_for_status()
+    with httpx2.Client(base_url=admin.client.base_url, timeout=600) as client:
         yield connected(client, created.json()["key"])
 
 
