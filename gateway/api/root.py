@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
-from gateway import process_log
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
+from gateway.monitoring import process_log
 from gateway.schemas import Body
 
 

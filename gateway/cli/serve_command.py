@@ -12,12 +12,13 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import process_log, setting_sources
+from gateway import setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.shared_folder import shared_folder
 from gateway.errors import CommandError
 from gateway.http.transport.connection import Connection
+from gateway.monitoring import process_log
 from gateway.operator import operations, quickstart
 from gateway.search import embedders
 from gateway.settings import Settings

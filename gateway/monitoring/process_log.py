@@ -10,7 +10,8 @@ from importlib import metadata
 import structlog
 from rich.console import Console
 
-from gateway import logs, setting_report, setting_sources
+from gateway import setting_report, setting_sources
+from gateway.monitoring import logs
 from gateway.settings import Settings
 
 VERSION = metadata.version("nearhit")

@@ -8,9 +8,9 @@ from pathlib import Path
 from pydantic import SecretStr
 from rich.console import Console
 
-from gateway import process_log
 from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import key_digest, make_secret
+from gateway.monitoring import process_log
 from gateway.operator import operations, source_ingest
 from gateway.settings import Settings
 from index.tenants.principals import PrincipalStore
