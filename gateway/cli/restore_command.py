@@ -83,7 +83,7 @@ def _restore(url: str, file: Path, schema: str) -> None:
             write.stdin.write(begin.encode())
             shutil.copyfileobj(read.stdout, write.stdin)
             # pg_restore can't drop a schema with partitions; psql can't detect a truncated dump.
-            if read.wait() == 0:
-                write.stdin.write(b"COMMIT;\n")
+            # psql waits for the end of the transaction, so no lock outlasts this command.
+            write.stdin.write(b"ROLLBACK;\n" if read.wait() else b"COMMIT;\n")
         if read.wait() or write.wait():
             raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")

@@ -45,7 +45,7 @@ def no_blocking_calls() -> None:
 def settings(settings: Settings) -> Settings:
     return settings.model_copy(
         update={
-            "job_lease_s": 1.0,
+            "job_lease_s": 30.0,  # a slow run keeps its job; the tests end the lease of a dead one
             "job_retry_delay_s": 0.05,
             "job_attempts_max": 20,
             "log_level": "error",

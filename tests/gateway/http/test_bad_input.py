@@ -302,7 +302,7 @@ async def test_an_expired_key_is_no_key(gateway: Gateway) -> None:
     assert_problem(await eve.call("POST", "/v1/search", json={"query": "x"}), 401)
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v2/search", "/v1/searches"])
+@pytest.mark.parametrize("path", ["/v1", "/v2/search", "/v1/searches"])
 async def test_an_unknown_path_is_a_problem(ana: Caller, path: str) -> None:
     assert_problem(await ana.call("GET", path), 404)
 

@@ -164,7 +164,7 @@ def test_pages_behind_unchanged_links_are_still_found(host: WebHost) -> None:
 
 def test_robots_txt_is_kept_to(host: WebHost) -> None:
     host.answers["/robots.txt"] = Answer(
-        b"User-agent: *\nDisallow: /\n\nUser-agent: Nearhit\nDisallow: /private\nCrawl-delay: 0.2\n"
+        b"User-agent: *\nDisallow: /\n\nUser-agent: Nearhit\nDisallow: /private\nCrawl-delay: 0.5\n"
     )
     host.page("/leave", "Leave")
     host.sitemap("/sitemap.xml", "/leave", "/private/pay")
@@ -179,7 +179,7 @@ def test_robots_txt_is_kept_to(host: WebHost) -> None:
     assert "robots.txt" in refusal(items).reason
     assert refusal(items).holds is None
     assert "/private/pay" not in host.pages_asked()
-    assert min(gaps_s) > 0.15
+    assert min(gaps_s) > 0.25  # half of it, for a request may be noticed late
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
