@@ -203,8 +203,8 @@ class KeyStore:
 async def _lock_live(session: Session, name: str, *arguments: str | None) -> str | None:
     """Lock a key or token until the session ends; its tenant, or None if it is not live.
 
-    Whoever is told that it is not live relies on that everywhere, and the writer that has ended it
-    may not have announced that yet. So it is announced again.
+    The writer that has ended it may not have announced the end yet. A caller who learns here that
+    it is not live must find it so in every gateway, so the end is announced again.
     """
     row = await session.row(name, *arguments)
     if row is None:
