@@ -12,12 +12,16 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import hypothesis
 import pytest
+import structlog
 from pydantic import SecretStr
+from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
@@ -66,6 +70,32 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, bool]]:
     return "asyncio", {"use_uvloop": True}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loggers_follow_their_configuration() -> Iterator[None]:
+    """A module's logger keeps nothing of a configuration that another test has made.
+
+    `logs.configure` lets a process keep the logger of its first line, which is quicker.
+    """
+    configure = structlog.configure
+
+    def configure_each_line(**choices: Any) -> None:
+        configure(**{**choices, "cache_logger_on_first_use": False})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(structlog, "configure", configure_each_line)
+        yield
+
+
+@pytest.fixture
+def logs() -> Iterator[list[EventDict]]:
+    """The lines of the test, of every level: another test may have asked for errors alone."""
+    before = structlog.get_config()
+    structlog.reset_defaults()
+    with capture_logs() as lines:
+        yield lines
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from gateway.repeated_reading import repeated_reading
 from index.errors import DatabaseUnavailable
@@ -30,14 +30,15 @@ class Readings:
 @pytest.mark.parametrize(
     ("failure", "is_logged"), [(DatabaseUnavailable("away"), False), (RuntimeError("odd"), True)]
 )
-async def test_a_reading_follows_one_that_failed(failure: Exception, *, is_logged: bool) -> None:
+async def test_a_reading_follows_one_that_failed(
+    failure: Exception, *, is_logged: bool, logs: list[EventDict]
+) -> None:
     readings = Readings(failure)
 
-    with capture_logs() as lines:
-        async with repeated_reading("sample", readings.read, every_s=0.0):
-            await asyncio.wait_for(readings.succeeded.wait(), 10.0)
+    async with repeated_reading("sample", readings.read, every_s=0.0):
+        await asyncio.wait_for(readings.succeeded.wait(), 10.0)
 
-    assert [line["event"] for line in lines] == (["sample"] if is_logged else [])
+    assert [line["event"] for line in logs] == (["sample"] if is_logged else [])
 
 
 async def test_nothing_is_read_after_the_block() -> None:

@@ -1,14 +1,10 @@
 """An index for the write path, the fixtures of the index's own tests; and a language model."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import openai
-import pytest
-import structlog
-from structlog.testing import capture_logs
 
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from ingest.chat_model import ChatModel
@@ -36,16 +32,6 @@ __all__ = [
     "tenants",
     "writer",
 ]
-
-
-@pytest.fixture
-def logs() -> Iterator[list[MutableMapping[str, Any]]]:
-    """Whatever level of lines a gateway of another test has asked for."""
-    before = structlog.get_config()
-    structlog.reset_defaults()
-    with capture_logs() as lines:
-        yield lines
-    structlog.configure(**before)
 
 
 @asynccontextmanager

@@ -47,7 +47,7 @@ def test_a_traceback_of_our_own_is_logged(capsys: pytest.CaptureFixture[str]) ->
 def test_a_logger_outlives_the_output_of_its_first_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    logger = structlog.get_logger()
+    logger = structlog.get_logger().bind()  # as a module's logger is from its first line on
     first = io.TextIOWrapper(io.BytesIO())
     with contextlib.redirect_stdout(first):
         logger.error("first")

@@ -1,14 +1,11 @@
 """Items that wait to be stored: merged, stored in the background, bounded, never lost silently."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Mapping
 
 import pytest
-import structlog
-from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
-from gateway import background_flush
 from gateway.background_flush import FlushBuffer
 from index.errors import DatabaseUnavailable
 
@@ -57,17 +54,6 @@ def store() -> FakeStore:
     return FakeStore()
 
 
-@pytest.fixture
-def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[MutableMapping[str, Any]]]:
-    before = structlog.get_config()
-    structlog.reset_defaults()
-    # A logger keeps the configuration of its first line, which another test may have written.
-    monkeypatch.setattr(background_flush, "log", structlog.get_logger())
-    with capture_logs() as lines:
-        yield lines
-    structlog.configure(**before)
-
-
 async def until_called(store: FakeStore) -> None:
     async with asyncio.timeout(10):
         await store.is_called.wait()
@@ -112,7 +98,7 @@ async def test_a_buffer_that_is_half_full_is_stored_before_its_time(
 
 
 async def test_what_the_database_does_not_take_stays_and_is_merged_with_what_comes_later(
-    store: FakeStore, logs: list[MutableMapping[str, Any]]
+    store: FakeStore, logs: list[EventDict]
 ) -> None:
     buffer = buffer_of(store)
     store.error = DatabaseUnavailable("no answer")
@@ -133,7 +119,7 @@ async def test_what_the_database_does_not_take_stays_and_is_merged_with_what_com
 
 
 async def test_a_failed_flush_is_logged_and_followed_by_another(
-    store: FakeStore, logs: list[MutableMapping[str, Any]]
+    store: FakeStore, logs: list[EventDict]
 ) -> None:
     buffer = buffer_of(store, every_s=0.001)
     buffer.add("a", 1)
@@ -151,7 +137,7 @@ async def test_a_failed_flush_is_logged_and_followed_by_another(
 
 
 async def test_keys_beyond_the_limit_are_dropped_and_counted_in_the_log(
-    store: FakeStore, logs: list[MutableMapping[str, Any]]
+    store: FakeStore, logs: list[EventDict]
 ) -> None:
     buffer = buffer_of(store)
     for number in range(ITEMS_MAX + 2):
@@ -196,7 +182,7 @@ async def test_a_full_buffer_is_not_tried_again_before_its_time(store: FakeStore
 
 
 async def test_what_cannot_be_stored_at_the_end_is_an_error_in_the_log(
-    store: FakeStore, logs: list[MutableMapping[str, Any]]
+    store: FakeStore, logs: list[EventDict]
 ) -> None:
     buffer = buffer_of(store)
     store.error = DatabaseUnavailable("no answer")

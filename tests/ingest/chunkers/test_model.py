@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
+from structlog.typing import EventDict
 
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
@@ -149,7 +149,7 @@ async def test_what_is_no_answer_leaves_the_cut_to_the_structure(
     model_cut: LlmChunker,
     stub: StubOpenAI,
     counted: list[str],
-    logs: list[MutableMapping[str, Any]],
+    logs: list[EventDict],
     answer: Callable[[str], Reply | Mischief],
 ) -> None:
     stub.chat_answer = answer

@@ -1,9 +1,9 @@
 """Summaries by a language model, asked over HTTP: an extract takes the place of what is unfit."""
 
-from collections.abc import AsyncIterator, Callable, MutableMapping
-from typing import Any
+from collections.abc import AsyncIterator, Callable
 
 import pytest
+from structlog.typing import EventDict
 
 from ingest.chunkers.segments import count_words
 from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, LlmSummarizer
@@ -123,7 +123,7 @@ async def test_what_is_no_summary_is_left_to_the_extract(
     model: LlmSummarizer,
     stub: StubOpenAI,
     counted: list[str],
-    logs: list[MutableMapping[str, Any]],
+    logs: list[EventDict],
     answer: Callable[[str], Reply | Mischief],
 ) -> None:
     stub.chat_answer = answer
