@@ -185,8 +185,8 @@ soak: setup
 real: setup
 	$(BIN)/python -m loadtests.real_input $(DATA)
 
-# Each page of the console on the example handbook, in Debian's chromium: writes pictures to
-# .cache/screenshots, and those of the documentation to docs/assets/console.
+# Each page of the console on the example handbook, in Debian's chromium-headless-shell: writes
+# pictures to .cache/screenshots, and those of the documentation to docs/assets/console.
 screenshots: setup
 	$(BIN)/python -m tests.gateway.console.screenshots
 

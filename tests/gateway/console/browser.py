@@ -24,9 +24,9 @@ _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
-    """Debian's Chromium, without a window."""
-    program = shutil.which("chromium")
-    assert program is not None, "install Debian's package chromium"
+    """Debian's Chromium without a user interface, which takes 0.4 of the whole one's time."""
+    program = shutil.which("chromium-headless-shell")
+    assert program is not None, "install Debian's package chromium-headless-shell"
     async with async_playwright() as playwright:
         # The tests run as root, where Chromium has no sandbox of its own.
         browser = await playwright.chromium.launch(
