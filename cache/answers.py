@@ -10,9 +10,9 @@ from typing import Any
 from cache import protocol
 from cache.cached_question import CachedQuestion
 from cache.errors import CacheUnavailable
-from cache.invalidation import CountEvent, Invalidation
+from cache.invalidation.drain import CountEvent, Invalidation
+from cache.invalidation.local_registry import LocalInvalidation
 from cache.local_cache import LocalCache, LocalEntry
-from cache.local_invalidation import LocalInvalidation
 from cache.lookup import CacheLookup, Compute, ComputedAnswer, ServedAnswer
 from cache.protocol import EntryVersion, Revisions
 from cache.redis.codec import Entry

@@ -16,9 +16,9 @@ import numpy as np
 
 from cache import protocol
 from cache.cached_question import CachedQuestion
+from cache.invalidation.registry_replica import RegistryReplicas
 from cache.protocol import Revisions
 from cache.redis.store import CacheSnapshot, RedisStore
-from cache.registry_replica import RegistryReplicas
 from cache.semantic import similarity_buckets
 from cache.semantic.bucket_stats import BucketStats
 from cache.semantic.similarity_buckets import BucketCounts

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cache.answers import Answers
-from cache.invalidation import CountEvent, Invalidation
+from cache.invalidation.drain import CountEvent, Invalidation
+from cache.invalidation.local_registry import LocalInvalidation
+from cache.invalidation.registry_replica import RegistryReplicas
 from cache.local_cache import LocalCache
-from cache.local_invalidation import LocalInvalidation
 from cache.redis.store import RedisStore
-from cache.registry_replica import RegistryReplicas
 from cache.semantic.bucket_stats import BucketStats
 from cache.semantic.semantic_tier import SemanticTier
 from gateway.caching.change_feed import ChangeLogFeed

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cache.invalidation import Invalidation
+from cache.invalidation.drain import Invalidation
 from cache.redis.store import RedisStore
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog

@@ -15,7 +15,7 @@ import structlog
 
 from cache import protocol
 from cache.answers import Answers
-from cache.invalidation import CountEvent, Invalidation
+from cache.invalidation.drain import CountEvent, Invalidation
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore

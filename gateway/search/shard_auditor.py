@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from cache.invalidation import CountEvent
+from cache.invalidation.drain import CountEvent
 from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard
 from index.resident.shard_comparison import ShardDifferences

@@ -17,7 +17,7 @@ import orjson
 import structlog
 
 from cache.errors import ChangeFeedUnavailable
-from cache.invalidation import ChangeFeed
+from cache.invalidation.drain import ChangeFeed
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.monitoring.subscription_metrics import Evaluation

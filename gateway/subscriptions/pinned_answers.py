@@ -3,7 +3,7 @@
 A watcher's answer is pinned under its cache key. Why a watcher that is told to look again whenever
 these rules say so ends with the final answer:
   1. A pinned answer is correct at the revisions that the registry has reached, or at the later ones
-     that it was computed at; see `cache/local_invalidation.py`.
+     that it was computed at; see `cache/invalidation/local_registry.py`.
   2. An answer that was computed before changes that are applied already is not registered: its
      watchers have to look again (`keep`).
   3. Changes that invalidate a pinned answer drop it in the step in which the registry reaches their
@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cache.local_invalidation import LocalRegistry
+from cache.invalidation.local_registry import LocalRegistry
+from cache.invalidation.registry_replica import DependencyIndex, N
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
-from cache.registry_replica import DependencyIndex, N
 
 W = TypeVar("W")  # a watcher
 

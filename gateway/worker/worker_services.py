@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cache.invalidation import Invalidation
+from cache.invalidation.drain import Invalidation
 from gateway.documents.document_services import DocumentServices
 from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings import Settings

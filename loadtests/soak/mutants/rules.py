@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cache import keys, local_cache, protocol, registry_replica
+from cache import keys, local_cache, protocol
+from cache.invalidation import registry_replica
 from cache.protocol import EntryVersion, Revisions, State
 from cache.redis import store
 from gateway.auth import authenticator

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
+from cache.invalidation.registry_replica import RegistryReplica
 from cache.protocol import EntryVersion
 from cache.redis.codec import EntryHeader
 from cache.redis.store import FillResult, RedisStore
-from cache.registry_replica import RegistryReplica
 from tests.cache.support.histories import HISTORY, at
 from tests.cache.support.search_stub import Index
 from tests.cache.support.worker import CacheWorker, Changed, FakeChangeLog, FakeDependencyIndex

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from cache.answers import Answers
-from cache.invalidation import Invalidation
+from cache.invalidation.drain import Invalidation
+from cache.invalidation.local_registry import LocalInvalidation
+from cache.invalidation.registry_replica import RegistryReplicas
 from cache.keys import answer_key
 from cache.local_cache import LocalCache
-from cache.local_invalidation import LocalInvalidation
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
-from cache.registry_replica import RegistryReplicas
 from cache.semantic.bucket_stats import BucketStats
 from cache.semantic.semantic_tier import SemanticTier
 from index.model.scope import SCOPE_NAMES, Scope, resolve

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from cache.answers import Answers
 from cache.errors import ChangeFeedUnavailable
-from cache.invalidation import Invalidation
+from cache.invalidation.drain import Invalidation
+from cache.invalidation.local_registry import LocalInvalidation
+from cache.invalidation.registry_replica import RegistryReplicas
 from cache.local_cache import LocalCache
-from cache.local_invalidation import LocalInvalidation
 from cache.lookup import CacheLookup, Compute, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
-from cache.registry_replica import RegistryReplicas
 from cache.semantic.bucket_stats import BucketStats, TenantStats
 from cache.semantic.semantic_tier import SemanticTier
 from cache.semantic.similarity_buckets import BucketCounts

@@ -23,9 +23,9 @@ from typing import Generic
 from cachetools import LRUCache
 
 from cache.errors import ChangeFeedUnavailable
-from cache.invalidation import ChangeFeed
+from cache.invalidation.drain import ChangeFeed
+from cache.invalidation.registry_replica import DependencyIndex, N
 from cache.protocol import Revisions
-from cache.registry_replica import DependencyIndex, N
 
 ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
 TENANT_ANSWERS_MAX = 2_000

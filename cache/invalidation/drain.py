@@ -13,10 +13,16 @@ from cachetools import LRUCache
 
 from cache import protocol
 from cache.errors import CacheError, ChangeFeedUnavailable
+from cache.invalidation.registry_replica import (
+    N,
+    N_co,
+    PartitionChanges,
+    RegistryReplica,
+    RegistryReplicas,
+)
 from cache.protocol import Revisions, State
 from cache.redis.codec import Entry, EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
-from cache.registry_replica import N, N_co, PartitionChanges, RegistryReplica, RegistryReplicas
 
 _REACHED_MAX = 10_000  # tenants; about 3 MB
 _ATTEMPTS_MAX = 8  # of one compare-and-swap; giving up costs speed only

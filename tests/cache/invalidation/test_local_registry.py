@@ -7,8 +7,8 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from cache import local_invalidation
-from cache.local_invalidation import LocalInvalidation, LocalRegistry
+from cache.invalidation import local_registry
+from cache.invalidation.local_registry import LocalInvalidation, LocalRegistry
 from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
 from tests.cache.support.histories import at
@@ -196,10 +196,10 @@ async def test_another_history_begins_a_new_registry() -> None:
 
 async def test_the_oldest_answers_of_a_tenant_give_way() -> None:
     registry: LocalRegistry[Changed] = LocalRegistry(FakeDependencyIndex)
-    for number in range(local_invalidation.TENANT_ANSWERS_MAX + 1):
+    for number in range(local_registry.TENANT_ANSWERS_MAX + 1):
         registry.add(f"key {number}", 1, at(acme=0), b"leave")
 
-    assert len(registry) == local_invalidation.TENANT_ANSWERS_MAX
+    assert len(registry) == local_registry.TENANT_ANSWERS_MAX
     assert registry.valid_until("key 0", 1) is None
     assert registry.valid_until("key 1", 1) == at(acme=0)
 

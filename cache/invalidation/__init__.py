@@ -1,0 +1,1 @@
+"""What a change invalidates: entries in Redis by a drain, and answers in this process."""
