@@ -9,7 +9,7 @@ from typing import Any
 from docs.generate import schema
 from docs.generate.markdown import NOTE, code, join, table
 from gateway.api import openapi
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from gateway.http.route import ApiRoute
 
 _ROLES = """Each call needs a role of the caller's key.

@@ -16,7 +16,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import problems
-from gateway.api.routes import ROOM_ROUTES, RoomRoute
+from gateway.api.routes.table import ROOM_ROUTES, RoomRoute
 from gateway.console import console_files, console_routes
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices

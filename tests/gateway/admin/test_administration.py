@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from gateway import problems
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from gateway.auth.authenticator import ROLES, SUFFICIENT
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from gateway.monitoring import logs
 from gateway.settings import Settings
 from index.search.query_embedder import Embedder

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from gateway.api import openapi
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from tests.gateway.support.gateways import Caller
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 from pydantic import RootModel
 
 from gateway import problems
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.api import examples, field_descriptions, openapi
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 
 DOCUMENT = openapi.document(ROUTES)
 SCHEMAS = DOCUMENT["components"]["schemas"]

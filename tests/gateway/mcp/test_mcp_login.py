@@ -20,7 +20,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from gateway.api.routes import ROUTES
+from gateway.api.routes.table import ROUTES
 from gateway.auth import web_tokens
 from gateway.errors import CommandError
 from gateway.settings import Settings

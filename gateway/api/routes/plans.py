@@ -1,4 +1,4 @@
-"""The routes of search plans and strategies; see `gateway.api.routes`."""
+"""The routes of search plans and strategies; see `gateway.api.routes.table`."""
 
 from gateway.http.route import ApiRoute, body_limit
 from gateway.search.plans import plan_schemas, strategy_endpoints, strategy_schemas

@@ -1,4 +1,4 @@
-"""The routes of FAQs; see `gateway.api.routes`."""
+"""The routes of FAQs; see `gateway.api.routes.table`."""
 
 from gateway.api import parameters
 from gateway.documents import deletion_schemas

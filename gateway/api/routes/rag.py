@@ -1,4 +1,4 @@
-"""The routes of answers, confidence, questions, query gates and popularity; see `routes.py`."""
+"""The routes of answers, confidence, questions, query gates and popularity; see `table.py`."""
 
 from gateway.answer import (
     answer_endpoint,

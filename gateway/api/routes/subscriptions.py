@@ -1,4 +1,4 @@
-"""The routes of subscriptions; see `gateway.api.routes`."""
+"""The routes of subscriptions; see `gateway.api.routes.table`."""
 
 from gateway.api import parameters
 from gateway.http.route import ApiRoute

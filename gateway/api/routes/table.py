@@ -9,20 +9,8 @@ import orjson
 from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
-from gateway.api import (
-    admin_routes,
-    faq_routes,
-    health,
-    openapi,
-    parameters,
-    plan_routes,
-    problem_endpoints,
-    rag_routes,
-    root,
-    scim_routes,
-    subscription_routes,
-    vector_store_routes,
-)
+from gateway.api import health, openapi, parameters, problem_endpoints, root
+from gateway.api.routes import admin, faqs, plans, rag, scim, subscriptions, vector_stores
 from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
@@ -369,20 +357,20 @@ def _in_room(
 # Each route, and which services its handler gets.
 ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
-    *_in_room(lambda services: services.search, plan_routes.ROUTES),
+    *_in_room(lambda services: services.search, plans.ROUTES),
     *_in_room(lambda services: services.search, _RECEIPTS),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
-    *_in_room(lambda services: services.documents, faq_routes.ROUTES),
+    *_in_room(lambda services: services.documents, faqs.ROUTES),
     *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),
     *_in_room(lambda services: services.mcp, _MCP),
     *_in_room(lambda services: services.admin, _OPERATION),
-    *_in_room(lambda services: services.admin, admin_routes.ROUTES),
-    *_in_room(lambda services: services.admin, scim_routes.ROUTES),
-    *_in_room(lambda services: services.vector_stores, vector_store_routes.ROUTES),
-    *_in_room(lambda services: services.answer, rag_routes.ANSWER),
-    *_in_room(lambda services: services.subscriptions, subscription_routes.ROUTES),
-    *_in_room(lambda services: services.curation, rag_routes.CURATION),
-    *_in_room(lambda services: services.documents, rag_routes.POPULARITY),
+    *_in_room(lambda services: services.admin, admin.ROUTES),
+    *_in_room(lambda services: services.admin, scim.ROUTES),
+    *_in_room(lambda services: services.vector_stores, vector_stores.ROUTES),
+    *_in_room(lambda services: services.answer, rag.ANSWER),
+    *_in_room(lambda services: services.subscriptions, subscriptions.ROUTES),
+    *_in_room(lambda services: services.curation, rag.CURATION),
+    *_in_room(lambda services: services.documents, rag.POPULARITY),
 )
 ROUTES = tuple(route for route, _ in ROOM_ROUTES)
