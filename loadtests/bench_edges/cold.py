@@ -14,9 +14,10 @@ from loadtests.bench_edges import callers
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, A
 from loadtests.load.request import Call
-from loadtests.servers import round_trips, service
+from loadtests.servers import service
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.round_trips import RoundTrips
+from loadtests.servers.postgres import round_trips
+from loadtests.servers.postgres.round_trips import RoundTrips
 from loadtests.servers.service import Service
 
 _WAY_S = 0.1  # longer than the gateway's own work between two requests, also on a busy machine

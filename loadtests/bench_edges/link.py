@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loadtests.servers import postgres_programs
-from loadtests.servers.postgres_programs import SOCKET
+from loadtests.servers.postgres import postgres_programs
+from loadtests.servers.postgres.postgres_programs import SOCKET
 
 
 class Link:

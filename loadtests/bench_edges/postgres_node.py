@@ -5,8 +5,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from loadtests.servers import postgres_programs
-from loadtests.servers.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres import postgres_programs
+from loadtests.servers.postgres.postgres_programs import PostgresPrograms
 
 
 class PostgresNode:

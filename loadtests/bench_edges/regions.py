@@ -8,9 +8,10 @@ from pathlib import Path
 from loadtests.bench.frame import SETTINGS
 from loadtests.bench_edges.link import Link
 from loadtests.bench_edges.postgres_node import PostgresNode
-from loadtests.servers import postgres_programs, service
+from loadtests.servers import service
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres import postgres_programs
+from loadtests.servers.postgres.postgres_programs import PostgresPrograms
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
 

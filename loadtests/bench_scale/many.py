@@ -20,8 +20,9 @@ from loadtests.bench_scale import servers
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
-from loadtests.servers import balancer, memory, pgbouncer, service
-from loadtests.servers.pgbouncer import PgBouncerProcess
+from loadtests.servers import balancer, memory, service
+from loadtests.servers.postgres import pgbouncer
+from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
 from loadtests.servers.service import Service, free_port
 
 _GATEWAYS = 50

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loadtests.servers import balancer, service
 from loadtests.servers.gateway import GatewayProcess
-from loadtests.servers.postgres import PostgresProcess
+from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
 from loadtests.servers.worker import WorkerProcess

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import orjson
 
 from loadtests.load.request import Call
-from loadtests.servers.postgres import PostgresProcess
+from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.soak.connections import connect
 from loadtests.soak.faults.excuse import excused
 from loadtests.soak.faults.schedule import Fault

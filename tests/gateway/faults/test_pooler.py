@@ -29,8 +29,8 @@ from index.postgres.pooler import Pooler, Timeouts
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
-from loadtests.servers import pgbouncer
-from loadtests.servers.pgbouncer import PgBouncerProcess
+from loadtests.servers.postgres import pgbouncer
+from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.support.gateways import running
 

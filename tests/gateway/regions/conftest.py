@@ -12,8 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings import Settings
-from loadtests.servers import postgres_programs
-from loadtests.servers.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres import postgres_programs
+from loadtests.servers.postgres.postgres_programs import PostgresPrograms
 from tests.conftest import data_dir, named
 
 

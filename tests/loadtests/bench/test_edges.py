@@ -12,7 +12,7 @@ import pytest
 
 from loadtests.bench_edges import callers
 from loadtests.bench_edges.link import Link
-from loadtests.servers.postgres_programs import SOCKET
+from loadtests.servers.postgres.postgres_programs import SOCKET
 
 ONE_WAY_MS = 20
 SECONDS_MAX = 240  # servers start and stop, and the machine may be busy

@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from loadtests.servers import postgres_programs
-from loadtests.servers.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres import postgres_programs
+from loadtests.servers.postgres.postgres_programs import PostgresPrograms
 
 Stop: TypeAlias = Literal["smart", "fast", "immediate"]
 

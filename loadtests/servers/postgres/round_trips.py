@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from loadtests.servers.postgres_programs import SOCKET
+from loadtests.servers.postgres.postgres_programs import SOCKET
 
 _PIECE_BYTES = 65_536
 # Parse and Query, with the text that follows; a byte of a value may look like them.
