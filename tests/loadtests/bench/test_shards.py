@@ -3,10 +3,10 @@
 from collections import Counter
 
 from gateway.embedded.embedded_servers import Servers
-from loadtests.bench_growth import edits, shards, shards_page
-from loadtests.bench_growth.edits import EditCommands, EditCost, EditDifference, EditTimes
 from loadtests.bench_growth.probe import RequestCost
-from loadtests.bench_growth.shards_page import BARE, SHARDS, WITHOUT, ShardFigures
+from loadtests.bench_growth.shards import comparison, edits, page
+from loadtests.bench_growth.shards.edits import EditCommands, EditCost, EditDifference, EditTimes
+from loadtests.bench_growth.shards.page import BARE, SHARDS, WITHOUT, ShardFigures
 from loadtests.servers import redis_commands
 
 
@@ -49,21 +49,21 @@ def figures(*, p50_ms: float = 1.0, more_ms: float = 1.0, size: float = 1_100) -
 def test_a_new_question_is_judged_at_ten_thousand_chunks_alone() -> None:
     slow, fast = figures(p50_ms=1.6), figures(p50_ms=1.5)
 
-    assert [bar.held for bar in shards.bars({1_000: fast, 10_000: slow})] == [
+    assert [bar.held for bar in comparison.bars({1_000: fast, 10_000: slow})] == [
         False,
         True,
         True,
         True,
     ]
-    assert all(bar.held for bar in shards.bars({1_000: slow, 10_000: fast, 30_000: slow}))
-    assert len(list(shards.bars({1_000: slow}))) == 3
+    assert all(bar.held for bar in comparison.bars({1_000: slow, 10_000: fast, 30_000: slow}))
+    assert len(list(comparison.bars({1_000: slow}))) == 3
 
 
 def test_bytes_and_edits_are_judged_by_the_worst_size() -> None:
     size, more = figures(size=2_001), figures(more_ms=1.6)
 
-    by_bytes = {bar.what: bar.held for bar in shards.bars({1_000: size, 10_000: figures()})}
-    by_edits = {bar.what: bar.held for bar in shards.bars({1_000: more, 10_000: figures()})}
+    by_bytes = {bar.what: bar.held for bar in comparison.bars({1_000: size, 10_000: figures()})}
+    by_edits = {bar.what: bar.held for bar in comparison.bars({1_000: more, 10_000: figures()})}
 
     assert [what for what, held in by_bytes.items() if not held] == [
         "bytes a chunk, of a shard, the most of all sizes"
@@ -74,7 +74,7 @@ def test_bytes_and_edits_are_judged_by_the_worst_size() -> None:
 
 
 def test_the_page_shows_each_server_and_the_statements_that_differ() -> None:
-    text = shards_page.text({1_000: figures(), 10_000: figures(p50_ms=2)}, turns=5, edits=50)
+    text = page.text({1_000: figures(), 10_000: figures(p50_ms=2)}, turns=5, edits=50)
 
     assert "| 1,000 | 0.50 | 1,100 | 1,100 |" in text
     assert "| 10,000, with shards | 100 | 2.00 | 9.00 | 8.0 | 800 | 400 |" in text

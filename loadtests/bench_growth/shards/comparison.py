@@ -7,20 +7,12 @@ import uvloop
 
 from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section
-from loadtests.bench_growth import (
-    caller,
-    chunks,
-    edits,
-    generated_corpus,
-    probe,
-    residence,
-    shard_size,
-    shards_page,
-)
-from loadtests.bench_growth.edits import EditDifference, Editor
+from loadtests.bench_growth import caller, chunks, generated_corpus, probe, residence
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
-from loadtests.bench_growth.shards_page import BARE, SHARDS, WITHOUT, ShardFigures
+from loadtests.bench_growth.shards import edits, page, shard_size
+from loadtests.bench_growth.shards.edits import EditDifference, Editor
+from loadtests.bench_growth.shards.page import BARE, SHARDS, WITHOUT, ShardFigures
 from loadtests.load import closed_loop
 from loadtests.servers import memory, service
 from loadtests.servers.service import Service
@@ -53,7 +45,7 @@ def measure(run: GrowthRun) -> Section:
                 by_size[size] = _measured(run, without, shards, size)
     return Section(
         title="Shards",
-        text=shards_page.text(by_size, turns=_TURNS, edits=run.options.edits),
+        text=page.text(by_size, turns=_TURNS, edits=run.options.edits),
         figures={str(size): asdict(figures) for size, figures in by_size.items()},
         bars=list(bars(by_size)),
     )

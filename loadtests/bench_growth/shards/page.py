@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadtests.bench.section import table
-from loadtests.bench_growth.edits import EditCost, EditDifference
 from loadtests.bench_growth.probe import RequestCost
+from loadtests.bench_growth.shards.edits import EditCost, EditDifference
 
 # The servers, as the page and the JSON name them.
 SHARDS, WITHOUT, BARE = "with shards", "without", "bare app"

@@ -1,0 +1,1 @@
+"""Tenants in a gateway's memory: what they take to load, and what questions and edits cost."""
