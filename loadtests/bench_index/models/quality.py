@@ -6,8 +6,9 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
-from loadtests.bench_index import measures, sets, special_questions
+from loadtests.bench_index import measures, sets
 from loadtests.bench_index.measures import DEPTH
+from loadtests.bench_index.quality import special_questions
 from loadtests.bench_index.sets import RetrievalSet
 from loadtests.bench_index.systems import nearhit
 from loadtests.servers.service import Service

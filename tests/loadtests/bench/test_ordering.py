@@ -1,4 +1,4 @@
-from loadtests.bench_index.ordering import Page, edited_pages
+from loadtests.bench_index.quality.ordering import Page, edited_pages
 from loadtests.workload.handbook import Edit, Handbook
 
 

@@ -1,0 +1,1 @@
+"""How good the answers are, over HTTP: of questions and passages of each kind."""
