@@ -75,7 +75,7 @@ examples: .venv/examples .venv/generators/ready
 
 # `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
 imports: .venv/imports
-	$(BIN)/pytest -q tests/gateway/cli/test_import_from_stores.py
+	$(BIN)/pytest -q tests/gateway/cli/copies/test_import_from_stores.py
 
 format: setup
 	$(BIN)/ruff format --check

@@ -11,29 +11,23 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from gateway.cli import (
-    atomic_file,
+from gateway.cli import atomic_file, common, sigterm
+from gateway.cli.administration import (
     audit_log_command,
-    backup_command,
     cache_command,
-    common,
-    config_command,
-    curation_command,
     dead_letters_command,
-    import_command,
-    ingest_command,
     jobs_command,
     keys_command,
     loadtest_command,
-    mcp_command,
     migrate_command,
-    restore_command,
-    sigterm,
     status_command,
     tenant_command,
     verify_command,
 )
 from gateway.cli.common import AsJson, Subject, console
+from gateway.cli.copies import backup_command, import_command, restore_command
+from gateway.cli.documents import curation_command, ingest_command
+from gateway.cli.start import config_command, mcp_command
 from gateway.monitoring import process_log
 from gateway.settings import Settings
 
@@ -90,7 +84,7 @@ def demo() -> None:
     nearhit demo
     """
     with common.errors():
-        from gateway.cli.demo import run
+        from gateway.cli.start.demo import run
 
         run(console)
 
@@ -116,7 +110,7 @@ def serve(
     """
     options = {"host": host, "port": port, "workers": workers}
     with common.errors():
-        from gateway.cli import serve_command
+        from gateway.cli.start import serve_command
 
         settings = Settings().model_copy(
             update={name: value for name, value in options.items() if value is not None}

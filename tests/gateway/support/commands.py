@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from typer.testing import CliRunner, Result
 
-from gateway.cli import serve_command
 from gateway.cli.main import app
+from gateway.cli.start import serve_command
 from gateway.monitoring.logs import FLUSH_S
 from gateway.settings import Settings
 

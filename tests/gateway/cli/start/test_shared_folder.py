@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli import shared_folder as module
-from gateway.cli.shared_folder import shared_folder
+from gateway.cli.start import shared_folder as module
+from gateway.cli.start.shared_folder import shared_folder
 
 PREFIX = "nearhit-test-"
 

@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import common, postgres_programs
+from gateway.cli import common
 from gateway.cli.common import AsJson
+from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
 from gateway.settings import Settings
 

@@ -25,7 +25,8 @@ from rich.table import Table
 
 from gateway import setting_sources
 from gateway.auth.credentials import make_secret
-from gateway.cli import common, serve_command
+from gateway.cli import common
+from gateway.cli.start import serve_command
 from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
 from gateway.operator import quickstart, source_ingest

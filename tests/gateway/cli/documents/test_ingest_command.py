@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli import serve_command
+from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
 from gateway.operator import ingest_paths

@@ -8,8 +8,9 @@ from typing import IO, Annotated
 
 import typer
 
-from gateway.cli import atomic_file, common, postgres_programs
+from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson
+from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
 from gateway.settings import Settings
 

@@ -10,7 +10,7 @@ import asyncpg
 import numpy as np
 import pytest
 
-from gateway.cli import serve_command
+from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
 from gateway.metrics import Metrics
 from gateway.operator import record_import

@@ -15,7 +15,7 @@ from uvicorn.supervisors import Multiprocess
 from gateway import setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
-from gateway.cli.shared_folder import shared_folder
+from gateway.cli.start.shared_folder import shared_folder
 from gateway.errors import CommandError
 from gateway.http.transport.connection import Connection
 from gateway.monitoring import process_log

@@ -1,0 +1,1 @@
+"""Commands of the operator: tenants, keys, jobs, caches, audits and load tests."""

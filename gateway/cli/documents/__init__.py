@@ -1,0 +1,1 @@
+"""Commands that write and search documents, and settle questions about them."""
