@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
-from gateway.setting_groups.models import ChatOperation
-from gateway.settings import Settings
+from gateway.settings.groups.models import ChatOperation
+from gateway.settings.settings import Settings
 from gateway.tracing import outgoing
 from index.errors import BudgetSpent
 from index.model import chunking_config

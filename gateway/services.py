@@ -50,7 +50,7 @@ from gateway.regions.clock import suspend_aware_s
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore

@@ -25,7 +25,7 @@ from structlog.typing import EventDict
 
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.postgres import migrate
 from tests.sampling import EXAMPLES
 

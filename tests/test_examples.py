@@ -8,7 +8,7 @@ import yaml
 
 from gateway.operator import operations, source_ingest
 from gateway.operator.quickstart import example_handbook
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.model.query import Query
 from index.model.scope import everything

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.setting_sources import secret_names, variable
-from gateway.settings import Settings
+from gateway.settings.setting_sources import secret_names, variable
+from gateway.settings.settings import Settings
 
 SCHEMA = Path(__file__).parents[2] / "deploy" / "helm" / "nearhit" / "values.schema.json"
 # What the chart sets itself, from values of its own, or what only servers of Nearhit's own need.

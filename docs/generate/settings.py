@@ -6,7 +6,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 from docs.generate.markdown import NOTE, code, join, table
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 _DEPENDS_ON_THE_MACHINE = {"data_dir": "the user's data folder"}
 
@@ -17,7 +17,7 @@ def page() -> str:
         "Every command reads its settings when it starts: from the environment, "
         "[files of secrets and a TOML file](../operations/run.md#settings).\n"
         "A setting without a default is unset unless the operator sets it.",
-        NOTE.format(source="`gateway/setting_groups`"),
+        NOTE.format(source="`gateway/settings/groups`"),
         *(part for group in Settings.__bases__ for part in _section(group)),
     )
 

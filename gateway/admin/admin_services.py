@@ -7,7 +7,7 @@ from cache.singleflight import Singleflight
 from gateway.metrics import Metrics
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule

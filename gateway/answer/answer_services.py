@@ -7,7 +7,7 @@ from gateway.caching.cache_services import CacheServices
 from gateway.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.search.search_services import SearchServices
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.search.confidence import ConfidenceStore
 

@@ -29,7 +29,7 @@ from gateway.metrics import Metrics
 from gateway.monitoring import logs, process_log
 from gateway.search import embedders
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import bearer
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 WELL_KNOWN_OF_MCP = f"{WELL_KNOWN}/mcp"

@@ -28,7 +28,7 @@ from gateway.auth.authenticator import ROLES, Role
 from gateway.auth.protected_resource import ProtectedResource
 from gateway.errors import CommandError
 from gateway.schemas import TenantId
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.document import Owner
 from index.tenants.principals import Claims
 

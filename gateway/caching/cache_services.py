@@ -17,7 +17,7 @@ from gateway.caching.model_caches import ModelCaches
 from gateway.caching.question_similarity import BucketLedger, QuestionSimilarity
 from gateway.metrics import Metrics
 from gateway.regions.standby import Standby
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.invalidation.changes import ChangeLog, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex

@@ -18,7 +18,7 @@ from cache.errors import CacheUnavailable
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
 from ingest.errors import NotImportable, NotReembedded
 

@@ -26,7 +26,7 @@ from gateway.cli.copies import backup_command, export_command, import_command, r
 from gateway.cli.documents import curation_command, ingest_command, search_command
 from gateway.cli.start import config_command, mcp_command
 from gateway.monitoring import process_log
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 # Panels of `nearhit --help`, in the order of what people do first.
 _START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"

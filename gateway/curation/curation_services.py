@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.recording.asked_question_log import AskedQuestionLog
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.search.confidence import ConfidenceStore
 from index.tenants.asked_questions import AskedQuestionStore

@@ -8,7 +8,7 @@ from cache.redis.store import RedisStore
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
 from index.documents.faq_store import FaqStore

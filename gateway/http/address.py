@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 
 from starlette.types import Scope
 
-from gateway.setting_groups.lists import listed
+from gateway.settings.groups.lists import listed
 
 _IPV6_PREFIX = 64  # one client has all addresses of such a network
 

@@ -34,8 +34,8 @@ from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
-from gateway.setting_groups.lists import listed
-from gateway.settings import Settings
+from gateway.settings.groups.lists import listed
+from gateway.settings.settings import Settings
 from index.model.audit_actor import OPERATOR, UNKNOWN, act_as
 from index.model.document import UNSTORABLE
 from index.tenants.principals import Claims, Principal

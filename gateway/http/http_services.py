@@ -19,7 +19,7 @@ from gateway.http.telemetry import RequestRecorder
 from gateway.metrics import Metrics
 from gateway.monitoring.logs import RequestLog
 from gateway.recording.denial_log import DenialLog
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from cache.protocol import Revisions
 from gateway.auth.freshness import revision_header
 from gateway.schemas import QueuedAnswer
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 def cache_headers(

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.auth.authenticator import Role
 from gateway.http.request_context import RequestContext
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 RequiredRole: TypeAlias = Literal["anyone", Role, "operator"]
 RoomServices = TypeVar("RoomServices")

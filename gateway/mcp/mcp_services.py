@@ -7,7 +7,7 @@ from cachetools import LRUCache
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from gateway.subscriptions.subscription_services import SubscriptionServices
 from index.documents.document_store import DocumentStore

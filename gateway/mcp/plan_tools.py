@@ -29,7 +29,7 @@ from gateway.search.plans.plan_schemas import (
 )
 from gateway.search.plans.strategy_endpoints import summaries
 from gateway.search.plans.strategy_schemas import ParameterAnswer
-from gateway.setting_groups.limits import PLAN_STEPS_MAX
+from gateway.settings.groups.limits import PLAN_STEPS_MAX
 from index.model.document import MetadataValue
 
 _OPERATIONS = ("union", "intersection", "difference")

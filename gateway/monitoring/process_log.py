@@ -10,9 +10,9 @@ from importlib import metadata
 import structlog
 from rich.console import Console
 
-from gateway import setting_report, setting_sources
 from gateway.monitoring import logs
-from gateway.settings import Settings
+from gateway.settings import setting_report, setting_sources
+from gateway.settings.settings import Settings
 
 VERSION = metadata.version("nearhit")
 

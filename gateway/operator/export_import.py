@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.errors import CommandError
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.sources.source_schemas import SourceBody
 from index.documents.event_versions import Reading
 from index.documents.export import ReadSource, Snapshot, snapshot

@@ -21,7 +21,7 @@ from gateway.search import embedders
 from gateway.search.cache_audit import CacheAuditRun, Verdict
 from gateway.search.response_body import search_index
 from gateway.services import Services, open_services, pooler
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.tracing.spans import Service
 from gateway.worker import backfill as backfilling
 from gateway.worker import index_audit_job

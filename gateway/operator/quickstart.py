@@ -12,7 +12,7 @@ from gateway.admin.key_schemas import KeyBody
 from gateway.auth.credentials import key_digest, make_secret
 from gateway.monitoring import process_log
 from gateway.operator import operations, source_ingest
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.origin import EXAMPLE

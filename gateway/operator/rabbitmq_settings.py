@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 def require_rabbitmq(settings: Settings) -> tuple[str, Mapping[str, str]]:

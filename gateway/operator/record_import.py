@@ -11,7 +11,7 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.errors import CommandError
 from gateway.operator import ingest_paths, operations
 from gateway.services import Services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
 from index.errors import TenantMissing
 from index.model.document import ID, READER

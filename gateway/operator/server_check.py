@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from gateway.errors import CommandError
 from gateway.services import open_redis
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.postgres import migrate
 
 

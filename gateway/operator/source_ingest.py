@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.sources.source_origins import SourceOrigins
 from ingest.sources.origin import Origin, OriginDocuments
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy

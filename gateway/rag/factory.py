@@ -17,8 +17,8 @@ from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
 from gateway.rag.rerankers import LlmReranker, Reranker, ServiceReranker
-from gateway.setting_groups.models import ChatOperation
-from gateway.settings import Settings
+from gateway.settings.groups.models import ChatOperation
+from gateway.settings.settings import Settings
 
 _OPERATIONS: tuple[ChatOperation, ...] = ("rewrite", "rerank", "compress", "answer")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cache.embedding_cache import EmbeddingCache
 from gateway.metrics import Metrics
 from gateway.rag.postprocessor_names import PostprocessorNames
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.rag.factory import RagTools

@@ -9,8 +9,8 @@ from gateway.receipts import receipt, receipt_keys
 from gateway.receipts.receipt import AuditLogHead, Statement
 from gateway.receipts.receipt_keys import ReceiptKeys
 from gateway.search.search_request import SearchRequest
-from gateway.setting_groups.lists import listed
-from gateway.settings import Settings
+from gateway.settings.groups.lists import listed
+from gateway.settings.settings import Settings
 from index.audit.audit_chain import AuditHead
 
 

@@ -12,7 +12,7 @@ from cachetools import TTLCache
 from gateway.auth.authenticator import utc_now
 from gateway.background_flush import FlushBuffer
 from gateway.monitoring.usage_metrics import UsageMetrics
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import BudgetSpent
 from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
 from ingest.billing_context import billed_tenant

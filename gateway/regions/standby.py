@@ -10,7 +10,7 @@ import structlog
 from cache.revision_reader import RevisionReader
 from gateway.circuit_breaker import STANDBY, CircuitBreaker
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.postgres import connections, database
 from index.postgres.database import Database

@@ -17,7 +17,7 @@ from gateway.scim.resources import (
     resource_response,
 )
 from gateway.scim.scim_schemas import Meta, PatchBody, UserBody, UserResource
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.document import Owner
 from index.tenants.user_provisioning import ProvisionedUser, UserAttributes, UserMatch
 

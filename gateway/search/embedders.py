@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.tracing import outgoing
 from index.embedders import onnx_model, static_model
 from index.embedders.onnx_model import OnnxModel

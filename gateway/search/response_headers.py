@@ -6,7 +6,7 @@ from cache.lookup import ServedAnswer
 from gateway.auth.freshness import revision_header
 from gateway.http.responses import cache_headers
 from gateway.search.search_request import SearchRequest
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.query import Postprocessing
 
 Header = tuple[bytes, bytes]

@@ -37,7 +37,7 @@ from gateway.search.search_request import (
     require_within_limits,
 )
 from gateway.search.search_services import SearchServices
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.searcher import SearchResult
 
 

@@ -7,7 +7,7 @@ from gateway import problems
 from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model import scope
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope

@@ -26,7 +26,7 @@ from gateway.search.cache_audit import CacheAuditor
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, build_search_request
 from gateway.search.shard_auditor import ShardAuditor
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.audit.audit_log import AuditLog
 from index.postgres.database import Database

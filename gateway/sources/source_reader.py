@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from gateway import schemas
-from gateway.setting_groups.lists import listed
-from gateway.settings import Settings
+from gateway.settings.groups.lists import listed
+from gateway.settings.settings import Settings
 from gateway.sources.source_schemas import (
     AnySourceBody,
     GitSettings,

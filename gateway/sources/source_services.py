@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
 from index.jobs.job_queue import JobQueue

@@ -10,8 +10,8 @@ from gateway.monitoring.subscription_metrics import SubscriptionMetrics
 from gateway.search.response_body import compute_answer
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices
-from gateway.setting_groups.lists import listed
-from gateway.settings import Settings
+from gateway.settings.groups.lists import listed
+from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from gateway.subscriptions.change_follower import ChangeFollower, Compute
 from gateway.subscriptions.subscription_watcher import WatcherServices

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     import httpx2

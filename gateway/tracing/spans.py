@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import structlog
 
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:  # importing OpenTelemetry takes a fifth of a second
     from gateway.tracing.tracing import Tracing

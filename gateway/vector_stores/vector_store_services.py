@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gateway.documents.document_services import DocumentServices
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.jobs.job_queue import JobQueue
 from index.postgres.database import Database

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 import structlog
 
 from gateway.monitoring.work_metrics import PollOutcome
-from gateway.setting_groups.lists import listed
-from gateway.settings import Settings
+from gateway.settings.groups.lists import listed
+from gateway.settings.settings import Settings
 from gateway.worker.worker_services import WorkerServices
 from index.errors import IndexStoreError
 from index.postgres.session import Session

@@ -10,8 +10,8 @@ import structlog
 
 from cache.protocol import Revisions
 from gateway.auth.authenticator import utc_now
-from gateway.setting_groups.jobs import NEVER
-from gateway.settings import Settings
+from gateway.settings.groups.jobs import NEVER
+from gateway.settings.settings import Settings
 from gateway.worker.job_handlers import handlers
 from gateway.worker.measured_handlers import measured
 from gateway.worker.worker_services import WorkerServices

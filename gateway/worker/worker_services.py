@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cache.invalidation.drain import Invalidation
 from gateway.documents.document_services import DocumentServices
 from gateway.monitoring.work_metrics import WorkMetrics
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.subscriptions.webhook_sender import WebhookSender

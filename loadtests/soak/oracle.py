@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 _CONNECTIONS_MAX = 4
 _STATEMENT_TIMEOUT_S = 30.0
-_MCP_TOKENS_MAX = 8_000  # as `gateway/setting_groups/limits.py` has it
+_MCP_TOKENS_MAX = 8_000  # as `gateway/settings/groups/limits.py` has it
 
 
 @dataclass(frozen=True, slots=True)

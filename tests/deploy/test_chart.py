@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from docs.generate import chart
-from gateway.setting_sources import unknown_variables
-from gateway.settings import Settings
+from gateway.settings.setting_sources import unknown_variables
+from gateway.settings.settings import Settings
 from tests.deploy.tools import CHART, ROOT, check_object, helm, needs_tools, render
 from tests.docs.named_tests import table_rows
 

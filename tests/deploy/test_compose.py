@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 import yaml
 
-from gateway.setting_sources import unknown_variables
-from gateway.settings import Settings
+from gateway.settings.setting_sources import unknown_variables
+from gateway.settings.settings import Settings
 from tests.deploy.tools import ROOT, compose_schema, needs_tools
 
 FILES = ("docker-compose.yml", "examples/regions/docker-compose.yml")

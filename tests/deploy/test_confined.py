@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.deploy.test_chart import container_of, environment_of
 from tests.deploy.tools import needs_tools, render
 from tests.gateway.support.commands import environment_of as environment_of_servers

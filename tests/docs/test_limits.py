@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.docs.named_tests import ROOT, assert_tests_exist, table_rows
 
 ROWS = table_rows(ROOT / "docs" / "limits.md")

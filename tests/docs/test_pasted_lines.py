@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.setting_sources import unknown_variables
-from gateway.settings import Settings
+from gateway.settings.setting_sources import unknown_variables
+from gateway.settings.settings import Settings
 from tests.docs import pasted
 from tests.docs.named_tests import ROOT
 

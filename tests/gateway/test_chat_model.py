@@ -11,7 +11,7 @@ from gateway import llm as chats
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.support.gateways import running

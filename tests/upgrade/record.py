@@ -18,7 +18,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.partitions import Partitions
 from index.search.strategy import StrategyLimits
 from ingest.events.event_handler import EventHandler

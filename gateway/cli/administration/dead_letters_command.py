@@ -12,7 +12,7 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 # Its lines would stand beside the one that says why the command failed.
 logging.getLogger("aiormq").addHandler(logging.NullHandler())

@@ -7,7 +7,7 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 def reembed(

@@ -12,7 +12,7 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from index.tenants.tenant_store import TenantStore, TenantSummary

@@ -12,7 +12,7 @@ from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson
 from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 def backup(

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from gateway.cli import atomic_file, common
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 def export(

@@ -11,7 +11,7 @@ import typer
 from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.operator.record_import import ImportOptions

@@ -15,7 +15,7 @@ from gateway.cli import common
 from gateway.cli.common import AsJson
 from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 def restore(

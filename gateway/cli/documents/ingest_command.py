@@ -9,7 +9,7 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:  # these imports would slow `--help`
     from gateway.operator.ingest_paths import OpenedSource

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, console
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
     from index.search.hits import Hit

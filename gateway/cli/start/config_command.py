@@ -10,10 +10,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from gateway import setting_report, setting_sources
 from gateway.cli import common
 from gateway.cli.common import console
-from gateway.settings import Settings
+from gateway.settings import setting_report, setting_sources
+from gateway.settings.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True)
 

@@ -23,14 +23,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gateway import setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.start import serve_command
 from gateway.embedded import embedded_servers
 from gateway.errors import CommandError
 from gateway.operator import quickstart, source_ingest
-from gateway.settings import Settings
+from gateway.settings import setting_sources
+from gateway.settings.settings import Settings
 from ingest.sources.origin import EXAMPLE
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults

@@ -12,7 +12,6 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import setting_sources
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.start.shared_folder import shared_folder
@@ -21,7 +20,8 @@ from gateway.http.transport.connection import Connection
 from gateway.monitoring import process_log
 from gateway.operator import operations, quickstart
 from gateway.search import embedders
-from gateway.settings import Settings
+from gateway.settings import setting_sources
+from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from gateway.worker import parent_watch
 

@@ -15,7 +15,7 @@ from gateway.search.plans.plan_schemas import (
 )
 from gateway.search.plans.references import VALUES_MAX
 from gateway.search.search_request import require_within_limits
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 _REFUSED = ("history", "gate", "context")
 

@@ -7,7 +7,7 @@ from pydantic import Discriminator, Field, StringConstraints
 
 from gateway.schemas import Body, Count, GateName, Values, branch
 from gateway.search.schemas.search_schemas import FilterBody, SearchAnswer, SearchBody
-from gateway.setting_groups.limits import PLAN_STEPS_MAX
+from gateway.settings.groups.limits import PLAN_STEPS_MAX
 from index.model.document import MetadataValue
 
 PARAMETERS_MAX = 32

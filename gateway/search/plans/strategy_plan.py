@@ -10,7 +10,7 @@ from gateway.search.plans import strategy_parameters
 from gateway.search.plans.plan_check import require_valid_plan
 from gateway.search.plans.plan_schemas import PlanBody
 from gateway.search.plans.strategy_schemas import StrategyBody
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 _MARK = "parameter"  # the only name in the object that stands for a parameter's value
 

@@ -17,7 +17,7 @@ from gateway.api.routes.table import ROUTES
 from gateway.auth.authenticator import ROLES, SUFFICIENT
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.embedded.embedded_servers import Servers
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.servers.database_proxy import database_proxy

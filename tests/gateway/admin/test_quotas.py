@@ -8,7 +8,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.gateway.writes.test_queued_writes import job, put_later, work

@@ -8,7 +8,7 @@ import pytest
 from cache.semantic.similarity_buckets import EDGES, RULES
 from gateway.api import openapi
 from gateway.api.routes.table import ROUTES
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import announce_to_nobody, connect

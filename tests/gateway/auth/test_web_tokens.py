@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from gateway.auth import web_tokens
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.token_issuer import ALGORITHMS, AUDIENCE, ISSUER, Issuer, issuing
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.support.commands import LEAVE, command, environment_of, refused, succeeds

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from gateway.embedded import embedded_servers
 from gateway.monitoring import logs
 from gateway.operator import quickstart
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import ADMIN_KEY, data_dir, run_sql
 from tests.gateway.console.browser import DESKTOP, PHONE, Console, chromium, tab

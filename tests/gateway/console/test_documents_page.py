@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, FilePayload, expect
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.console.browser import PHONE, Console, tab
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

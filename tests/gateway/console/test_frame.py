@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, expect
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.console.browser import PHONE, Console, tab
 from tests.gateway.support.gateways import Caller, Gateway, connected, problem, running, serving

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import Route, expect
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.conftest import run_sql
 from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller

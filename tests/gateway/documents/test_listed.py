@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gateway.documents import document_schemas
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.documents.handbook import LEAVE, People, batch, listed, read

@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import named, run_sql
 from tests.gateway.faults.test_restored_database import (

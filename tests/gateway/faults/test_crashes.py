@@ -13,7 +13,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql

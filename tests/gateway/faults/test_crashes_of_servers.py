@@ -17,7 +17,7 @@ from gateway.embedded import embedded_servers
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from tests.conftest import data_dir

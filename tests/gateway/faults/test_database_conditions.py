@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import CapturingLogger
 
 from gateway import problems
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import DatabaseCondition
 from tests.conftest import run_sql
 from tests.gateway.support.commands import WAIT_S_MAX

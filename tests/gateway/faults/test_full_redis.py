@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.own_redis import OwnRedis, own_redis
 from tests.gateway.support.gateways import Caller, Gateway, running

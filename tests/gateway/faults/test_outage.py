@@ -12,7 +12,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

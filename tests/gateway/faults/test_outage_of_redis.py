@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.faults.test_outage import QUESTION, leave, with_, writer_of_a_new_tenant
 from tests.gateway.servers.own_redis import OwnRedis, own_redis

@@ -18,7 +18,7 @@ from pydantic import SecretStr, ValidationError
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, PoolerRefused
 from index.model.query import Query
 from index.model.scope import everything

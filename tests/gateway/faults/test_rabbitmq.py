@@ -17,7 +17,7 @@ from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator import operations
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import rabbitmq_consumer
 from gateway.worker.worker_loop import run_worker
 from index.documents.partitions import Partitions

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.cache.support.own_cluster import OwnCluster, own_cluster, slot_of
 from tests.gateway.support.gateways import Caller, Gateway, running

@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.postgres import migrate
 from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import oracle

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.api import health
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable, Saturated
 from index.postgres import database
 from index.search.query_embedder import Embedder

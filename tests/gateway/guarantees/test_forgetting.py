@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.document_store import DocumentStore
 from index.search.query_embedder import Embedder

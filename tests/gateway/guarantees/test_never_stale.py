@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.scope import PUBLIC
 from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import FreshAnswer

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from gateway.api.routes.table import ROUTES
 from gateway.monitoring import logs
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
 from tests.gateway.servers.database_proxy import database_proxy

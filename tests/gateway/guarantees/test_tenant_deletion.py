@@ -12,7 +12,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.partitions import MovedTenant, Partitions
 from index.postgres import database

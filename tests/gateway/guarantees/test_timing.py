@@ -10,7 +10,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

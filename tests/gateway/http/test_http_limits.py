@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.raw_http import ask_raw, head, raw, search

@@ -10,7 +10,7 @@ import pytest
 from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.tenants.query_gate_store import GATES_MAX
 from tests.conftest import fresh_settings

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.servers.own_redis import own_redis

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from gateway.http.repeats import REQUEST_BYTES_MAX, OnResponse, RepeatableRequest, Repeats
 from gateway.http.telemetry import Trace
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.commands import WAIT_S_MAX

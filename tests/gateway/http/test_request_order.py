@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from gateway.http.address import ClientAddresses, client_network
 from gateway.http.failures import FailureLimiter
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.raw_http import ask_raw, head, raw, search

@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from gateway.mcp import results
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
 

@@ -7,7 +7,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from gateway.mcp import plan_tools, protocol, results
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import connected, text
 from tests.gateway.support.gateways import Caller, running

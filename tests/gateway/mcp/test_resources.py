@@ -8,7 +8,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import ReadResourceResult, TextResourceContents
 
 from gateway.mcp.resources import URIS_MAX
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import LEAVE, MODES, connected
 from tests.gateway.mcp.test_mcp import text as text_of_tool

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from gateway.metrics import Metrics
 from gateway.search import embedders
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.support.commands import WAIT_S_MAX, environment_of, fails

@@ -12,7 +12,7 @@ from pydantic import SecretStr, ValidationError
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import openfga_watcher
 from index.errors import TuplesMoved
 from index.model.document import Document

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder

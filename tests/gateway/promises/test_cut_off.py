@@ -6,7 +6,7 @@ import itertools
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.promises.asking import WINDOW_MS, asked, limit, written
 from tests.gateway.servers.database_proxy import DatabaseProxy

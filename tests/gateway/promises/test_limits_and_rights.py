@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.http.test_repeats import ask, ask_repeat, request, watched
 from tests.gateway.promises.asking import WINDOW_MS, asked, limit, written

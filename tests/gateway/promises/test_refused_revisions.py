@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.postgres import database
 from index.tenants.tenant_store import TenantStore
 from tests.gateway.http.test_repeats import ask, request

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cache.read_lease import MARGIN, HeldLease
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.promises.asking import LEAVE, WINDOW_MS, asked, limit, written

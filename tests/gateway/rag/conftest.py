@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from gateway.metrics import Metrics
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Gateway, running
 from tests.stub_openai import StubOpenAI, stub_openai

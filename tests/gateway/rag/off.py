@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from gateway.embedded import embedded_servers
 from gateway.monitoring import logs
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from tests.conftest import ADMIN_KEY, data_dir
 from tests.gateway.support.gateways import Caller, running

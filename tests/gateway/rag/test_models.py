@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Gateway, problem
 from tests.stub_openai import Reply, StubOpenAI, chat

@@ -7,7 +7,7 @@ import sys
 import orjson
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.rag.off import ROOT
 
 

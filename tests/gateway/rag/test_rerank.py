@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.rag.passage import Passage
 from gateway.rag.rerankers import RerankerUnavailable, ServiceReranker
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.rag.conftest import Served
 from tests.gateway.rag.test_answer import QUERY, SAID, ask, caller_with_documents, events
 from tests.gateway.support.gateways import Gateway, problem

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 from gateway.errors import CommandError
 from gateway.receipts import receipt_keys
 from gateway.receipts.receipt import TYPE, InvalidReceipt, verify
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.commands import refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

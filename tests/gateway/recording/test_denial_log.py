@@ -6,7 +6,7 @@ import pytest
 
 from gateway.recording import denial_log as limits
 from gateway.recording.denial_log import DenialLog
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.audit.audit_log import NO_TENANT, AuditLog, Denial
 from index.errors import DatabaseUnavailable
 from index.search.query_embedder import Embedder

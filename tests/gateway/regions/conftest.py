@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from loadtests.servers.postgres import postgres_programs
 from loadtests.servers.postgres.postgres_programs import PostgresPrograms
 from tests.conftest import data_dir, named

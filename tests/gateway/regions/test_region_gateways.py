@@ -9,7 +9,7 @@ import pytest
 
 from cache.read_lease import HeldLease
 from gateway.regions.lease_keeper import LeaseKeeper
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running

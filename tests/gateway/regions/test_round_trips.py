@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from gateway.regions.announcer import Announcer
 from gateway.regions.lease_keeper import LeaseKeeper
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.postgres.database import connect
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder

@@ -13,7 +13,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.regions import standbys
 from index.search.query_embedder import Embedder
 from tests.gateway.regions.conftest import Pair

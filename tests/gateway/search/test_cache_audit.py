@@ -13,7 +13,7 @@ from cache.redis import codec
 from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.search.cache_audit import Verdict
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.search import embedders
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Gateway, running
 from tests.stub_openai import WIDTH, stub_openai

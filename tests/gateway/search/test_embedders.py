@@ -14,7 +14,7 @@ from gateway.circuit_breaker import MODEL
 from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.search import embedders
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import EmbedderRefused
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.minilm import lay_out
@@ -63,7 +63,7 @@ def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> Non
 import sys
 sys.modules["onnxruntime"] = None
 from gateway.search import embedders
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 embedders.check(Settings(), "onnx:/nowhere")
 """
     refused = subprocess.run(  # noqa: S603  ours

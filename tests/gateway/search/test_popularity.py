@@ -9,7 +9,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.popularity.popularity_rollup import PopularityRollup
 from index.postgres.database import Database

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.search.schemas.search_schemas import HitAnswer
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

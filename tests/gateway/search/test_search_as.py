@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from numpy.typing import NDArray
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import EMBEDDING_BUDGET_S, Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.search import shard_auditor
 from gateway.search.shard_auditor import ShardAuditor
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable
 from index.resident.building import loading
 from index.resident.shard import Shard

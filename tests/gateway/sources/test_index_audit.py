@@ -13,8 +13,8 @@ from gateway.metrics import Metrics
 from gateway.operator import operations
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services
-from gateway.setting_groups.jobs import NEVER
-from gateway.settings import Settings
+from gateway.settings.groups.jobs import NEVER
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql

@@ -12,7 +12,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.sources import source_reader
 from gateway.sources.source_schemas import PathSettings, PathSourceBody
 from gateway.worker import worker_loop

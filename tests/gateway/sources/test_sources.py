@@ -10,7 +10,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from gateway.worker.worker_services import WorkerServices
 from index.search.query_embedder import Embedder

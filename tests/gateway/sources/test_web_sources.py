@@ -7,7 +7,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.sources.test_sources import ask, job, source, work
 from tests.gateway.support.gateways import Caller, problem

@@ -11,7 +11,7 @@ from gateway.auth.authenticator import digest_of
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.subscriptions.change_follower import ChangeFollower
 from gateway.subscriptions.subscription_watcher import SubscriptionWatcher
 from index.invalidation.changes import ChangeLog

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.subscriptions.subscription_schemas import REFUSED_FIELDS
 from index.model.scope import PUBLIC
 from index.search.query_embedder import Embedder

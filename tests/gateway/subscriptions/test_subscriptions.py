@@ -6,7 +6,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.subscriptions.event_endpoint import STREAMS_MAX
 from gateway.subscriptions.subscription_schemas import REFUSED_FIELDS, AnswerEventData
 from gateway.worker.worker_loop import delete_unused_subscriptions

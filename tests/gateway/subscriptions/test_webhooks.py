@@ -11,7 +11,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.subscriptions.webhook_sender import WebhookSender
 from index.search.query_embedder import Embedder
 from index.subscriptions.webhook_store import ActiveWebhook

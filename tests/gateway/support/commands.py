@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from gateway.cli.main import app
 from gateway.cli.start import serve_command
 from gateway.monitoring.logs import FLUSH_S
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year.\n"
 WAIT_S_MAX = 30.0

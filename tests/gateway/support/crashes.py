@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import asyncpg
 
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from ingest.chunkers.structure import chunks
 from tests.gateway.support.gateways import Caller
 

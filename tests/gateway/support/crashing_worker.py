@@ -16,7 +16,7 @@ from collections.abc import Callable
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import asyncpg
 from redis.asyncio import Redis
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 
 async def in_tables(settings: Settings, *needles: str) -> dict[str, list[str]]:

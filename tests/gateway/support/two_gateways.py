@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from cache.protocol import Revisions
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.model.document import Document as Stored
 from index.model.query import Filter

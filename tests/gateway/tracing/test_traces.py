@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from gateway.metrics import Metrics
 from gateway.monitoring import logs
 from gateway.search import embedders
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from tests.conftest import ADMIN_KEY
 from tests.gateway.support.commands import fails, without_settings

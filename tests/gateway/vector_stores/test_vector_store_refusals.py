@@ -7,7 +7,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.document import TEXT_CHARACTERS_MAX
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.event_versions import Reading
 from index.model.document import Document

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from gateway.worker.job_handlers import handlers
 from index.documents.event_versions import Reading

@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker.job_handlers import SUPERSEDED, handlers
 from gateway.worker.worker_loop import make_worker
 from index.jobs.job_queue import ClaimedJob

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition
 from index.errors import PgvectorRefused

@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from loadtests.bench_growth import probe, residence
 from loadtests.bench_growth.probe import Probe
 from loadtests.load.request import RequestTemplate

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from cache.semantic.similarity_buckets import EDGES, RULES
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.audit import audit_chain
 from index.audit.audit_log import AuditLog

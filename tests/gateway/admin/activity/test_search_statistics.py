@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.recording.search_statistics import LATENCIES_MS_MAX
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.tenants.search_statistics import KEPT_DAYS
 from tests.gateway.support.gateways import Caller, Gateway, problem, running

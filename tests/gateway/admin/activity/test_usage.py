@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from gateway.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from gateway.worker import backfill, worker_loop
 from index.tenants.usage import UsageAmounts
 from tests.conftest import run_sql

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gateway.operator import operations
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.model.audit_actor import OPERATOR, SYSTEM, current_actor
 from tests.conftest import run_sql
 from tests.gateway.support.commands import command, environment_of, refused, succeeds

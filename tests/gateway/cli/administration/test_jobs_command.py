@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.support.commands import WAIT_S_MAX, environment_of, refused, succeeds

@@ -8,7 +8,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
 from gateway.metrics import Metrics
 from gateway.services import open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.cache.support.own_cluster import own_cluster
 from tests.gateway.support.commands import environment_of, refused, succeeds

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.support.commands import environment_of, refused, succeeds, without_settings
 from tests.gateway.support.gateways import Caller
 

@@ -14,7 +14,7 @@ from gateway.errors import CommandError
 from gateway.metrics import Metrics
 from gateway.operator import export_import, operations
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceConfig

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.metrics import Metrics
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.imports.json_api import PAGE_RECORDS
 from loadtests.servers import chroma_server

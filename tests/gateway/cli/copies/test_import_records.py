@@ -15,7 +15,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.metrics import Metrics
 from gateway.operator import record_import
 from gateway.services import Services, open_services
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceConfig
 from ingest.imports.ndjson import NdjsonReader

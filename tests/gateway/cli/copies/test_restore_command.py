@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.conftest import run_sql
 from tests.gateway.servers.own_postgres import place, run
 from tests.gateway.support.commands import environment_of, refused, succeeds

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller
 

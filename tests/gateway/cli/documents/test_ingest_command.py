@@ -15,7 +15,7 @@ from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
 from gateway.operator import ingest_paths
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.sources.readers.conversations import ConversationSource
 from ingest.sources.readers.delimited import DelimitedSource

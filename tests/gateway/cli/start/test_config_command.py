@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 
 pytestmark = pytest.mark.anyio

@@ -20,7 +20,7 @@ import httpx2
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from tests.conftest import fresh_settings, run_sql
 from tests.gateway.support.commands import WAIT_S_MAX, environment_of, fails
 from tests.gateway.support.gateways import Caller, Gateway

@@ -9,15 +9,15 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from gateway import setting_sources
-from gateway.setting_groups.cache import CacheSettings
-from gateway.setting_groups.jobs import JobSettings
-from gateway.setting_groups.limits import LimitSettings
-from gateway.setting_groups.models import ModelSettings
-from gateway.setting_groups.monitoring import MonitoringSettings
-from gateway.setting_groups.openfga import OpenfgaSettings
-from gateway.setting_groups.servers import ServerSettings
-from gateway.setting_groups.web_tokens import WebTokenSettings
+from gateway.settings import setting_sources
+from gateway.settings.groups.cache import CacheSettings
+from gateway.settings.groups.jobs import JobSettings
+from gateway.settings.groups.limits import LimitSettings
+from gateway.settings.groups.models import ModelSettings
+from gateway.settings.groups.monitoring import MonitoringSettings
+from gateway.settings.groups.openfga import OpenfgaSettings
+from gateway.settings.groups.servers import ServerSettings
+from gateway.settings.groups.web_tokens import WebTokenSettings
 
 
 class Settings(

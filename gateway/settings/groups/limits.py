@@ -14,7 +14,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings
 
-from gateway.setting_groups.lists import listed
+from gateway.settings.groups.lists import listed
 
 PLAN_STEPS_MAX = 32  # under all settings: the schema of a plan names it
 

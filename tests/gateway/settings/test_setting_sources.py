@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway import setting_report, setting_sources
 from gateway.errors import CommandError
-from gateway.settings import Settings
+from gateway.settings import setting_report, setting_sources
+from gateway.settings.settings import Settings
 
 FIELDS = Settings.model_fields
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
-from gateway.setting_groups.lists import listed
+from gateway.settings.groups.lists import listed
 
 NEVER = "never"  # a schedule
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 _HIDDEN = "(secret)"
 _CREDENTIALS = re.compile(r"//[^/@]*@")  # of a URL that is no secret as a whole

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, PositiveFloat, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from gateway.setting_groups.lists import listed
+from gateway.settings.groups.lists import listed
 
 _STORE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _TYPE = re.compile(r"[^:#@\s]{1,254}")

@@ -3,7 +3,7 @@
 from pydantic import Field, NonNegativeInt
 from pydantic_settings import BaseSettings
 
-from gateway.setting_groups.servers import Port
+from gateway.settings.groups.servers import Port
 
 
 class MonitoringSettings(BaseSettings):

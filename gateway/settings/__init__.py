@@ -1,0 +1,1 @@
+"""The settings: their groups, where they come from, and how they are reported."""

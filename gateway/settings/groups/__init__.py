@@ -1,0 +1,1 @@
+"""The groups of settings that `Settings` combines, one module per group."""
