@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.settings.groups.models import ChatOperation
 from gateway.settings.settings import Settings
 from gateway.tracing import outgoing

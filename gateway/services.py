@@ -33,7 +33,7 @@ from gateway.http import http_services
 from gateway.http.http_services import HttpServices
 from gateway.mcp import mcp_services
 from gateway.mcp.mcp_services import McpServices
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts import receipt_issuer

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from docs.generate.markdown import NOTE, code, join, table
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 
 
 def page() -> str:
@@ -25,6 +25,6 @@ def page() -> str:
         "Every time is in seconds. A histogram has the series `_bucket`, `_sum` and `_count`.\n"
         "The label `tenant` is `other` for all tenants but the first\n"
         "`NEARHIT_METRICS_TENANTS_MAX` of each process: [monitoring](../operations/monitoring.md).",
-        NOTE.format(source="`gateway/metrics.py` and `gateway/monitoring`"),
+        NOTE.format(source="`gateway/monitoring`"),
         table(("metric", "type", "labels", "what"), sorted(rows)),
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cache.redis.store import RedisStore
 from cache.singleflight import Singleflight
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings

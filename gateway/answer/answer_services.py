@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cache.answers import Answers
 from gateway.caching.cache_services import CacheServices
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings

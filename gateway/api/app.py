@@ -25,8 +25,8 @@ from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport.connections import ConnectionLimits, Connections
 from gateway.http.transport.head import HeadLimits
-from gateway.metrics import Metrics
 from gateway.monitoring import logs, process_log
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

@@ -15,7 +15,7 @@ from cache.semantic.semantic_tier import SemanticTier
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.question_similarity import BucketLedger, QuestionSimilarity
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.regions.standby import Standby
 from gateway.settings.settings import Settings
 from gateway.stores import Stores

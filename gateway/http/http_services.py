@@ -16,8 +16,8 @@ from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
 from gateway.http.repeats import Repeats
 from gateway.http.telemetry import RequestRecorder
-from gateway.metrics import Metrics
 from gateway.monitoring.logs import RequestLog
+from gateway.monitoring.metrics import Metrics
 from gateway.recording.denial_log import DenialLog
 from gateway.settings.settings import Settings
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.http.admission import Counters
-from gateway.metrics import Metrics
 from gateway.monitoring.logs import KEY_START, RequestLog
+from gateway.monitoring.metrics import Metrics
 from index.tenants.principals import Principal
 
 if TYPE_CHECKING:

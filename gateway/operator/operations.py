@@ -11,8 +11,8 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
 from gateway.document_address import address_of
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
 from gateway.monitoring import metrics_server, process_log
+from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.operator.rabbitmq_settings import require_rabbitmq
 from gateway.recording.read_log import Reader

@@ -10,7 +10,7 @@ import httpx2
 from cache.embedding_cache import EmbeddingCache
 from gateway import llm
 from gateway.circuit_breaker import MODEL, CircuitBreaker
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.rag import prompt_quoting
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.metered_chat import BudgetedChat

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from cache.embedding_cache import EmbeddingCache
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.settings.settings import Settings
 

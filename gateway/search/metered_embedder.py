@@ -8,7 +8,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 

@@ -11,7 +11,7 @@ from cachetools import LRUCache
 from cache.answers import Answers
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.rag.postprocessor_names import PostprocessorNames

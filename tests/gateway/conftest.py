@@ -5,8 +5,8 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from gateway.embedded.embedded_servers import Servers
-from gateway.metrics import Metrics
 from gateway.monitoring import logs
+from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder

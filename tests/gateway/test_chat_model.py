@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from gateway import llm as chats
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

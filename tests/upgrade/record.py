@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.documents.partitions import Partitions

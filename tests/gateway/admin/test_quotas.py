@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

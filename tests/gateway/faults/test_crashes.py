@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop

@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.embedded import embedded_servers
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings.settings import Settings

@@ -14,7 +14,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from pydantic import SecretStr, ValidationError
 
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import needs_prometheus, promtool
 from tests.gateway.monitoring.test_metric_names import families
 

@@ -18,7 +18,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from pydantic import SecretStr
 
 from gateway.embedded.embedded_servers import Servers
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from tests.conftest import fresh_settings
 from tests.gateway.monitoring.own_prometheus import OwnPrometheus, own_prometheus

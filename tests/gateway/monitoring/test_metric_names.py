@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import needs_prometheus, promtool
 
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

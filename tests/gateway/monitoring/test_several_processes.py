@@ -7,7 +7,7 @@ from pathlib import Path
 
 # One process counts and holds shards; PROMETHEUS_MULTIPROC_DIR is read when the package is loaded.
 _COUNT = """
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 metrics = Metrics()
 metrics.standby_read("standby")
 metrics.state.shards(3, 1_000)

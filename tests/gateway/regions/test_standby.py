@@ -11,7 +11,7 @@ from pydantic import SecretStr, ValidationError
 
 from gateway.embedded.embedded_servers import Servers
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.regions import standbys

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from gateway.circuit_breaker import MODEL
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.settings.settings import Settings
 from index.errors import EmbedderRefused

@@ -3,7 +3,7 @@
 import pytest
 from structlog.typing import EventDict
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search.metered_embedder import MeteredEmbedder
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.operator.audit_progress import ProblemCounts
 from gateway.services import Services, open_services

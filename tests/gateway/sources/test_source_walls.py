@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.sources import source_reader

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop

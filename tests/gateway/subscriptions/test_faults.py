@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from gateway.auth.authenticator import digest_of
 from gateway.caching.change_feed import ChangeLogFeed
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.subscriptions.change_follower import ChangeFollower

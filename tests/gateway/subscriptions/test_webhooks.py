@@ -9,7 +9,7 @@ from typing import Any
 import openai
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.subscriptions.webhook_sender import WebhookSender

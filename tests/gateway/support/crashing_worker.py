@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import open_services
 from gateway.settings.settings import Settings

@@ -16,7 +16,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from gateway.api.app import create_app
 from gateway.http.transport.connection import Connection
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY

@@ -15,8 +15,8 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.metrics import Metrics
 from gateway.monitoring import logs
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.settings.settings import Settings
 from gateway.tracing import spans

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.model.document import Document

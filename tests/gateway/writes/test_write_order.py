@@ -9,7 +9,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from cache.semantic.similarity_buckets import EDGES, RULES
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.worker import worker_loop

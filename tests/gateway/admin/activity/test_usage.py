@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

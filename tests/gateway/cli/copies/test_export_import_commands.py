@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from gateway.errors import CommandError
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.operator import export_import, operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings

@@ -11,7 +11,7 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder

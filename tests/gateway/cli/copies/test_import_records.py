@@ -12,7 +12,7 @@ import pytest
 
 from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
-from gateway.metrics import Metrics
+from gateway.monitoring.metrics import Metrics
 from gateway.operator import record_import
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
