@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
 ANSWERS = 60  # kept of each of the two
-STEPS = 60
+STEPS = 60 if is_thorough() else 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class ReverseWorld(ChangingIndex):
         await self.fill(kept)
 
 
-@pytest.fixture(params=range(4 if is_thorough() else 2))
+@pytest.fixture(params=range(4 if is_thorough() else 1))
 async def world(
     request: pytest.FixtureRequest,
     servers: Servers,
