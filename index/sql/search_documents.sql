@@ -19,24 +19,26 @@ WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
 
 -- fragment: next_documents
 -- $13 the last document of the previous page, $14 beginning of identifiers, $15 limit, $16 as $14 of
--- `get`: documents without their texts.
+-- `get`: documents without their texts, by their identifiers' bytes. Exactly those that begin with $14 are
+-- within the bounds: no character is higher than U+10FFFF, and no identifier has more than 512.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     is_active, '' AS text, created_at, updated_at
 FROM documents
-WHERE tenant = $1 AND document_id > $13 AND starts_with(document_id, $14)
+WHERE tenant = $1 AND document_id ~>~ $13
+  AND document_id ~>=~ $14 AND document_id ~<=~ ($14 || repeat(chr(1114111), 512))
   AND :is_admitted AND :passes_filter AND (is_active OR $16::boolean OR :is_owned)
 
 -- name: page
 -- The next documents of the tenant.
 :next_documents
-ORDER BY document_id LIMIT $15;
+ORDER BY document_id USING ~<~ LIMIT $15;
 
 -- name: page_of_source
 -- $17 source: the next documents of a source, found by its index. A condition that may also be
 -- null would have a plan that reads through the whole tenant.
 :next_documents
   AND source = $17
-ORDER BY document_id LIMIT $15;
+ORDER BY document_id USING ~<~ LIMIT $15;
 
 -- name: files
 -- $13 source, $14 subject or null, $15 file or null, $16 batch or null, $17 status or null, $18 the last

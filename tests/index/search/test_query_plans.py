@@ -318,6 +318,31 @@ async def test_documents_for_a_filter_are_listed_by_audience_and_without_their_c
     assert rows_read(plan, "documents") == FEW_DOCUMENTS + PUBLIC_DOCUMENTS
 
 
+@pytest.mark.parametrize(
+    ("source", "index"), [(None, "documents_document_id"), ("handbook", "documents_source")]
+)
+async def test_a_page_reads_the_documents_of_its_prefix_after_its_cursor_alone(
+    town: Town, source: str | None, index: str
+) -> None:
+    documents = DocumentStore(cast("Database", town.searches))
+    for prefix, after, listed, read in (
+        ("acme39", "", "acme399", 11),
+        ("acme39", "acme395", "acme399", 4),
+        ("acme9", "acme1", "acme99", 11),
+        ("", "acme95", "acme99", 4),
+    ):
+        town.searches.plans.clear()
+        page = await documents.page(
+            FEW, Filter(), after=after, prefix=prefix, source=source, limit=100
+        )
+
+        ((_, plan),) = town.searches.plans
+        assert [row.document.document_id for row in page] == [listed]
+        assert indexes(plan, "documents") == {index}
+        assert rows_read(plan, "documents") == read, "those that the scope hides among them"
+        assert "Sort" not in {node["Node Type"] for node in nodes(plan)}
+
+
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(
     database_url: str, documents: DocumentStore
 ) -> None:
