@@ -316,7 +316,8 @@ class JobQueue:
     ) -> list[Job]:
         """The newest first; `before` is the last job_no of the page before."""
         after = _NEWEST if before is None else before
-        rows = await self._database.rows("jobs.page", tenant, subject, state, kind, after, limit)
+        statement = "jobs.page_of_all" if tenant is None else "jobs.page"
+        rows = await self._database.rows(statement, tenant, subject, state, kind, after, limit)
         return [Job(**row) for row in rows]
 
     async def get(self, tenant: str | None, job_id: str) -> Job | None:

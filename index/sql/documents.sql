@@ -343,4 +343,4 @@ WHERE tenant = $1 AND source = $2 AND ($3::bigint IS NULL OR content_sequence <=
       WHERE jobs.tenant = $1 AND target = 'document:' || document_id
         AND state IN ('waiting', 'running') AND jobs.source <> $2
   )
-ORDER BY document_id;
+ORDER BY document_id USING ~<~;

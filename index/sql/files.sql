@@ -26,16 +26,23 @@ SELECT content FROM files WHERE :is_visible AND file_id = $3;
 DELETE FROM files WHERE :is_visible AND file_id = $3
 RETURNING octet_length(content) AS size_bytes;
 
+-- fragment: listed
+-- $3 purpose or null, $4 the last file of the previous page or null, $5 limit.
+SELECT :columns FROM files WHERE :is_visible AND ($3::text IS NULL OR purpose = $3)
+
+-- fragment: last_created_at
+-- Null if the last file is gone: no file comes after it.
+(SELECT created_at FROM files AS last WHERE last.tenant = $1 AND last.file_id = $4)
+
 -- name: page
--- $3 purpose or null, $4 the last file of the previous page or null, $5 newest first, $6 limit
-SELECT :columns FROM files
-WHERE :is_visible AND ($3::text IS NULL OR purpose = $3)
-  AND ($4::text IS NULL OR CASE
-      WHEN $5::boolean THEN (created_at, file_id)
-          < (SELECT created_at, file_id FROM files AS last WHERE last.tenant = $1 AND last.file_id = $4)
-      ELSE (created_at, file_id)
-          > (SELECT created_at, file_id FROM files AS last WHERE last.tenant = $1 AND last.file_id = $4)
-  END)
-ORDER BY
-    CASE WHEN $5 THEN created_at END DESC, CASE WHEN $5 THEN file_id END DESC, created_at, file_id
-LIMIT $6;
+-- The oldest first. The index `files_created` serves one order in a statement.
+:listed
+  AND (created_at, file_id)
+      > (CASE WHEN $4::text IS NULL THEN '-infinity' ELSE :last_created_at END, coalesce($4, ''))
+ORDER BY created_at, file_id LIMIT $5;
+
+-- name: newest_page
+:listed
+  AND (created_at, file_id)
+      < (CASE WHEN $4::text IS NULL THEN 'infinity' ELSE :last_created_at END, coalesce($4, ''))
+ORDER BY created_at DESC, file_id DESC LIMIT $5;

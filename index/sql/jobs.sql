@@ -201,12 +201,21 @@ SELECT pg_notify('nearhit_jobs', $1);
 job_no, job_id, tenant, kind, target, source, subject, state, attempts, attempts_max, progress, result,
 error, due_at, created_at, started_at, ended_at
 
+-- fragment: is_listed
+-- $1 tenant, $2 subject or null for all, $3 state or null for all, $4 kind or null for all, $5 the job_no of
+-- the last job of the previous page, $6 limit: the newest first.
+($2::text IS NULL OR subject = $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4)
+
 -- name: page
--- $1 tenant or null for all, $2 subject or null for all, $3 state or null for all, $4 kind or null for
--- all, $5 the job_no of the last job of the previous page, $6 limit: the newest first
+-- Of a tenant, in a form that only the index `jobs_listed` has: by the key, which is in the order of
+-- job_no too, the planner may read through the jobs of all tenants.
 SELECT :columns FROM jobs
-WHERE ($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR subject = $2)
-  AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4) AND job_no < $5
+WHERE (tenant, job_no) > ($1, 0) AND (tenant, job_no) < ($1, $5) AND :is_listed
+ORDER BY tenant DESC, job_no DESC LIMIT $6;
+
+-- name: page_of_all
+-- Of all tenants; $1 is null.
+SELECT :columns FROM jobs WHERE $1::text IS NULL AND job_no < $5 AND :is_listed
 ORDER BY job_no DESC LIMIT $6;
 
 -- name: get

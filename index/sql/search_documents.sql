@@ -19,28 +19,29 @@ WHERE tenant = $1 AND document_id = $13 AND :is_admitted AND :passes_filter
 
 -- fragment: next_documents
 -- $13 the last document of the previous page, $14 beginning of identifiers, $15 limit, $16 as $14 of
--- `get`: documents without their texts.
+-- `get`: documents without their texts, by their identifiers' bytes. Exactly those that begin with $14 are
+-- within the bounds: no character is higher than U+10FFFF, and no identifier has more than 512.
 SELECT document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
     is_active, '' AS text, created_at, updated_at
 FROM documents
-WHERE tenant = $1 AND document_id > $13 AND starts_with(document_id, $14)
+WHERE tenant = $1 AND document_id ~>~ $13
+  AND document_id ~>=~ $14 AND document_id ~<=~ ($14 || repeat(chr(1114111), 512))
   AND :is_admitted AND :passes_filter AND (is_active OR $16::boolean OR :is_owned)
 
 -- name: page
 -- The next documents of the tenant.
 :next_documents
-ORDER BY document_id LIMIT $15;
+ORDER BY document_id USING ~<~ LIMIT $15;
 
 -- name: page_of_source
 -- $17 source: the next documents of a source, found by its index. A condition that may also be
 -- null would have a plan that reads through the whole tenant.
 :next_documents
   AND source = $17
-ORDER BY document_id LIMIT $15;
+ORDER BY document_id USING ~<~ LIMIT $15;
 
--- name: files
--- $13 source, $14 subject or null, $15 file or null, $16 batch or null, $17 status or null, $18 the last
--- file of the previous page or null, $19 newest first, $20 limit: files attached to the source whose
+-- fragment: attached_files
+-- $13 source, $14 subject or null, $15 batch or null, $16 status or null: files attached to the source whose
 -- document the caller may see. While a file has no document, only its subject sees it.
 SELECT
     file_id, document_id, created_at, status, error_code, error, metadata, chunker, size_bytes
@@ -61,7 +62,7 @@ FROM (
     LEFT JOIN document_texts USING (document_key)
     LEFT JOIN jobs ON jobs.job_id = attached.job_id
     WHERE attached.tenant = $1 AND attached.source = $13
-      AND ($15::text IS NULL OR attached.file_id = $15) AND ($16::text IS NULL OR attached.batch_id = $16)
+      AND ($15::text IS NULL OR attached.batch_id = $15)
       AND CASE
           WHEN document_key IS NULL THEN attached.subject = $14
           ELSE EXISTS (
@@ -71,18 +72,32 @@ FROM (
           )
       END
 ) AS files
-WHERE status IS NOT NULL AND ($17::text IS NULL OR status = $17)
-  AND ($18::text IS NULL OR CASE
-      WHEN $19::boolean THEN (created_at, file_id)
-          < (SELECT created_at, file_id FROM vector_store_files AS last
-             WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
-      ELSE (created_at, file_id)
-          > (SELECT created_at, file_id FROM vector_store_files AS last
-             WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
-  END)
-ORDER BY
-    CASE WHEN $19 THEN created_at END DESC, CASE WHEN $19 THEN file_id END DESC, created_at, file_id
-LIMIT $20;
+WHERE status IS NOT NULL AND ($16::text IS NULL OR status = $16)
+
+-- fragment: last_created_at
+-- Null if the last file is no longer attached: no file comes after it.
+(SELECT created_at FROM vector_store_files AS last
+ WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $17)
+
+-- name: files
+-- $17 the last file of the previous page or null, $18 limit: the oldest first. The index
+-- `vector_store_files_created` serves one order in a statement.
+:attached_files
+  AND (created_at, file_id)
+      > (CASE WHEN $17::text IS NULL THEN '-infinity' ELSE :last_created_at END, coalesce($17, ''))
+ORDER BY created_at, file_id LIMIT $18;
+
+-- name: newest_files
+-- As above, the newest first.
+:attached_files
+  AND (created_at, file_id)
+      < (CASE WHEN $17::text IS NULL THEN 'infinity' ELSE :last_created_at END, coalesce($17, ''))
+ORDER BY created_at DESC, file_id DESC LIMIT $18;
+
+-- name: file
+-- $17 the file.
+:attached_files
+  AND file_id = $17;
 
 -- name: get_of
 -- $13 document, $14 include public documents of other tenants, $15 its tenant, $16 as $14 of `get`. Another

@@ -48,4 +48,4 @@ WHERE tenant = $1 AND documents.source = $2 AND coalesce(origin_no, 1) = $3
       WHERE jobs.tenant = $1 AND target = 'document:' || documents.document_id
         AND kind = 'document.write' AND state IN ('waiting', 'running') AND jobs.source <> $2
   )
-ORDER BY documents.document_id;
+ORDER BY documents.document_id USING ~<~;

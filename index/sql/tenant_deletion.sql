@@ -50,7 +50,7 @@ SELECT document_key, document_id, language, readers, chunks,
     ), 0) AS text_bytes,
     ARRAY(SELECT chunk_id FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key)
         AS chunk_ids
-FROM documents WHERE tenant = $1 ORDER BY document_id LIMIT $2;
+FROM documents WHERE tenant = $1 ORDER BY document_id USING ~<~ LIMIT $2;
 
 -- name: delete_documents
 -- $1 tenant, $2 documents

@@ -73,8 +73,9 @@ class FileStore:
     async def page(
         self, tenant: str, subject: str | None, page: FileListing, *, purpose: str | None
     ) -> list[File]:
-        arguments = (purpose, page.after, page.newest_first, page.limit)
-        rows = await self._database.rows("files.page", tenant, subject, *arguments)
+        statement = "files.newest_page" if page.newest_first else "files.page"
+        arguments = (purpose, page.after, page.limit)
+        rows = await self._database.rows(statement, tenant, subject, *arguments)
         return [_file(row) for row in rows]
 
     async def remove(self, tenant: str, subject: str | None, file_id: str) -> None:

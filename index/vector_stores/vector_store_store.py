@@ -171,10 +171,15 @@ class VectorStoreStore:
 
         subject: sees its own files also before their documents exist.
         """
-        rows = await self._database.searching.rows(
-            "search_documents.files",
+        arguments = (
             *visibility_args.filter_args(scope, document_filter),
-            *(source, subject, file_filter.file_id, file_filter.batch_id, file_filter.status),
-            *(page.after, page.newest_first, page.limit),
+            *(source, subject, file_filter.batch_id, file_filter.status),
         )
+        read = self._database.searching.rows
+        if file_filter.file_id is not None:
+            rows = await read("search_documents.file", *arguments, file_filter.file_id)
+        else:
+            newest_first = page.newest_first
+            name = "search_documents.newest_files" if newest_first else "search_documents.files"
+            rows = await read(name, *arguments, page.after, page.limit)
         return [AttachedFile(**row) for row in rows]

@@ -168,7 +168,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         "/v1/documents",
         document_endpoints.list_documents,
         needs="reader",
-        summary="List the documents that the caller may read, without their texts",
+        summary="List the documents that the caller may read, by identifier, without their texts",
         answer=document_schemas.DocumentsAnswer,
         parameters={
             "cursor": parameters.LINE_CURSOR,

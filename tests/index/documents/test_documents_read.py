@@ -39,7 +39,7 @@ async def test_a_look_up_of_several_reads_none_but_those(
     analysed = await plan_of_stored(database)
 
     for plan in fresh, analysed:
-        assert "Index Scan using documents_tenant_document_id_key" in plan
+        assert "Index Scan using documents_document_id" in plan
         assert "Index Scan using document_texts_pkey" in plan
         assert "Index Scan using chunk_texts_document" in plan
         assert "Seq Scan" not in plan
@@ -59,7 +59,7 @@ async def test_a_page_reads_no_more_of_many_documents_than_it_lists(
         first = await plan_of_page(database, "page", "")
         middle = await plan_of_page(database, "page", "d150")
         of_source = await plan_of_page(database, "page_of_source", "", "rare")
-        assert "Index Scan using documents_tenant_document_id_key" in first + middle
+        assert "Index Scan using documents_document_id" in first + middle
         assert "Index Scan using documents_source" in of_source
         for plan in first, middle, of_source:
             assert "Rows Removed by Filter" not in plan, plan

@@ -6,10 +6,10 @@ database, on fresh partitions without statistics, and with statistics of some ta
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, cast, get_args
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -22,28 +22,36 @@ from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres import statements
 from index.postgres.connections import pool
 from index.postgres.database import Database
-from index.postgres.functions.function_roles import Connection
-from index.postgres.search_connections import SearchConnections
-from index.postgres.session import Row, Session
+from index.postgres.session import Session
 from index.resident import matching_documents
-from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
-from tests.index.support.captured_statements import held, unobserved
+from tests.index.support.captured_statements import unobserved
+from tests.index.support.query_plans import (
+    QUERY,
+    Explained,
+    Node,
+    assert_no_table_is_read_through,
+    explained,
+    explained_searches,
+    indexes,
+    nodes,
+    part,
+    partitions_read,
+    reads,
+    rows_read,
+)
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-Node: TypeAlias = dict[str, Any]
 
 ACME, BETA, DELTA = 400, 60, 300  # documents; acme and delta outgrow the shared partition
 FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
 PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
 ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
-QUERY = Query(many_chunks.QUESTION, alpha=0.5)
 ALL_STATEMENTS = statements.load()  # those of shards too, as the owner runs them
 OUTGROWN = StrategyLimits(crossover_chunks=1_000)
 
@@ -69,79 +77,6 @@ STATISTICS = {
         "chunk_partitions",
     ),
 }
-
-
-class PlanRows(Protocol):
-    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]: ...
-
-
-class Explained:
-    """A way to the database by one connection that keeps the plan of each statement as it ran."""
-
-    def __init__(self, way: PlanRows) -> None:
-        self._way = way
-        # What a function has run ends just before the call of it does.
-        self._place = -2 if isinstance(way, SearchConnections) else -1
-        self._told: list[str] = []
-        self.plans: list[tuple[str, Node]] = []
-
-    @property
-    def searching(self) -> "Explained":
-        """Whoever searches goes by this."""
-        return self
-
-    async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
-        self._told.clear()
-        rows = await self._way.rows(name, *arguments, **numbers)
-        self.plans.append((name, json.loads(self._told[self._place].partition("plan:")[2])["Plan"]))
-        return rows
-
-    async def row(self, name: str, *arguments: Any) -> Row | None:
-        rows = await self.rows(name, *arguments)
-        return rows[0] if rows else None
-
-    def listen(self, _connection: Connection, message: Any) -> None:
-        self._told.append(message.message)
-
-    async def search(
-        self, scope: Scope, limits: StrategyLimits, query: Query = QUERY
-    ) -> list[tuple[str, Node]]:
-        """The names and plans of the passes of one search, by a searcher that knows nothing yet."""
-        self.plans.clear()
-        searcher = Searcher(cast("Database", self), many_chunks.EMBEDDER, limits=limits)
-        await searcher.search(scope, query)
-        return [
-            (name, plan)
-            for name, plan in self.plans
-            if name.startswith(("search.exact", "search.nearest"))
-        ]
-
-
-@asynccontextmanager
-async def explained_searches(url: str) -> AsyncIterator[Explained]:
-    async with held(url) as (searching, connection):
-        await connection.execute("SET ROLE NONE")  # that of searches may not load anything
-        async with explained(searching, connection) as explaining:
-            await connection.execute("RESET ROLE")
-            yield explaining
-
-
-@asynccontextmanager
-async def explained(way: PlanRows, connection: Connection) -> AsyncIterator[Explained]:
-    """What the server tells of each statement is what ran, not what `EXPLAIN` would have run."""
-    await connection.execute(
-        "LOAD 'auto_explain';"
-        "SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;"
-        "SET auto_explain.log_analyze = on; SET auto_explain.log_timing = off;"
-        "SET auto_explain.log_format = json; SET auto_explain.log_nested_statements = on"
-    )
-    explaining = Explained(way)
-    connection.add_log_listener(explaining.listen)
-    try:
-        yield explaining
-    finally:
-        connection.remove_log_listener(explaining.listen)
-
 
 # Else a plan that PostgreSQL keeps may be made anew between two searches, of better statistics.
 LEAVE_STATISTICS = """
@@ -211,62 +146,6 @@ async def town(
     analysed = None if request.param is None else STATISTICS[request.param]
     async with settled(servers, databases, analysed) as town:
         yield town
-
-
-def nodes(plan: Node) -> Iterator[Node]:
-    yield plan
-    for part in plan.get("Plans", ()):
-        yield from nodes(part)
-
-
-def part(plan: Node, name: str) -> Node:
-    """The part of the plan that carries out one of the statement's queries."""
-    (found,) = (node for node in nodes(plan) if node.get("Subplan Name") == f"CTE {name}")
-    return found
-
-
-def reads(plan: Node, relation: str) -> list[Node]:
-    """The scans of a table that were carried out."""
-    return [
-        node
-        for node in nodes(plan)
-        if node.get("Relation Name") == relation and node["Actual Loops"]
-    ]
-
-
-def indexes(plan: Node, relation: str) -> set[str]:
-    """The indexes that the table was read by; '' if it was read without one."""
-    return {index for read in reads(plan, relation) for index in set(_by(read)) or {""}}
-
-
-def _by(scan: Node) -> Iterator[str]:
-    """The index of a scan, or those that its bitmap is made of."""
-    if "Index Name" in scan:
-        yield scan["Index Name"]
-    for node in scan.get("Plans", ()):
-        if node["Parent Relationship"] not in {"InitPlan", "SubPlan"}:
-            yield from _by(node)
-
-
-def rows_read(plan: Node, relation: str) -> int:
-    """How many rows the scans of a table met, wanted or not."""
-    return sum(
-        round((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
-        for node in reads(plan, relation)
-    )
-
-
-def partitions_read(plan: Node) -> set[str]:
-    return {
-        node["Relation Name"]
-        for node in nodes(plan)
-        if node.get("Relation Name", "").startswith("chunks_") and node["Actual Loops"]
-    }
-
-
-def assert_no_table_is_read_through(plan: Node) -> None:
-    through = {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
-    assert through <= {"index_meta"}, "which has one row"
 
 
 async def only_pass(town: Town, scope: Scope, limits: StrategyLimits, query: Query = QUERY) -> Node:
@@ -437,6 +316,31 @@ async def test_documents_for_a_filter_are_listed_by_audience_and_without_their_c
     assert partitions_read(plan) == set()
     assert indexes(plan, "documents") == {"documents_audience", "documents_public"}
     assert rows_read(plan, "documents") == FEW_DOCUMENTS + PUBLIC_DOCUMENTS
+
+
+@pytest.mark.parametrize(
+    ("source", "index"), [(None, "documents_document_id"), ("handbook", "documents_source")]
+)
+async def test_a_page_reads_the_documents_of_its_prefix_after_its_cursor_alone(
+    town: Town, source: str | None, index: str
+) -> None:
+    documents = DocumentStore(cast("Database", town.searches))
+    for prefix, after, listed, read in (
+        ("acme39", "", "acme399", 11),
+        ("acme39", "acme395", "acme399", 4),
+        ("acme9", "acme1", "acme99", 11),
+        ("", "acme95", "acme99", 4),
+    ):
+        town.searches.plans.clear()
+        page = await documents.page(
+            FEW, Filter(), after=after, prefix=prefix, source=source, limit=100
+        )
+
+        ((_, plan),) = town.searches.plans
+        assert [row.document.document_id for row in page] == [listed]
+        assert indexes(plan, "documents") == {index}
+        assert rows_read(plan, "documents") == read, "those that the scope hides among them"
+        assert "Sort" not in {node["Node Type"] for node in nodes(plan)}
 
 
 async def test_a_plan_that_was_made_of_empty_tables_serves_full_ones_as_well(

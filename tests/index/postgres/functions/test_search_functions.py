@@ -29,7 +29,7 @@ from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
 from index.vector_stores.file_store import FileListing
-from index.vector_stores.vector_store_store import VectorStoreStore
+from index.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import held, unobserved
@@ -131,8 +131,11 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.sources(ANA, Filter(), limit=100)
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
     await VectorStoreStore(database).attach("acme", "handbook", **told)
-    page = FileListing(None, newest_first=True, limit=10)
-    await VectorStoreStore(recorded).files(ANA, Filter(), "handbook", page, subject=None)
+    stores, one = VectorStoreStore(recorded), FileFilter(file_id="file-1")
+    for newest_first in (True, False):
+        page = FileListing(None, newest_first=newest_first, limit=10)
+        await stores.files(ANA, Filter(), "handbook", page, subject=None)
+    await stores.files(ANA, Filter(), "handbook", page, one, subject=None)
     return recorder.calls
 
 
