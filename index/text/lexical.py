@@ -24,8 +24,6 @@ from threading import Lock
 from types import MappingProxyType
 
 import Stemmer
-import wordfreq
-from wordfreq.numbers import digit_freq, smash_numbers
 
 from index.text import dates, tokens
 from index.text.dates import NamedDate
@@ -278,6 +276,8 @@ def _is_listed(word: str, language: str) -> bool:
 
 def _share(stem: str, language: str) -> float:
     """The share of all words; of numbers, lists only have the sum by shape, such as 00."""
+    from wordfreq.numbers import digit_freq, smash_numbers
+
     frequency = _lexicon(language).frequency
     unlisted = CHARACTER if tokens.is_character(stem) else RAREST
     if stem.isalpha():
@@ -335,8 +335,11 @@ def _lexicon(language: str) -> _Lexicon:
 def _word_list(language: str) -> Iterator[tuple[str, float]]:
     """Words and their shares, the most frequent of each list first.
 
-    Bypasses `wordfreq`'s own cache, which takes ten times as much memory.
+    Bypasses `wordfreq`'s own cache, which takes ten times as much memory. Importing it takes as
+    long as a fifth of a command's other imports, and most commands need no words.
     """
+    import wordfreq
+
     if language == UNDETERMINED:
         files, codes = wordfreq.available_languages("small"), sorted(_SNOWBALL)
     else:
