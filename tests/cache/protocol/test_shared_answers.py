@@ -23,7 +23,7 @@ from tests.cache.support.shared_answers import (
 )
 from tests.sampling import is_thorough
 
-PLAYS = 20_000 if is_thorough() else 100
+PLAYS = 20_000 if is_thorough() else 150
 PLAYS_OF_A_MUTANT = 2_000  # the first wrong answer ends it
 
 MUTANTS = {
