@@ -14,7 +14,7 @@ Statistics, 1945).
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, log, log1p
 
 # Raise it with any change of guards, similarity model or fusion: old counts become invalid.
 RULES = "semantic-3"
@@ -28,6 +28,7 @@ EVIDENCE_MAX = 24.0
 _OPEN_SAMPLE = 0.1  # of served answers, which are verified behind them; a starting value
 _STAKE_MIN = 20.0
 _WRONG_FACTOR = 0.25
+_MISSING_MAX = 1e15  # under the smallest limits; an integer of JSON holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ def missing_right(counts: PairCounts, error_max: float) -> int:
 
     error_max: greater than 0.
     """
-    growth = log((1 - _WRONG_FACTOR * error_max) / (1 - error_max))
+    growth = log1p(-_WRONG_FACTOR * error_max) - log1p(-error_max)
     needed = (log(_STAKE_MIN) - counts.wrong * log(_WRONG_FACTOR)) / growth
-    return max(ceil(needed) - (counts.verified - counts.wrong), 0)
+    return max(ceil(min(needed, _MISSING_MAX)) - (counts.verified - counts.wrong), 0)
 
 
 def sample_share(*, is_open: bool) -> float:

@@ -51,6 +51,11 @@ def chance_to_be_served_ever(error: float) -> float:
     return float(served)
 
 
+@pytest.mark.parametrize("limit", [5e-324, 1e-17, 1e-9])
+def test_a_tiny_limit_is_never_reached(limit: float) -> None:
+    assert 10**9 < missing(10**6, 3, limit) < 2**53
+
+
 @pytest.mark.parametrize("limit", [0.001, 0.01, 0.2])
 def test_halved_counts_still_allow_to_serve(limit: float) -> None:
     assert missing(round(EVIDENCE_MAX / limit / 2), 2, limit) == 0
