@@ -41,7 +41,7 @@ class SimilarAnswer:
     """The answer of a similar question, correct up to `valid_until`.
 
     is_open:    whether it may be served.
-    is_sampled: whether the real answer must be computed too.
+    is_sampled: whether it is verified in the background if it is served.
     """
 
     body: bytes
@@ -120,5 +120,5 @@ class SemanticTier:
             valid_until=protocol.valid_until(state, entry.version, revisions),
             similarity=similarity,
             is_open=is_open,
-            is_sampled=self._chance() < error_limit.sample_share(is_open=is_open),
+            is_sampled=self._chance() < error_limit.VERIFIED_SHARE,
         )

@@ -67,8 +67,8 @@ class TierModel:
         return error_limit.missing_right(self._counts, self._limit) == 0
 
     @property
-    def sample_share(self) -> float:
-        return error_limit.sample_share(is_open=self.is_open)
+    def verified_share(self) -> float:
+        return error_limit.VERIFIED_SHARE if self.is_open else 1.0
 
     def verify(self, *, is_wrong: bool) -> None:
         verified, wrong = self._counts.verified + 1, self._counts.wrong + is_wrong

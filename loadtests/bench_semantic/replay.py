@@ -88,6 +88,6 @@ def replayed(pairs: Sequence[Judged], limit: float, seed: int) -> Replayed:
         if tier.is_open:
             served += 1
             served_wrong += pair_result.wrong
-        if random.random() < tier.sample_share:
+        if random.random() < tier.verified_share:
             tier.verify(is_wrong=pair_result.wrong)
     return Replayed(len(pairs), served, served_wrong)
