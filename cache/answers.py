@@ -28,8 +28,7 @@ _BACKGROUND_MAX = 4  # concurrent verifications in the background
 
 class Answers:
     """`count` receives the tier of each answer, and the events computed, waited, stored, refused,
-    reset, revalidated, audiences_changed, verified, wrong, unverified, and away when Redis is
-    unavailable.
+    reset, revalidated, audiences_changed, unverified, and unavailable when Redis does not answer.
     """
 
     def __init__(
@@ -275,7 +274,7 @@ class Answers:
         self, lookup: CacheLookup, revisions: Revisions, similar: SimilarAnswer, compute: Compute
     ) -> ServedAnswer:
         """The similar question's answer; a sample is verified in the background."""
-        self._semantic.record_served(lookup.tenant, similar)
+        self._semantic.record_served(lookup.tenant)
         if similar.is_sampled and len(self._background) < _BACKGROUND_MAX:
             self._run_in_background(self._verify_in_background(lookup, revisions, similar, compute))
         return ServedAnswer(
@@ -293,8 +292,7 @@ class Answers:
     def _verify(self, lookup: CacheLookup, similar: SimilarAnswer, real: ServedAnswer) -> None:
         """Count whether the similar question's answer was right, if both have equal revisions."""
         if real.is_complete and real.valid_until == similar.valid_until:
-            is_right = self._semantic.verify(lookup.tenant, similar, real.body)
-            self._count("verified" if is_right else "wrong")
+            self._semantic.verify(lookup.tenant, similar, real.body)
 
     async def _compute_and_fill(
         self,

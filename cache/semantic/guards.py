@@ -1,7 +1,7 @@
 """Guards: whether two questions may share an answer, judged by their words.
 
 Each guard compares one feature and objects if it differs. Guards are heuristics: how often
-questions that pass them get equal answers is measured, see `cache/semantic/similarity_buckets.py`.
+questions that pass them get equal answers is measured, see `cache/semantic/error_limit.py`.
 """
 
 from collections.abc import Collection, Mapping, Sequence

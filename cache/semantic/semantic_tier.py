@@ -1,10 +1,10 @@
 """The semantic tier: serves the answer of a similar question where measurements allow it.
 
-A pair of questions must pass the guards and fall into a similarity bucket. A bucket is open only
-while the upper bound of its measured error is under the tenant's limit. For a pair in a closed
-bucket the real answer is computed and served, which also shows whether the cached one would have
-been right. A sample of the served pairs is verified in the background. The serve rule of
-`cache/protocol.py` applies to every served answer.
+A pair of questions must be very similar and pass the guards. Its answer is served only while the
+tenant's measured error is within its limit: see `cache/semantic/error_limit.py`. Until then the
+real answer is computed and served, which also shows whether the cached one would have been right.
+A sample of the served pairs is verified in the background. The serve rule of `cache/protocol.py`
+applies to every served answer.
 """
 
 import random
@@ -19,9 +19,9 @@ from cache.cached_question import CachedQuestion
 from cache.invalidation.registry_replica import RegistryReplicas
 from cache.protocol import Revisions
 from cache.redis.store import CacheSnapshot, RedisStore
-from cache.semantic import similarity_buckets
-from cache.semantic.bucket_stats import BucketStats
-from cache.semantic.similarity_buckets import BucketCounts
+from cache.semantic import error_limit
+from cache.semantic.error_limit import PairCounts
+from cache.semantic.pair_stats import PairStats
 
 _NEAREST_MAX = 8  # candidates; the first that passes the guards counts; a starting value
 
@@ -41,13 +41,12 @@ class SimilarAnswer:
     """The answer of a similar question, correct up to `valid_until`.
 
     is_open:    whether it may be served.
-    is_sampled: whether the real answer must be computed too.
+    is_sampled: whether it is verified in the background if it is served.
     """
 
     body: bytes
     valid_until: Revisions
     similarity: float
-    bucket: int
     is_open: bool
     is_sampled: bool
 
@@ -60,7 +59,7 @@ class SemanticTier:
         store: RedisStore,
         replicas: RegistryReplicas[Any],
         judge: AnswerJudge,
-        stats: BucketStats,
+        stats: PairStats,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._store = store
@@ -85,31 +84,27 @@ class SemanticTier:
         for key, similarity, text in replica.questions.nearest(
             question.family, vector, _NEAREST_MAX
         ):
-            bucket = similarity_buckets.bucket_of(similarity)
-            if bucket is None:
+            if similarity < error_limit.SIMILARITY_MIN:
                 return None
             if self._judge.may_share(text, question.text):
-                return await self._right(snapshot.tenant, key, similarity, bucket, revisions)
+                return await self._right(snapshot.tenant, key, similarity, revisions)
         return None
 
-    def record_served(self, tenant: str, similar: SimilarAnswer) -> None:
-        """Count that the similar question's answer was served."""
-        self._stats.add(tenant, similar.bucket, BucketCounts(served=1))
+    def record_served(self, tenant: str) -> None:
+        """Count that a similar question's answer was served."""
+        self._stats.add(tenant, PairCounts(served=1))
 
-    def verify(self, tenant: str, similar: SimilarAnswer, real: bytes) -> bool:
-        """Count and return whether the similar question's answer agrees with the real one."""
-        is_wrong = similarity_buckets.is_wrong(
-            self._judge.hits(similar.body), self._judge.hits(real)
-        )
-        self._stats.add(tenant, similar.bucket, BucketCounts(verified=1, wrong=int(is_wrong)))
-        return not is_wrong
+    def verify(self, tenant: str, similar: SimilarAnswer, real: bytes) -> None:
+        """Count whether the similar question's answer agrees with the real one."""
+        is_wrong = error_limit.is_wrong(self._judge.hits(similar.body), self._judge.hits(real))
+        self._stats.add(tenant, PairCounts(verified=1, wrong=int(is_wrong)))
 
     async def drain_background(self) -> None:
         """Wait until all counts are written."""
         await self._stats.flush()
 
     async def _right(
-        self, tenant: str, key: str, similarity: float, bucket: int, revisions: Revisions
+        self, tenant: str, key: str, similarity: float, revisions: Revisions
     ) -> SimilarAnswer | None:
         snapshot = await self._store.lookup(tenant, revisions.history, key)
         state, entry = snapshot.state, snapshot.entry
@@ -118,15 +113,12 @@ class SemanticTier:
         if not protocol.may_serve(state, entry.version, revisions):
             return None
         stats = self._stats.get(tenant)
-        counts = BucketCounts() if stats is None else stats.counts.get(bucket, BucketCounts())
-        error_max = 0.0 if stats is None else stats.error_max
-        self._stats.add(tenant, bucket, BucketCounts(seen=1))
-        share = similarity_buckets.sample_share(counts, error_max)
+        is_open = stats is not None and stats.missing_right == 0
+        self._stats.add(tenant, PairCounts(seen=1))
         return SimilarAnswer(
             body=entry.body,
             valid_until=protocol.valid_until(state, entry.version, revisions),
             similarity=similarity,
-            bucket=bucket,
-            is_open=similarity_buckets.is_open(counts, error_max),
-            is_sampled=self._chance() < share,
+            is_open=is_open,
+            is_sampled=self._chance() < error_limit.VERIFIED_SHARE,
         )

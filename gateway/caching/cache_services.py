@@ -10,18 +10,18 @@ from cache.invalidation.local_registry import LocalInvalidation
 from cache.invalidation.registry_replica import RegistryReplicas
 from cache.local_cache import LocalCache
 from cache.redis.store import RedisStore
-from cache.semantic.bucket_stats import BucketStats
+from cache.semantic.pair_stats import PairStats
 from cache.semantic.semantic_tier import SemanticTier
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.caching.model_caches import ModelCaches
-from gateway.caching.question_similarity import BucketLedger, QuestionSimilarity
+from gateway.caching.question_similarity import PairLedger, QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
 from gateway.regions.standby import Standby
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.invalidation.changes import ChangeLog, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
-from index.tenants.semantic_bucket_store import SemanticBucketStore
+from index.tenants.semantic_counts import SemanticCountStore
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
@@ -38,7 +38,7 @@ class CacheServices:
     texts: Answers
     invalidation: Invalidation[ChangeSet]
     similarity: QuestionSimilarity
-    buckets: BucketLedger
+    semantic_ledger: PairLedger
     models: ModelCaches
 
 
@@ -59,10 +59,10 @@ def build(
     invalidation = Invalidation(store, replicas, feed, metrics.cache_event, observe_drain)
     local = LocalInvalidation(feed, ReverseIndex)
     similarity = QuestionSimilarity(settings.language)
-    buckets = BucketLedger(
-        SemanticBucketStore(stores.database), index_name, settings.semantic_error_max
+    ledger = PairLedger(
+        SemanticCountStore(stores.database), index_name, settings.semantic_error_max
     )
-    semantic = SemanticTier(store, replicas, similarity, BucketStats(buckets, time.monotonic))
+    semantic = SemanticTier(store, replicas, similarity, PairStats(ledger, time.monotonic))
     memory = LocalCache(settings.local_cache_bytes_max)
 
     def answers(count: CountEvent) -> Answers:
@@ -74,7 +74,7 @@ def build(
         texts=answers(_counting_texts(metrics.cache_event)),
         invalidation=invalidation,
         similarity=similarity,
-        buckets=buckets,
+        semantic_ledger=ledger,
         models=models,
     )
 

@@ -5,7 +5,7 @@ call to Redis, and a hit needs no call of a hosted embedder.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -13,13 +13,13 @@ import orjson
 
 from cache.cached_question import CachedQuestion
 from cache.errors import ChangeFeedUnavailable
-from cache.semantic import guards, similarity_buckets
-from cache.semantic.bucket_stats import TenantStats
+from cache.semantic import error_limit, guards
+from cache.semantic.error_limit import PairCounts
 from cache.semantic.guards import Features
-from cache.semantic.similarity_buckets import BucketCounts
+from cache.semantic.pair_stats import TenantStats
 from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
-from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
+from index.tenants.semantic_counts import SemanticCountStore
 from index.text import language_detection, lexical
 
 _FEATURES_MAX = 4_096  # questions whose features are cached; 8 MB
@@ -77,39 +77,38 @@ class QuestionSimilarity:
         return guards.features(text, {language}, LanguageWords)
 
 
-class BucketLedger:
+class PairLedger:
     """Stores the counts in PostgreSQL, each under the index version that it belongs to.
 
     error_max: of tenants that set none. `read` and `add` raise `ChangeFeedUnavailable`.
     """
 
-    def __init__(self, store: SemanticBucketStore, index_name: str, error_max: float) -> None:
+    def __init__(self, store: SemanticCountStore, index_name: str, error_max: float) -> None:
         self._store = store
-        self._generation = f"{index_name}/{similarity_buckets.RULES}"
+        self._generation = f"{index_name}/{error_limit.RULES}"
         self._error_max = error_max
 
     async def read(self, tenant: str) -> TenantStats:
         try:
-            stored = await self._store.read(tenant, self._generation)
+            row = await self._store.read(tenant, self._generation)
         except DatabaseUnavailable as error:
             raise ChangeFeedUnavailable from error
-        if stored is None:
-            return TenantStats(self._error_max, {})
-        error_max = self._error_max if stored.error_max is None else stored.error_max
-        counts = {
-            number: BucketCounts(bucket.seen, bucket.served, bucket.verified, bucket.wrong)
-            for number, bucket in stored.buckets.items()
-        }
-        return TenantStats(error_max, counts)
+        if row is None:
+            return TenantStats(self._error_max, PairCounts())
+        counts = PairCounts(row.seen, row.served, row.verified, row.wrong)
+        return TenantStats(row.error_max or self._error_max, counts)
 
-    async def add(self, tenant: str, counts: Mapping[int, BucketCounts]) -> None:
-        added = {
-            number: StoredBucketCounts(bucket.seen, bucket.served, bucket.verified, bucket.wrong)
-            for number, bucket in counts.items()
-        }
+    async def add(self, tenant: str, counts: PairCounts) -> None:
         try:
             await self._store.add(
-                tenant, self._generation, added, verified_max=similarity_buckets.VERIFIED_MAX
+                tenant,
+                self._generation,
+                seen=counts.seen,
+                served=counts.served,
+                verified=counts.verified,
+                wrong=counts.wrong,
+                error_max=self._error_max,
+                evidence_max=error_limit.EVIDENCE_MAX,
             )
         except DatabaseUnavailable as error:
             raise ChangeFeedUnavailable from error

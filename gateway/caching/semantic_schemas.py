@@ -1,6 +1,6 @@
 """The request and response bodies of the semantic tier."""
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from gateway.schemas import Body
 
@@ -14,27 +14,17 @@ class SemanticBody(Body):
     )
 
 
-class BucketAnswer(Body):
-    """Statistics of pairs of questions with a similarity from `from` to below `to`."""
+class SemanticAnswer(Body):
+    """Counts of pairs of similar questions."""
 
-    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
-
-    start: float = Field(alias="from")
-    end: float = Field(alias="to")
-    pairs: int = Field(description="pairs of questions that passed the guards")
-    served: int
+    error_max: float = Field(description="maximum share of wrong answers")
+    pairs: int = Field(description="pairs of very similar questions that passed the guards")
+    served: int = Field(description="answers of similar questions that were served")
     verified: int = Field(
         description="pairs whose answers were both computed; older pairs count less"
     )
     wrong: int = Field(description="verified pairs whose answers differ")
-    error_bound: float = Field(
-        description="upper bound of the share of wrong answers, at 95 % confidence"
+    missing_right: int = Field(
+        description="verified pairs in a row, none of them wrong, that are missing until answers "
+        "are served; 0 while they are served"
     )
-    enabled: bool = Field(
-        description="whether the bound is within the limit, so that answers are served",
-    )
-
-
-class SemanticAnswer(Body):
-    error_max: float = Field(description="maximum share of wrong answers")
-    buckets: tuple[BucketAnswer, ...]

@@ -67,7 +67,7 @@ def build_search_request(
 ) -> SearchRequest:
     """The search, restricted to what the principal may see. edition: of the answers.
 
-    compares_all: whether also a search that calls no service and no language model may get the
+    compares_all: whether also a search that no service and no language model reranks may get the
         answer of a similar question.
     """
     names = [name for name in body.scopes if name in principal.scopes]
@@ -82,8 +82,7 @@ def build_search_request(
     query = replace(query, filter=query.filter.narrowed(principal.filter))
     tenant, grants = readable.tenant, readable.fingerprint
     key = _key(tenant, grants, query, edition)
-    is_costly = query.postprocessing is not None and query.postprocessing.calls_models
-    is_compared = body.semantic == "bounded" and (compares_all or is_costly)
+    is_compared = body.semantic == "bounded" and _may_be_compared(query, compares_all=compares_all)
     group = _question_group(tenant, grants, query, edition) if is_compared else ""
     return SearchRequest(principal, body, readable, query, edition, key, group)
 
@@ -105,6 +104,14 @@ def require_received(request: SearchRequest, settings: Settings, path: str = "")
 
 def _key(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
     return answer_key(tenant=tenant, scope=scope_digest, query=query.digest, edition=edition)
+
+
+def _may_be_compared(query: Query, *, compares_all: bool) -> bool:
+    """A compressed context holds what fits one question; comparing hits would not judge that."""
+    processing = query.postprocessing
+    if processing is None:
+        return compares_all
+    return processing.compressor is None and (compares_all or processing.has_costly_ranker)
 
 
 def _question_group(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:

@@ -131,10 +131,9 @@ class Postprocessing:
     compressor: str | None = None
 
     @property
-    def calls_models(self) -> bool:
-        """Whether a service or a language model takes part."""
-        is_ranked = self.ranker not in {None, "heuristic"}
-        return is_ranked or self.compressor not in {None, "extract"}
+    def has_costly_ranker(self) -> bool:
+        """Whether a service or a language model reorders the hits."""
+        return self.ranker not in {None, "heuristic"}
 
 
 @dataclass(frozen=True, slots=True)

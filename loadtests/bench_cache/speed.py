@@ -27,8 +27,8 @@ from loadtests.workload.tenant_client import TenantClient, new_tenant, through
 _RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
 _P99_MAX = 2.5  # times the bare app's
 _TEAMS = 200
-_VERIFIED = 600  # pairs after which a bucket of similarity opens, even if one of them is wrong
-_PAIRS_TRIES = 10  # checks whether it has opened
+_VERIFIED = 600  # pairs after which similar answers are served, even if one of them is wrong
+_PAIRS_TRIES = 10  # checks whether they are
 _SEED = 14
 _QUESTION = "how many days of leave does team 17 get?"
 
@@ -128,7 +128,7 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
 
 
 def _serves_similar(tenant: TenantClient, rewordings: Iterator[bytes]) -> bool:
-    """Ask until a bucket of similarity is open, if it ever is."""
+    """Ask until a similar question's answer is served, if it ever is."""
     try:
         tenant.search_all([_similar(_leave_of(number)) for number in range(_TEAMS)], connections=4)
     except RuntimeError:  # the field is not known

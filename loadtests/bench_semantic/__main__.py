@@ -25,7 +25,7 @@ from loadtests.servers import service
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import TenantClient, new_tenant
 
-_ORDERS = 20  # in which the pairs come; which of them open a bucket is chance
+_ORDERS = 20  # in which the pairs come; which of them open the tier is chance
 _TRAPS_MAX = 0.01  # some of what is made by rule is no trap: the other name of a thing
 
 
@@ -99,9 +99,7 @@ def _outcome(console: Console, judged: list[Judged]) -> _Outcome:
         share=done.served / done.asked,
         error=done.wrong / max(done.served, 1),
         traps=len(traps),
-        traps_served=sum(
-            result.passes and result.similarity >= judge.EDGES[-1] for result in traps
-        ),
+        traps_served=sum(result.may_be_served for result in traps),
         figures=figures,
     )
 

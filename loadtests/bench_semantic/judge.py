@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.semantic import guards, similarity_buckets
+from cache.semantic import error_limit, guards
+from cache.semantic.error_limit import PairCounts
 from cache.semantic.guards import Features, Guard
-from cache.semantic.similarity_buckets import BucketCounts
 from index.embedders.static_embedder import StaticEmbedder
 from index.text import language_detection, lexical
 
 GUARDS = guards.GUARDS
-EDGES = similarity_buckets.EDGES
+SIMILARITY_MIN = error_limit.SIMILARITY_MIN
 LIMIT = 0.01
 
 
@@ -52,12 +52,26 @@ class SimilarityJudge:
 
 
 def is_wrong(served: Sequence[int], real: Sequence[int]) -> bool:
-    return similarity_buckets.is_wrong(served, real)
+    return error_limit.is_wrong(served, real)
 
 
-def bucket(similarity: float) -> int | None:
-    return similarity_buckets.bucket_of(similarity)
+class TierModel:
+    """Counts as the tier does for one tenant, and says whether it serves."""
 
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._counts = PairCounts()
 
-def bound(verified: int, wrong: int) -> float:
-    return similarity_buckets.error_upper_bound(BucketCounts(verified=verified, wrong=wrong))
+    @property
+    def is_open(self) -> bool:
+        return error_limit.missing_right(self._counts, self._limit) == 0
+
+    @property
+    def verified_share(self) -> float:
+        return error_limit.VERIFIED_SHARE if self.is_open else 1.0
+
+    def verify(self, *, is_wrong: bool) -> None:
+        verified, wrong = self._counts.verified + 1, self._counts.wrong + is_wrong
+        if verified * self._limit >= error_limit.EVIDENCE_MAX:  # as the store does it
+            verified, wrong = verified // 2, (wrong + 1) // 2
+        self._counts = PairCounts(verified=verified, wrong=wrong)

@@ -29,6 +29,10 @@ class Judged:
     def passes(self) -> bool:
         return not self.objections
 
+    @property
+    def may_be_served(self) -> bool:
+        return self.passes and self.similarity >= judge.SIMILARITY_MIN
+
 
 def judged(corpus: Corpus, answers: Answers) -> list[Judged]:
     """All pairs of the set, and those that its traffic makes with what was asked before."""
@@ -74,20 +78,16 @@ class Replayed:
 
 
 def replayed(pairs: Sequence[Judged], limit: float, seed: int) -> Replayed:
-    """As it would be live: a bucket serves from the moment when what came before has opened it.
-
-    All that could be served is verified, so that the buckets open as soon as they can.
-    """
-    verified = dict.fromkeys(range(len(judge.EDGES)), 0)
-    wrong = dict.fromkeys(verified, 0)
+    """As it would be live: the tier serves from the moment when what came before has opened it."""
+    random = Random(seed)  # noqa: S311  no secret
+    tier = judge.TierModel(limit)
     served = served_wrong = 0
-    for pair_result in Random(seed).sample(pairs, len(pairs)):  # noqa: S311  no secret
-        bucket = judge.bucket(pair_result.similarity)
-        if bucket is None or not pair_result.passes:
+    for pair_result in random.sample(pairs, len(pairs)):
+        if not pair_result.may_be_served:
             continue
-        if judge.bound(verified[bucket], wrong[bucket]) <= limit:
+        if tier.is_open:
             served += 1
             served_wrong += pair_result.wrong
-        verified[bucket] += 1
-        wrong[bucket] += pair_result.wrong
+        if random.random() < tier.verified_share:
+            tier.verify(is_wrong=pair_result.wrong)
     return Replayed(len(pairs), served, served_wrong)

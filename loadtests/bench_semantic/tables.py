@@ -12,14 +12,14 @@ FAMILIES = ("same", "wording", "traffic", "different")  # what a tenant's caller
 TRAPS = ("number", "negation", "opposite", "entity")  # what nobody may be served
 
 Figures = dict[str, Any]
-_FLOORS = (0.8, *judge.EDGES, 0.98)
+_FLOORS = (0.8, 0.85, 0.9, 0.95, 0.98)
 
 
 def figures(pairs: Sequence[Judged]) -> Figures:
     usual = [pair_result for pair_result in pairs if pair_result.pair.family in FAMILIES]
     spans = zip(_FLOORS, (*_FLOORS[1:], 1.01), strict=True)
     return {
-        "buckets": {
+        "similarities": {
             f"{start} to {end}": _measured(
                 [pair_result for pair_result in usual if start <= pair_result.similarity < end]
             )
@@ -32,10 +32,10 @@ def figures(pairs: Sequence[Judged]) -> Figures:
 
 
 def shown(tables: Figures) -> Iterable[Table]:
-    yield _table("by similarity, traps left out", tables["buckets"])
-    yield _table(f"by family, from {judge.EDGES[-1]} on", tables["families"], top=True)
+    yield _table("by similarity, traps left out", tables["similarities"])
+    yield _table(f"by family, from {judge.SIMILARITY_MIN} on", tables["families"], top=True)
     for name, own in tables["sets"].items():
-        yield _table(f"{name}, from {judge.EDGES[-1]} on", own, top=True)
+        yield _table(f"{name}, from {judge.SIMILARITY_MIN} on", own, top=True)
     guards = Table(
         "", *judge.GUARDS, title="pairs that each guard objects to, and that no other does"
     )
@@ -53,18 +53,16 @@ def _by_family(pairs: Sequence[Judged], families: Sequence[str]) -> dict[str, Fi
 
 
 def _measured(pairs: Sequence[Judged]) -> Figures:
-    """Of all, of those that pass, and of those that pass and lie in the top bucket."""
+    """Of all, of those that pass, and of those that pass and are similar enough."""
     passing = [pair_result for pair_result in pairs if pair_result.passes]
-    top = [pair_result for pair_result in passing if pair_result.similarity >= judge.EDGES[-1]]
+    top = [pair_result for pair_result in passing if pair_result.may_be_served]
     return {
         "pairs": len(pairs),
         "wrong": _wrong(pairs),
         "passing": len(passing),
         "passing_wrong": _wrong(passing),
-        "passing_bound": judge.bound(len(passing), _wrong(passing)),
         "top": len(top),
         "top_wrong": _wrong(top),
-        "top_bound": judge.bound(len(top), _wrong(top)),
     }
 
 
@@ -88,7 +86,7 @@ def _guards(pairs: Sequence[Judged]) -> dict[str, dict[str, dict[str, int]]]:
 def _table(title: str, rows: Mapping[str, Figures], *, top: bool = False) -> Table:
     row_name = "top" if top else "passing"
     table = Table(title=title)
-    for name in ("", "pairs", "error unguarded", "would serve", "share", "wrong", "error", "bound"):
+    for name in ("", "pairs", "error unguarded", "would serve", "share", "wrong", "error"):
         table.add_column(name, justify="right" if name else "left")
     for name, row in rows.items():
         if not row["pairs"]:
@@ -102,7 +100,6 @@ def _table(title: str, rows: Mapping[str, Figures], *, top: bool = False) -> Tab
             f"{served / row['pairs']:.1%}",
             str(wrong),
             f"{wrong / served:.2%}" if served else "",
-            f"{row[f'{row_name}_bound']:.2%}" if served else "",
         )
     return table
 

@@ -245,7 +245,7 @@ _CACHE: tuple[ApiRoute[CacheServices], ...] = (
         "/v1/cache/semantic",
         semantic_endpoints.get_semantic,
         needs="admin",
-        summary="Get the measured error of answers to similar questions, by similarity",
+        summary="Get the measured error of answers to similar questions",
         answer=semantic_schemas.SemanticAnswer,
     ),
     ApiRoute(

@@ -190,25 +190,19 @@ function auditCard({ searches: { audits }, status }) {
   );
 }
 
-function semanticCard({ error_max: errorMax, buckets }) {
-  const known = buckets.filter((bucket) => bucket.pairs || bucket.verified);
+function semanticCard({ error_max: errorMax, pairs, served, verified, wrong, missing_right: missing }) {
   return h(
     "section",
     { class: "card", "aria-label": "Similar questions" },
     h("h2", {}, "Answers of similar questions"),
-    h("p", { class: "muted small" }, `A band is served once its error is below ${percent(errorMax)} with 95 % confidence.`),
-    known.length
-      ? table(
-          "By similarity",
-          [
-            { label: "Similarity", cell: (bucket) => `${bucket.from} to ${bucket.to}` },
-            { label: "Pairs", isNumber: true, cell: (bucket) => formatNumber(bucket.pairs) },
-            { label: "Verified", isNumber: true, cell: (bucket) => formatNumber(Math.round(bucket.verified)) },
-            { label: "Wrong", isNumber: true, cell: (bucket) => formatNumber(Math.round(bucket.wrong)) },
-            { label: "Error at most", isNumber: true, cell: (bucket) => percent(bucket.error_bound) },
-            { label: "Served", cell: (bucket) => (bucket.enabled ? badge(formatNumber(bucket.served), "good") : badge("not yet")) },
-          ],
-          known,
+    h("p", { class: "muted small" }, `Served while the share of wrong ones is below ${percent(errorMax)} with 95 % confidence.`),
+    pairs || verified
+      ? h(
+          "p",
+          {},
+          missing ? badge("not yet") : badge(`${formatNumber(served)} served`, "good"),
+          ` Of ${formatNumber(pairs)} pairs of questions ${formatNumber(verified)} were verified: ${formatNumber(wrong)} wrong.`,
+          missing ? ` ${formatNumber(missing)} right ones in a row are missing.` : "",
         )
       : h("p", { class: "muted" }, "No search has asked for it: set semantic to bounded."),
   );

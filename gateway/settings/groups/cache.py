@@ -76,8 +76,9 @@ class CacheSettings(BaseSettings):
     semantic_searches: Literal["costly", "all"] = Field(
         "costly",
         description="which searches with `semantic: bounded` may get the answer of a similar "
-        "question. `costly`: those that call a remote or large embedder, a reranking service or a "
-        "language model; comparing questions costs more than any other search",
+        "question. `costly`: those that call a remote or large embedder, or that a service or a "
+        "language model reranks; comparing questions costs more than any other search. `all`: also "
+        "the others, to measure. Searches with a compressed context never do",
     )
     semantic_error_max: float = Field(
         0.01,

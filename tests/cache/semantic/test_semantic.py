@@ -10,18 +10,18 @@ import pytest
 from cache.cached_question import CachedQuestion
 from cache.lookup import CacheLookup, ServedAnswer
 from cache.redis.store import RedisStore
-from cache.semantic.similarity_buckets import BucketCounts
+from cache.semantic.error_limit import PairCounts
 from tests.cache.support.histories import at
 from tests.cache.support.search_stub import Index
-from tests.cache.support.worker import CacheWorker, FakeBucketStore, FakeChangeLog
+from tests.cache.support.worker import CacheWorker, FakeChangeLog, FakePairStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
-TRUSTED = BucketCounts(verified=400)  # with none wrong: under 1 %
+TRUSTED = PairCounts(verified=400)  # with none wrong: under 1 %
 FAMILY, OTHER_FAMILY = "a" * 32, "b" * 32
 
 
-class BucketClock:
+class StatsClock:
     """Stands still unless it is moved."""
 
     def __init__(self) -> None:
@@ -32,15 +32,15 @@ class BucketClock:
 
 
 @pytest.fixture
-def ledger() -> FakeBucketStore:
-    ledger = FakeBucketStore()
-    ledger.counts = dict.fromkeys(range(10), TRUSTED)
+def ledger() -> FakePairStore:
+    ledger = FakePairStore()
+    ledger.counts = TRUSTED
     return ledger
 
 
 @pytest.fixture
-def clock() -> BucketClock:
-    return BucketClock()
+def clock() -> StatsClock:
+    return StatsClock()
 
 
 NewWorker = Callable[[], CacheWorker]
@@ -48,15 +48,15 @@ NewWorker = Callable[[], CacheWorker]
 
 @pytest.fixture
 async def new_worker(
-    store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore, clock: BucketClock
+    store: RedisStore, truth: FakeChangeLog, ledger: FakePairStore, clock: StatsClock
 ) -> NewWorker:
     return lambda: CacheWorker(store, truth, ledger=ledger, clock_s=clock)
 
 
 async def informed(worker: CacheWorker) -> CacheWorker:
     """Once it has read the ledger."""
-    worker.tallies.get("acme")
-    await worker.tallies.flush()
+    worker.stats.get("acme")
+    await worker.stats.flush()
     return worker
 
 
@@ -90,10 +90,10 @@ async def test_a_similar_question_gets_the_answer_of_the_one_before(
     assert served.similarity == pytest.approx(1.0, abs=1e-3)
 
 
-async def test_until_a_bucket_has_shown_itself_right_it_serves_nothing_but_learns(
-    new_worker: NewWorker, ledger: FakeBucketStore
+async def test_until_the_answers_have_proved_right_none_is_served_and_all_are_verified(
+    new_worker: NewWorker, ledger: FakePairStore
 ) -> None:
-    ledger.counts = {}
+    ledger.counts = PairCounts()
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
 
@@ -102,36 +102,34 @@ async def test_until_a_bucket_has_shown_itself_right_it_serves_nothing_but_learn
     await worker.answers.drain_background()
 
     assert [right.tier, wrong.tier] == ["miss", "miss"]
-    (counts,) = ledger.counts.values()
-    assert counts == BucketCounts(seen=2, served=0, verified=2, wrong=1)
+    assert ledger.counts == PairCounts(seen=2, served=0, verified=2, wrong=1)
 
 
-async def test_a_bucket_that_was_wrong_too_often_is_shut(
-    new_worker: NewWorker, ledger: FakeBucketStore
+async def test_a_tenant_whose_answers_were_wrong_too_often_gets_none(
+    new_worker: NewWorker, ledger: FakePairStore
 ) -> None:
-    ledger.counts = dict.fromkeys(range(10), BucketCounts(verified=400, wrong=3))
+    ledger.counts = PairCounts(verified=400, wrong=3)
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
 
     assert (await ask(worker, question("two"), index(b"abcdx"))).tier == "miss"
 
 
-async def test_a_wrong_one_shuts_the_bucket_at_once_in_the_worker_that_saw_it(
-    new_worker: NewWorker, ledger: FakeBucketStore
+async def test_a_wrong_one_ends_the_serving_at_once_in_the_worker_that_saw_it(
+    new_worker: NewWorker, ledger: FakePairStore
 ) -> None:
-    ledger.counts = dict.fromkeys(range(10), BucketCounts(verified=300))
+    ledger.counts = PairCounts(verified=400)
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
     assert (await ask(worker, question("two"), index(b"abcde"))).tier == "semantic"
 
-    for bucket in range(10):
-        worker.tallies.add("acme", bucket, BucketCounts(verified=1, wrong=1))
+    worker.stats.add("acme", PairCounts(verified=1, wrong=1))
 
     assert (await ask(worker, question("three"), index(b"abcde"))).tier == "miss"
 
 
-async def test_a_stricter_limit_shuts_a_bucket(
-    new_worker: NewWorker, ledger: FakeBucketStore
+async def test_a_stricter_limit_ends_the_serving(
+    new_worker: NewWorker, ledger: FakePairStore
 ) -> None:
     ledger.error_max = 0.001
     worker = await informed(new_worker())
@@ -202,7 +200,7 @@ async def test_a_similar_answer_is_not_kept_as_the_questions_own(new_worker: New
 
 @pytest.mark.slow
 async def test_some_of_what_is_served_is_verified_behind_it(
-    store: RedisStore, truth: FakeChangeLog, ledger: FakeBucketStore
+    store: RedisStore, truth: FakeChangeLog, ledger: FakePairStore
 ) -> None:
     worker = await informed(CacheWorker(store, truth, ledger=ledger, chance=Random(1).random))  # noqa: S311
     await ask(worker, question("one"), index(b"abcde"))
@@ -214,14 +212,13 @@ async def test_some_of_what_is_served_is_verified_behind_it(
             await asyncio.sleep(0)
     await worker.answers.drain_background()
 
-    verified = sum(counts.verified - TRUSTED.verified for counts in ledger.counts.values())
+    verified = ledger.counts.verified - TRUSTED.verified
     assert 0 < verified < len(asked) / 2
-    assert worker.events.count("verified") == verified
     assert worker.events.count("semantic") + worker.events.count("memory") <= len(asked)
 
 
 async def test_counts_that_nobody_confirms_any_more_count_for_nothing(
-    new_worker: NewWorker, ledger: FakeBucketStore, clock: BucketClock
+    new_worker: NewWorker, ledger: FakePairStore, clock: StatsClock
 ) -> None:
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
@@ -234,17 +231,17 @@ async def test_counts_that_nobody_confirms_any_more_count_for_nothing(
 
 
 async def test_counts_are_written_down_once_the_ledger_is_back(
-    new_worker: NewWorker, ledger: FakeBucketStore, clock: BucketClock
+    new_worker: NewWorker, ledger: FakePairStore, clock: StatsClock
 ) -> None:
-    ledger.counts = {}
+    ledger.counts = PairCounts()
     worker = await informed(new_worker())
     await ask(worker, question("one"), index(b"abcde"))
     ledger.is_away = True
     await ask(worker, question("two"), index(b"abcde"))
-    await worker.tallies.flush()
-    assert ledger.counts == {}
+    await worker.stats.flush()
+    assert ledger.counts == PairCounts()
 
     ledger.is_away = False
     await worker.answers.drain_background()
 
-    assert sum(counts.verified for counts in ledger.counts.values()) == 1
+    assert ledger.counts.verified == 1

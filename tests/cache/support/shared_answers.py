@@ -25,13 +25,13 @@ from cache.keys import answer_key
 from cache.local_cache import LocalCache
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
-from cache.semantic.bucket_stats import BucketStats
+from cache.semantic.pair_stats import PairStats
 from cache.semantic.semantic_tier import SemanticTier
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.model.sight import sight_digest
 from tests.cache.support.histories import HISTORY
 from tests.cache.support.single_store import store_on
-from tests.cache.support.worker import FakeBucketStore, FakeJudge
+from tests.cache.support.worker import FakeJudge, FakePairStore
 
 TENANT = "acme"
 SCOPES = [
@@ -292,7 +292,7 @@ class SharedAnswersPlay:
         invalidation = Invalidation(
             store, replicas, self._truth, lambda _event, _amount=1: None, lambda _seconds: None
         )
-        stats = BucketStats(FakeBucketStore(), time.monotonic)
+        stats = PairStats(FakePairStore(), time.monotonic)
         answers = Answers(
             LocalCache(1_000_000),
             store,

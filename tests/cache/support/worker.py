@@ -1,7 +1,7 @@
 """One process's cache, and the truth that it is to keep up with."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from cache.answers import Answers
@@ -13,9 +13,9 @@ from cache.local_cache import LocalCache
 from cache.lookup import CacheLookup, Compute, ServedAnswer
 from cache.protocol import Revisions
 from cache.redis.store import RedisStore
-from cache.semantic.bucket_stats import BucketStats, TenantStats
+from cache.semantic.error_limit import PairCounts
+from cache.semantic.pair_stats import PairStats, TenantStats
 from cache.semantic.semantic_tier import SemanticTier
-from cache.semantic.similarity_buckets import BucketCounts
 from tests.cache.support.histories import HISTORY, at
 
 
@@ -102,30 +102,23 @@ class FakeJudge:
         return list(body)
 
 
-class FakeBucketStore:
-    """Counts in a dictionary that other workers may share."""
+class FakePairStore:
+    """Counts that other workers may share."""
 
     def __init__(self) -> None:
         self.error_max = 0.01
-        self.counts: dict[int, BucketCounts] = {}
+        self.counts = PairCounts()
         self.is_away = False
 
     async def read(self, _tenant: str) -> TenantStats:
         if self.is_away:
             raise ChangeFeedUnavailable
-        return TenantStats(self.error_max, dict(self.counts))
+        return TenantStats(self.error_max, self.counts)
 
-    async def add(self, _tenant: str, counts: Mapping[int, BucketCounts]) -> None:
+    async def add(self, _tenant: str, counts: PairCounts) -> None:
         if self.is_away:
             raise ChangeFeedUnavailable
-        for bucket, more in counts.items():
-            known = self.counts.get(bucket, BucketCounts())
-            self.counts[bucket] = BucketCounts(
-                known.seen + more.seen,
-                known.served + more.served,
-                known.verified + more.verified,
-                known.wrong + more.wrong,
-            )
+        self.counts += counts
 
 
 class CacheWorker:
@@ -136,7 +129,7 @@ class CacheWorker:
         store: RedisStore,
         truth: FakeChangeLog,
         *,
-        ledger: FakeBucketStore | None = None,
+        ledger: FakePairStore | None = None,
         clock_s: Callable[[], float] = time.monotonic,
         drops_max: int = 1_000,
         chance: Callable[[], float] = lambda: 1.0,
@@ -147,8 +140,8 @@ class CacheWorker:
         self.invalidation = Invalidation(
             store, self.mirrors, truth, self._count, self.drains_s.append, drops_max=drops_max
         )
-        self.tallies = BucketStats(ledger or FakeBucketStore(), clock_s)
-        semantic = SemanticTier(store, self.mirrors, FakeJudge(), self.tallies, chance)
+        self.stats = PairStats(ledger or FakePairStore(), clock_s)
+        semantic = SemanticTier(store, self.mirrors, FakeJudge(), self.stats, chance)
         memory = LocalCache(1_000_000)
         local = LocalInvalidation(truth, FakeDependencyIndex)
         self.answers = Answers(memory, store, self.invalidation, local, semantic, self._count)

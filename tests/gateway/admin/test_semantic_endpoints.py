@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 
-from cache.semantic.similarity_buckets import EDGES, RULES
-from gateway.api import openapi
-from gateway.api.routes.table import ROUTES
+from cache.semantic.error_limit import RULES
 from gateway.settings.settings import Settings
 from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import announce_to_nobody, connect
-from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
+from index.tenants.semantic_counts import SemanticCountStore
 from index.text import lexical
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
@@ -20,11 +18,10 @@ pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 PATH = "/v1/cache/semantic"
 GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
-TOP = len(EDGES) - 1
 
 
 @pytest.fixture
-async def buckets(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
+async def store(settings: Settings) -> AsyncIterator[SemanticCountStore]:
     """What workers count, on the gateway's database."""
     assert settings.database_url is not None
     async with connect(
@@ -34,14 +31,14 @@ async def buckets(settings: Settings) -> AsyncIterator[SemanticBucketStore]:
         observe=lambda _name, _seconds: None,
         announce=announce_to_nobody,
     ) as database:
-        yield SemanticBucketStore(database)
+        yield SemanticCountStore(database)
 
 
 async def count(
-    buckets: SemanticBucketStore, *, verified: int, wrong: int, tenant: str = "acme"
+    store: SemanticCountStore, *, verified: int, wrong: int, tenant: str = "acme"
 ) -> None:
-    counts = StoredBucketCounts(seen=verified + 1, served=3, verified=verified, wrong=wrong)
-    await buckets.add(tenant, GENERATION, {TOP: counts}, verified_max=10_000)
+    counts = {"seen": verified + 1, "served": 3, "verified": verified, "wrong": wrong}
+    await store.add(tenant, GENERATION, **counts, error_max=0.01, evidence_max=100)
 
 
 async def shown(caller: Caller) -> dict[str, Any]:
@@ -51,38 +48,35 @@ async def shown(caller: Caller) -> dict[str, Any]:
     return document
 
 
-async def test_all_buckets_are_shut_before_anything_is_verified(admin: Caller) -> None:
-    found = await shown(admin)
-
-    assert found["error_max"] == 0.01
-    assert [(bucket["from"], bucket["to"]) for bucket in found["buckets"]] == list(
-        zip(EDGES, (*EDGES[1:], 1.0), strict=True)
-    )
-    for bucket in found["buckets"]:
-        assert bucket["pairs"] == bucket["served"] == bucket["verified"] == bucket["wrong"] == 0
-        assert bucket["error_bound"] == 1.0
-        assert bucket["enabled"] is False
+async def test_no_answer_is_served_before_anything_is_verified(admin: Caller) -> None:
+    assert await shown(admin) == {
+        "error_max": 0.01,
+        "pairs": 0,
+        "served": 0,
+        "verified": 0,
+        "wrong": 0,
+        "missing_right": 397,
+    }
 
 
 @pytest.mark.isolated
-async def test_a_bucket_opens_when_its_error_is_surely_within_the_limit(
-    admin: Caller, buckets: SemanticBucketStore
+async def test_an_admin_sees_how_many_right_answers_are_missing(
+    admin: Caller, store: SemanticCountStore
 ) -> None:
-    await count(buckets, verified=298, wrong=0)
-    before = (await shown(admin))["buckets"][TOP]
-    await count(buckets, verified=1, wrong=0)
-    after = (await shown(admin))["buckets"][TOP]
+    await count(store, verified=396, wrong=0)
+    before = await shown(admin)
+    await count(store, verified=1, wrong=0)
+    after = await shown(admin)
 
-    assert (before["enabled"], after["enabled"]) == (False, True)
-    assert (after["pairs"], after["served"], after["verified"], after["wrong"]) == (301, 6, 299, 0)
-    assert after["error_bound"] == pytest.approx(0.009969, abs=1e-6)
+    assert (before["missing_right"], after["missing_right"]) == (1, 0)
+    assert (after["pairs"], after["served"], after["verified"], after["wrong"]) == (399, 6, 397, 0)
 
 
 @pytest.mark.isolated
 async def test_a_limit_holds_at_once_on_every_worker(
-    gateway: Gateway, other_worker: Gateway, admin: Caller, buckets: SemanticBucketStore
+    gateway: Gateway, other_worker: Gateway, admin: Caller, store: SemanticCountStore
 ) -> None:
-    await count(buckets, verified=100, wrong=0)
+    await count(store, verified=150, wrong=0)
 
     answer = await admin.call("PUT", PATH, json={"error_max": 0.03})
 
@@ -90,7 +84,7 @@ async def test_a_limit_holds_at_once_on_every_worker(
     elsewhere = await shown(other_worker.as_(admin))
     assert answer.json() == elsewhere
     assert elsewhere["error_max"] == 0.03
-    assert elsewhere["buckets"][TOP]["enabled"] is True
+    assert elsewhere["missing_right"] == 0
 
 
 async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller) -> None:
@@ -103,17 +97,17 @@ async def test_without_a_limit_of_its_own_a_tenant_has_that_of_all(admin: Caller
 
 @pytest.mark.isolated
 async def test_a_tenant_sees_and_sets_its_own_alone(
-    gateway: Gateway, admin: Caller, buckets: SemanticBucketStore
+    gateway: Gateway, admin: Caller, store: SemanticCountStore
 ) -> None:
     beta = await gateway.new_tenant()
     theirs = await gateway.caller("bob", tenant=beta, roles=["admin"])
-    await count(buckets, verified=500, wrong=0)
+    await count(store, verified=500, wrong=0)
     await admin.call("PUT", PATH, json={"error_max": 0.2})
 
     found = await shown(theirs)
 
     assert found["error_max"] == 0.01
-    assert found["buckets"][TOP]["pairs"] == 0
+    assert found["pairs"] == 0
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
@@ -133,7 +127,7 @@ async def test_only_an_admin_of_the_tenant_may(gateway: Gateway, ana: Caller, me
         ({"error_max": 0.21}, "error_max"),
         ({"error_max": "0.02"}, "error_max"),
         ({}, "error_max"),
-        ({"error_max": 0.02, "buckets": []}, "buckets"),
+        ({"error_max": 0.02, "pairs": 0}, "pairs"),
         ([], "body"),
     ],
 )
@@ -144,13 +138,3 @@ async def test_a_limit_that_means_nothing_is_refused(
 
     assert [error["field"] for error in refused["errors"]] == [field]
     assert (await shown(admin))["error_max"] == 0.01
-
-
-def test_the_description_names_the_fields_as_they_travel() -> None:
-    description = openapi.document(ROUTES)
-
-    assert set(description["paths"][PATH]) == {"get", "put"}
-    bucket = description["components"]["schemas"]["BucketAnswer"]["properties"]
-    assert set(bucket) == {
-        *("from", "to", "pairs", "served", "verified", "wrong", "error_bound", "enabled"),
-    }

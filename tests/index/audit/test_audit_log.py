@@ -17,7 +17,7 @@ from index.model.audit_actor import OPERATOR, SYSTEM, AuditActor, acting_as
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.keys import KeyStore, NewKey
-from index.tenants.semantic_bucket_store import SemanticBucketStore
+from index.tenants.semantic_counts import SemanticCountStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
 from tests.index.conftest import connected
@@ -74,7 +74,7 @@ async def test_each_change_leaves_a_row_that_says_who_did_what(
         await sources.put(
             "acme", "wiki", SourceConfig("git", {"url": "https://secret"}, None, True, None)
         )
-        await SemanticBucketStore(database).set_error_max("acme", 0.02)
+        await SemanticCountStore(database).set_error_max("acme", 0.02)
     job_id = await sources.enqueue_removal("acme", "wiki", "ana")
     await sources.remove("acme", "wiki")
 
@@ -113,7 +113,7 @@ async def test_what_changes_nothing_leaves_no_row(
     await keys.revoke("acme", "key_none")
     await keys.rotate("acme", "key_none", "key_2", b"2", datetime.now(UTC))
     await UsageStore(database).put_budget("nowhere", 1.0)
-    await SemanticBucketStore(database).set_error_max("nowhere", 0.1)
+    await SemanticCountStore(database).set_error_max("nowhere", 0.1)
     await DocumentStore(database).apply_all("acme", [])
 
     assert await rows(log) == before

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from cache.semantic.similarity_buckets import EDGES, RULES
+from cache.semantic.error_limit import RULES
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
@@ -21,7 +21,7 @@ from index.embedders.index_version import RANKING, SCHEMA
 from index.embedders.static_embedder import StaticEmbedder
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.query_embedder import Embedder
-from index.tenants.semantic_bucket_store import SemanticBucketStore, StoredBucketCounts
+from index.tenants.semantic_counts import SemanticCountStore
 from index.text import lexical
 from tests.conftest import run_sql
 from tests.gateway.servers.database_proxy import database_proxy
@@ -112,8 +112,9 @@ async def test_what_each_tier_showed_is_there(
     ben: Caller,
 ) -> None:
     async with connected(database_url) as database:  # a similar question's answer will do
-        counts = {len(EDGES) - 1: StoredBucketCounts(seen=500, verified=500)}
-        await SemanticBucketStore(database).add("acme", GENERATION, counts, verified_max=10_000)
+        await SemanticCountStore(database).add(
+            "acme", GENERATION, seen=500, verified=500, error_max=0.01, evidence_max=100
+        )
     eve, similar = await gateway.caller("eve"), await gateway.caller("sim")
     await ada.put("leave", LEAVE, readers=["tenant"])
     await ada.put("secret", "Annual leave of the board.", readers=["user:nobody"])
