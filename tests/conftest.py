@@ -27,6 +27,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.postgres import migrate
+from tests.database_copies import DatabaseCopies, copies_of
 from tests.sampling import EXAMPLES
 
 # How long an example takes says more about the machine than about the code. What CI says of a
@@ -140,37 +141,19 @@ async def template(servers: Servers) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="session")
-async def databases(servers: Servers, template: str) -> AsyncIterator["asyncio.Queue[str]"]:
-    """Copies of the template, made ahead: one takes as long as a whole test."""
-    made: asyncio.Queue[str] = asyncio.Queue(maxsize=2)
-
-    async def make() -> None:
-        while True:
-            name = f"nearhit_test_{secrets.token_hex(6)}"
-            await run_sql(
-                servers.database_url,
-                f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy",
-            )
-            await made.put(name)
-
-    making = asyncio.create_task(make())
-    yield made
-    making.cancel()
-    await asyncio.wait([making])
-    while not made.empty():
-        await run_sql(servers.database_url, f"DROP DATABASE {made.get_nowait()} WITH (FORCE)")
+async def databases(servers: Servers, template: str) -> AsyncIterator[DatabaseCopies]:
+    async with copies_of(template, servers.database_url) as copies:
+        yield copies
 
 
 @pytest.fixture
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made
 
 
 @asynccontextmanager
-async def fresh_settings(
-    servers: Servers, databases: "asyncio.Queue[str]"
-) -> AsyncIterator[Settings]:
+async def fresh_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     """Settings with a database and a prefix of their own."""
     name = await databases.get()
     yield Settings(
@@ -184,7 +167,7 @@ async def fresh_settings(
         shard_bytes_max=0,  # answers from shards are not in Redis, which most tests are about
         semantic_searches="all",  # most tests have no service that would make a search costly
     )
-    await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+    await databases.drop(name)
 
 
 @pytest.fixture

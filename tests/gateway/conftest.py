@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -11,6 +10,7 @@ from gateway.settings.settings import Settings
 from index.embedders.static_embedder import StaticEmbedder
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import (
     Caller,
     Gateway,
@@ -47,9 +47,7 @@ def embedder() -> Embedder:
 
 
 @pytest.fixture(scope="session")
-async def shared_settings(
-    servers: Servers, databases: "asyncio.Queue[str]"
-) -> AsyncIterator[Settings]:
+async def shared_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made
 
@@ -153,8 +151,6 @@ async def admin(gateway: Gateway) -> Caller:
 
 
 @pytest.fixture(scope="module")
-async def module_settings(
-    servers: Servers, databases: "asyncio.Queue[str]"
-) -> AsyncIterator[Settings]:
+async def module_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made

@@ -1,6 +1,5 @@
 """An index on a database of its own for each test, with the tenants acme and beta."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
@@ -15,6 +14,7 @@ from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.index.support import many_chunks, worlds
 from tests.index.support.commits import Rows
 from tests.index.support.partitions import NUMBER, ChunkPartitions
@@ -94,7 +94,7 @@ def rows(connection: "asyncpg.Connection[asyncpg.Record]") -> Rows:
 
 @pytest.fixture(scope="module")
 async def world(
-    servers: Servers, databases: "asyncio.Queue[str]", static_embedder: StaticEmbedder
+    servers: Servers, databases: DatabaseCopies, static_embedder: StaticEmbedder
 ) -> AsyncIterator[QuestionWorld]:
     """Three tenants that share identifiers, words and some texts; nothing changes it."""
     async with fresh_settings(servers, databases) as own:

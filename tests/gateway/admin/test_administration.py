@@ -20,6 +20,7 @@ from gateway.http.route import ApiRoute
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +30,7 @@ LINES_S_MAX = 5.0
 
 
 @pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made
 

@@ -14,6 +14,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
@@ -25,7 +26,7 @@ LINES_S_MAX = 5.0
 
 
 @pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made
 

@@ -1,6 +1,5 @@
 """What commands of `nearhit` say and do, and what they say where they can't."""
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -12,6 +11,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.commands import LEAVE, command, environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
 
@@ -24,7 +24,7 @@ def no_blocking_calls() -> None:
 
 
 @pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made.model_copy(update={"log_level": "warning"})
 

@@ -1,6 +1,5 @@
 """People who write and read documents, on a gateway that a file's tests share."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 
@@ -9,13 +8,14 @@ import pytest
 from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.documents.handbook import People
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 
 @pytest.fixture(scope="module")
 async def gateway(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[Gateway]:
     """One for all tests here, each of which has a tenant of its own."""
     async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:

@@ -18,6 +18,7 @@ import pytest
 from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.access_model import SCOPES, GatewayWorld, WorldDocument, WorldPrincipal
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
@@ -217,7 +218,7 @@ def path_of(document_id: str) -> str:
 
 @pytest.fixture(scope="module")
 async def gateways(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[list[Gateway]]:
     """Two workers on the same servers, for the tests that make tenants of their own."""
     async with (

@@ -1,6 +1,5 @@
 """Bad input: a problem document with the right status and the field's name, and nothing stored."""
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,6 +11,7 @@ from gateway.auth.authenticator import bearer
 from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ def crowd(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 async def gateway(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[Gateway]:
     """One for all tests here: what they send is refused, and each asks for documents of its own."""
     async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:

@@ -1,6 +1,5 @@
 """Bodies of another type, and JSON that is none or that two readers read differently."""
 
-import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,6 +11,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ MALFORMED = {
 
 @pytest.fixture(scope="module")
 async def gateway(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[Gateway]:
     async with fresh_settings(servers, databases) as settings:
         # A call that needs a language model says so before it looks at the body.

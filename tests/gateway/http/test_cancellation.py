@@ -16,6 +16,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 
@@ -26,9 +27,7 @@ WAIT_S_MAX = 10.0
 
 
 @pytest.fixture(scope="module")
-async def module_settings(
-    servers: Servers, databases: "asyncio.Queue[str]"
-) -> AsyncIterator[Settings]:
+async def module_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made
 

@@ -14,6 +14,7 @@ from gateway.http.route import ApiRoute
 from gateway.mcp.tools import FetchArguments, SearchArguments
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 async def gateway(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[Gateway]:
     async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:
         await made.tenant("acme")

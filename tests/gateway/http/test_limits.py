@@ -1,6 +1,5 @@
 """Bodies and parameters just beyond a limit are refused; at the limit they are taken."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,6 +13,7 @@ from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.tenants.query_gate_store import GATES_MAX
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.raw_http import ask_raw, head
 
@@ -26,7 +26,7 @@ FOLDER = {"kind": "folder", "settings": {"path": "wiki"}}
 
 @pytest.fixture(scope="module")
 async def gateway(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[Gateway]:
     async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:
         await made.tenant("acme")

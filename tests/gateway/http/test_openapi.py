@@ -1,6 +1,5 @@
 """The description of the API, and whether what travels is what it describes."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from importlib import metadata
@@ -16,6 +15,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Gateway, running
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 async def gateway(
-    servers: Servers, databases: "asyncio.Queue[str]", embedder: Embedder
+    servers: Servers, databases: DatabaseCopies, embedder: Embedder
 ) -> AsyncIterator[Gateway]:
     async with fresh_settings(servers, databases) as settings, running(settings, embedder) as made:
         yield made

@@ -21,6 +21,7 @@ from gateway.embedded.embedded_servers import Servers
 from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.monitoring.own_prometheus import OwnPrometheus, own_prometheus
 from tests.gateway.monitoring.prometheus_programs import needs_prometheus
 from tests.gateway.monitoring.test_metric_names import families
@@ -61,7 +62,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 async def prometheus(
-    servers: Servers, databases: "asyncio.Queue[str]", tmp_path_factory: pytest.TempPathFactory
+    servers: Servers, databases: DatabaseCopies, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[OwnPrometheus]:
     """It has scraped a gateway with every kind of traffic for some seconds."""
     folder = tmp_path_factory.mktemp("prometheus")

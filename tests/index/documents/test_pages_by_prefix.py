@@ -1,6 +1,5 @@
 """Pages of documents by the beginning of their identifiers, compared with Python's own order."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from itertools import product
 
@@ -14,6 +13,7 @@ from index.model.query import Filter
 from index.model.scope import everything, resolve
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +53,7 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
 
 
 @pytest.fixture(scope="module")
-async def listed(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[DocumentStore]:
+async def listed(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[DocumentStore]:
     """Documents of acme, and public ones of beta; nothing changes them."""
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None

@@ -4,7 +4,6 @@ Answers of two tenants are kept by what they say they depend on, while documents
 every way. After each news every answer that is left is computed anew.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search.searcher import SearchResult
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex
 from tests.sampling import is_thorough
@@ -132,7 +132,7 @@ class ReverseWorld(ChangingIndex):
 async def world(
     request: pytest.FixtureRequest,
     servers: Servers,
-    databases: "asyncio.Queue[str]",
+    databases: DatabaseCopies,
     static_embedder: StaticEmbedder,
 ) -> AsyncIterator[ReverseWorld]:
     async with fresh_settings(servers, databases) as own:

@@ -22,6 +22,7 @@ from index.resident.building.shard_folder import ShardFolder
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.shard import Shard, ShardQuestion
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex
 from tests.index.support.residence import Residence, recorded_lists, residence
@@ -38,7 +39,7 @@ SEARCHES = 12  # after each change
 async def index(
     request: pytest.FixtureRequest,
     servers: Servers,
-    databases: "asyncio.Queue[str]",
+    databases: DatabaseCopies,
     static_embedder: StaticEmbedder,
 ) -> AsyncIterator[ChangingIndex]:
     async with fresh_settings(servers, databases) as own:

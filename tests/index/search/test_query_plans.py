@@ -4,7 +4,6 @@ A plan must not depend on what the planner believes of a table. So each is looke
 database, on fresh partitions without statistics, and with statistics of some tables or of all.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -28,6 +27,7 @@ from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
+from tests.database_copies import DatabaseCopies
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import unobserved
@@ -104,7 +104,7 @@ class Town:
 
 @asynccontextmanager
 async def settled(
-    servers: Servers, databases: "asyncio.Queue[str]", analysed: Sequence[str] | None
+    servers: Servers, databases: DatabaseCopies, analysed: Sequence[str] | None
 ) -> AsyncIterator[Town]:
     """A town in which nothing is indexed if `analysed` is None, else these tables are analysed."""
     async with fresh_settings(servers, databases) as own:
@@ -140,7 +140,7 @@ async def settled(
 
 @pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
 async def town(
-    request: pytest.FixtureRequest, servers: Servers, databases: "asyncio.Queue[str]"
+    request: pytest.FixtureRequest, servers: Servers, databases: DatabaseCopies
 ) -> AsyncIterator[Town]:
     """Fresh, and with partitions of which there are these statistics."""
     analysed = None if request.param is None else STATISTICS[request.param]

@@ -1,6 +1,5 @@
 """Whichever way a search goes, wherever chunks stand, it finds what brute force finds."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from index.postgres.database import announce_to_nobody, connect
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.index.support import many_chunks, questions, worlds
 from tests.index.support.questions import SCOPES, QuestionWorld
 from tests.index.support.worlds import IndexPrincipal
@@ -76,7 +76,7 @@ def made_up(layout: Layout) -> Sequence[tuple[str, Document]]:
 async def laid_out(
     layout: Layout,
     servers: Servers,
-    databases: "asyncio.Queue[str]",
+    databases: DatabaseCopies,
     static_embedder: StaticEmbedder,
 ) -> AsyncIterator[Laid]:
     ran: list[str] = []
@@ -102,7 +102,7 @@ async def laid_out(
 async def laid(
     request: pytest.FixtureRequest,
     servers: Servers,
-    databases: "asyncio.Queue[str]",
+    databases: DatabaseCopies,
     static_embedder: StaticEmbedder,
 ) -> AsyncIterator[Laid]:
     async with laid_out(LAYOUTS[request.param], servers, databases, static_embedder) as made:

@@ -1,6 +1,5 @@
 """A tenant that is closed: what it made public is found by no other one from then on."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -12,6 +11,7 @@ from index.model.query import Query
 from index.model.scope import PUBLIC, everything
 from index.tenants.tenant_deletion import TenantDeletion
 from index.tenants.tenant_store import TenantStore
+from tests.database_copies import DatabaseCopies
 from tests.index.search.test_strategies import LAYOUTS, Laid, laid_out
 from tests.index.support import worlds
 
@@ -26,7 +26,7 @@ WHERE tenant = 'beta' AND 'public' = ANY (readers)"""
 async def laid(
     request: pytest.FixtureRequest,
     servers: Servers,
-    databases: "asyncio.Queue[str]",
+    databases: DatabaseCopies,
     static_embedder: StaticEmbedder,
 ) -> AsyncIterator[Laid]:
     async with laid_out(LAYOUTS[request.param], servers, databases, static_embedder) as made:

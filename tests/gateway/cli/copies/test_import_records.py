@@ -25,6 +25,7 @@ from ingest.sources.source import Defaults
 from ingest.sources.source_sync import Report
 from ingest.write.batch import DOCUMENTS_MAX
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.commands import command, refused, succeeds
 from tests.gateway.support.gateways import Gateway, running
 
@@ -44,7 +45,7 @@ def no_blocking_calls() -> None:
 
 
 @pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made.model_copy(update={"log_level": "warning"})
 

@@ -25,6 +25,7 @@ from ingest.sources.readers.git import GitSource
 from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Defaults, Source
 from tests.conftest import fresh_settings
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.commands import command, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.ingest.sources.files import write
@@ -40,7 +41,7 @@ def no_blocking_calls() -> None:
 
 
 @pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made.model_copy(update={"log_level": "warning"})
 

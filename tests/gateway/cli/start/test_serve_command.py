@@ -22,6 +22,7 @@ import pytest
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from tests.conftest import fresh_settings, run_sql
+from tests.database_copies import DatabaseCopies
 from tests.gateway.support.commands import WAIT_S_MAX, environment_of, fails
 from tests.gateway.support.gateways import Caller, Gateway
 
@@ -74,7 +75,7 @@ def no_blocking_calls() -> None:
 
 
 @pytest.fixture(scope="module")
-async def settings(servers: Servers, databases: "asyncio.Queue[str]") -> AsyncIterator[Settings]:
+async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     async with fresh_settings(servers, databases) as made:
         yield made.model_copy(update={"log_level": "warning"})
 
@@ -382,7 +383,7 @@ async def test_an_embedder_that_the_index_does_not_have_is_told_before_anything_
 
 @pytest.mark.parametrize("command", ["serve", "worker", "status"])
 async def test_a_role_of_searches_that_may_read_a_table_is_told_before_anything_starts(
-    servers: Servers, databases: "asyncio.Queue[str]", command: str
+    servers: Servers, databases: DatabaseCopies, command: str
 ) -> None:
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
