@@ -24,7 +24,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from gateway.monitoring.logs import KEY_START
+from gateway import field_errors
+from gateway.field_errors import FieldError
 from index.errors import (
     DatabaseCondition,
     DatabaseUnavailable,
@@ -45,17 +46,7 @@ from ingest.errors import DocumentContended, DocumentTooLong
 _ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
 _RETRY = {"Retry-After": "1"}
 
-BRANCH_START = "<branch of a union> "  # of the names that pydantic adds to the path of an error
-
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """The error of one field; `field` is its path, such as `filter.tags_any.0`."""
-
-    field: str
-    detail: str
 
 
 @dataclass(eq=False)  # not frozen: Python sets the traceback of a raised exception
@@ -85,6 +76,12 @@ class Problem(Exception):
                 {"field": error.field, "detail": error.detail} for error in self.errors
             ]
         return {**document, **(self.members or {})}
+
+    def text(self) -> str:
+        """The detail and the errors of fields, for formats that have one text."""
+        errors = [f"{error.field}: {error.detail}" for error in self.errors]
+        says_all = any(error.detail == self.detail for error in self.errors)
+        return " ".join(errors if says_all else [self.detail, *errors])
 
     def response(self) -> Response:
         return Response(
@@ -227,27 +224,15 @@ def revision_unknown(detail: str) -> Problem:
     return Problem(409, "revision-unknown", "Revision unknown", detail, errors)
 
 
-def from_validation(error: ValidationError) -> Problem:
-    """A problem with an error per invalid field; 400 if the body was not JSON."""
-    field_errors = error.errors(include_url=False, include_context=False, include_input=False)
-    if field_errors[0]["type"] == "json_invalid":
-        return malformed(field_errors[0]["msg"])
-    return invalid(
-        [
-            FieldError(_path(field_error["loc"]) or "body", field_error["msg"])
-            for field_error in field_errors[:_ERRORS_MAX]
-        ]
-    )
+def from_validation(error: ValidationError, body: object = field_errors.UNKNOWN_BODY) -> Problem:
+    """A problem with an error per invalid field; 400 if the body was not JSON.
 
-
-def _path(location: Sequence[int | str]) -> str:
-    parts = [part for part in location if not str(part).startswith(BRANCH_START)]
-    return ".".join(map(_masked, parts))
-
-
-def _masked(part: int | str) -> str:
-    """A part of a field's path, masked if the caller has sent an API key there."""
-    return f"{KEY_START}…" if KEY_START in str(part) else str(part)
+    body: the JSON value that was validated, where it is at hand.
+    """
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    if first["type"] == "json_invalid":
+        return malformed(first["msg"])
+    return invalid(field_errors.field_errors(error, body)[:_ERRORS_MAX])
 
 
 _DATABASE_DETAILS = {

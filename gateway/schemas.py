@@ -15,9 +15,9 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, from_json
 
-from gateway import content, problems
+from gateway import content, field_errors, problems
 from index.model.document import (
     UNSTORABLE,
     DocumentId,
@@ -80,7 +80,7 @@ Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALU
 
 def branch(name: str) -> Tag:
     """Marks a type of a union that a function discriminates; the paths of errors leave it out."""
-    return Tag(f"{problems.BRANCH_START}{name}")
+    return Tag(f"<branch> {name}")
 
 
 class Body(BaseModel):
@@ -98,7 +98,7 @@ def parse(model: type[Model], body: bytes) -> Model:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        raise problems.from_validation(error) from None
+        raise problems.from_validation(error, from_json(body)) from None
 
 
 def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:
@@ -106,4 +106,4 @@ def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:
     try:
         return kind.validate_python(value)
     except ValidationError as error:
-        raise problems.invalid_field(field, error.errors()[0]["msg"]) from None
+        raise problems.invalid_field(field, field_errors.message(error.errors()[0])) from None

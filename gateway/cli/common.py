@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cache.errors import CacheUnavailable
+from gateway import field_errors
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
@@ -131,7 +132,7 @@ def _invalid_fields(error: ValidationError) -> Iterator[str]:
     for field_error in error.errors():
         name = ".".join(map(str, field_error["loc"]))
         label = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
-        yield f"{label}: {field_error['msg']}"
+        yield f"{label}: {field_errors.message(field_error)}"
 
 
 def _fail(message: str) -> NoReturn:

@@ -1,6 +1,6 @@
 """Serves one route: head, caller, body, slot, handler.
 
-1. head     path, origin, deadline and least revision are checked before anything else
+1. head     path, query, origin, deadline and least revision are checked before anything else
 2. caller   an unknown credential is refused before its body is read
 3. body     read under a deadline, a least rate and the limit on memory for bodies
 4. slot     only a request that has arrived whole counts against the worker's concurrency
@@ -15,7 +15,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -26,7 +26,7 @@ from gateway import content, problems
 from gateway.auth import protected_resource
 from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
 from gateway.auth.freshness import MinRevision, parse_min_revision
-from gateway.http import body
+from gateway.http import body, request_url
 from gateway.http.admission import Slot
 from gateway.http.event_stream import EventStream
 from gateway.http.http_services import HttpServices
@@ -37,7 +37,6 @@ from gateway.http.transport.connection import Connection
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from index.model.audit_actor import OPERATOR, UNKNOWN, act_as
-from index.model.document import UNSTORABLE
 from index.tenants.principals import Claims, Principal
 
 _SECONDS = re.compile(rb"[0-9]{1,6}(\.[0-9]{1,6})?")
@@ -59,6 +58,7 @@ class Endpoint:
         self._body_bytes_max = route.body_bytes_max(settings)
         self._sufficient_roles = SUFFICIENT.get(route.needs, frozenset())
         self._timeout_s_max = settings.deadline_s if route.is_read else math.inf
+        self._parameters = request_url.known_parameters(route)
         self._resource = protected_resource.build(settings) if route.is_resource else None
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
 
@@ -100,7 +100,7 @@ class Endpoint:
     async def _handle(
         self, request: Request, trace: Trace, http: HttpServices, slot: Slot
     ) -> Response:
-        _refuse_unstorable(request.scope)
+        request_url.check(request, self._parameters)
         if self._route.checks_origin:
             self._refuse_foreign(trace.headers)
         timeout_s = self._timeout_s(trace.headers)
@@ -278,38 +278,6 @@ async def _counted(error: Exception, trace: Trace, http: HttpServices) -> Except
     except problems.Problem as too_many:
         return too_many
     return error
-
-
-def _refuse_unstorable(scope: Scope) -> None:
-    """A 422 `Problem` for a path or a query with text that PostgreSQL cannot store.
-
-    A path that is not UTF-8, or ends in a line break, would name another thing than the client
-    sent. Headers have no U+0000: the server's parser refuses it.
-    """
-    if b"%" in scope["raw_path"]:
-        path = _unquoted("path", scope["raw_path"])
-        if path.endswith("\n"):
-            raise problems.invalid_field("path", "must not end in a line break")
-        for name, value in scope.get("path_params", {}).items():
-            _check_storable(name, value)
-    if b"%" in scope["query_string"]:
-        for part in scope["query_string"].split(b"&"):
-            name, _, value = part.partition(b"=")
-            field = _unquoted("query", name)
-            _check_storable("query", field)
-            _check_storable(field, _unquoted(field, value))
-
-
-def _unquoted(field: str, quoted: bytes) -> str:
-    try:
-        return unquote_to_bytes(quoted).decode()
-    except UnicodeDecodeError:
-        raise problems.invalid_field(field, "must be UTF-8") from None
-
-
-def _check_storable(field: str, text: str) -> None:
-    if UNSTORABLE.search(text):
-        raise problems.invalid_field(field, "must not hold the character U+0000")
 
 
 def _is_address(host: str) -> bool:

@@ -75,8 +75,7 @@ async def _read_resource(
         if problem.status not in _TOOL_ERROR_STATUSES:
             raise
         await context.authenticate()
-        reasons = " ".join(f"{error.field} {error.detail}." for error in problem.errors)
-        return _error(request["id"], _INVALID_PARAMS, f"{problem.detail} {reasons}".strip(), 200)
+        return _error(request["id"], _INVALID_PARAMS, problem.text(), 200)
     return _result(request["id"], b"{%b%b}" % (stamp, fields), headers)
 
 

@@ -11,12 +11,12 @@ import orjson
 from pydantic import Field
 
 from gateway import problems, schemas
+from gateway.field_errors import FieldError
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import STRONG_HEADER
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import Headers, Tool, ToolHit, encode
-from gateway.problems import FieldError
 from gateway.schemas import Body, Count, GateName, Values
 from gateway.search.plans.answers_response import answers_headers
 from gateway.search.plans.plan_endpoint import run_plan

@@ -207,8 +207,7 @@ def encode(result: bytes) -> bytes:
 
 def refusal(problem: problems.Problem) -> bytes:
     """A tool result with isError: which argument is wrong, and what to do."""
-    field_errors = [f"{error.field}: {error.detail}" for error in problem.errors]
-    text = " ".join([f"{problem.title}. {problem.detail}", *field_errors])
+    text = f"{problem.title}. {problem.text()}"
     return b'"content":[{"type":"text","text":%b}],"isError":true' % orjson.dumps(text)
 
 

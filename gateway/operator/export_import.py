@@ -7,6 +7,7 @@ from typing import BinaryIO
 import orjson
 from pydantic import ValidationError
 
+from gateway import field_errors
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.errors import CommandError
 from gateway.operator import operations
@@ -101,7 +102,8 @@ async def import_tenant(
                     try:
                         await _put_source(services.stores.sources, tenant, line)
                     except ValidationError as error:
-                        refused.append(RefusedItem(line.source, error.errors()[0]["msg"]))
+                        reason = field_errors.message(error.errors()[0])
+                        refused.append(RefusedItem(line.source, reason))
                     except (SourceReserved, QuotaExceeded) as error:
                         refused.append(RefusedItem(line.source, str(error)))
         report = await read_items(

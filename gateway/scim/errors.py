@@ -39,10 +39,7 @@ async def render(request: Request, error: Exception) -> Response:
         return _response(status, str(error), error.scim_type)
     problem = problems.from_exception(error, request.scope["trace"].request_id)
     status = 400 if problem.status == 422 else problem.status
-    detail = " ".join(
-        [problem.detail, *(f"{error.field}: {error.detail}" for error in problem.errors)]
-    )
-    response = _response(status, detail, _scim_type(problem))
+    response = _response(status, problem.text(), _scim_type(problem))
     response.headers.update(problem.headers or {})
     return response
 

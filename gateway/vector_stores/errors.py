@@ -26,10 +26,9 @@ async def render(request: Request, error: Exception) -> Response:
     problem = problems.from_exception(error, request.scope["trace"].request_id)
     status = 400 if problem.status == 422 else problem.status  # OpenAI's API answers 400
     kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
-    field_errors = [f"{error.field}: {error.detail}" for error in problem.errors]
     body = {
         "error": {
-            "message": " ".join([problem.detail, *field_errors]),
+            "message": problem.text(),
             "type": kind,
             "param": problem.errors[0].field.partition(".")[0] if problem.errors else None,
             "code": problem.kind.replace("-", "_"),

@@ -11,7 +11,7 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
-from gateway import problems, schemas
+from gateway import field_errors, problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import latest_revisions
 from gateway.documents.document_update import require_editable
@@ -200,4 +200,4 @@ async def _parse_form(form: FormData, bytes_max: int) -> tuple[str, Purpose, byt
     try:
         return filename, _PURPOSE.validate_python(form.get("purpose")), content
     except ValidationError as error:
-        raise problems.invalid_field("purpose", error.errors()[0]["msg"]) from None
+        raise problems.invalid_field("purpose", field_errors.message(error.errors()[0])) from None

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway import problems, schemas
-from gateway.problems import FieldError, Problem
+from gateway.field_errors import FieldError
+from gateway.problems import Problem
 from gateway.search.plans import strategy_parameters
 from gateway.search.plans.plan_check import require_valid_plan
 from gateway.search.plans.plan_schemas import PlanBody

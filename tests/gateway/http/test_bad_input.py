@@ -12,7 +12,7 @@ from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
-from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
 
@@ -88,7 +88,7 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ({"query": "x", "filter": {"metadata": {"a": 2**64}}}, "filter.metadata.a"),
         (
             {"query": "x", "filter": {"attributes": {"type": "eq", "key": "a", "value": 2**64}}},
-            "filter.attributes.eq.value",
+            "filter.attributes.value",
         ),
         ({"query": "x", "alpha": 1.5}, "alpha"),
         (
@@ -118,22 +118,22 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ({"query": "x", "filter": {"attributes": crowd(65)}}, "filter.attributes"),
         ({"query": "x", "filter": {"attributes": compared(60, values=110)}}, "filter.attributes"),
         ({"query": "x", "filter": {"attributes": compared(5, values=205)}}, "filter.attributes"),
-        ({"query": "x", "filter": {"attributes": {"type": "like"}}}, "filter.attributes"),
+        ({"query": "x", "filter": {"attributes": {"type": "like"}}}, "filter.attributes.type"),
         (
             {"query": "x", "filter": {"attributes": {"type": "eq", "key": "a", "value": None}}},
-            "filter.attributes.eq",
+            "filter.attributes",
         ),
         (
             {"query": "x", "filter": {"attributes": {"type": "in", "key": "a", "value": "b"}}},
-            "filter.attributes.in",
+            "filter.attributes",
         ),
         (
             {"query": "x", "filter": {"attributes": {"type": "gt", "key": "a", "value": True}}},
-            "filter.attributes.gt",
+            "filter.attributes",
         ),
         (
             {"query": "x", "filter": {"attributes": {"type": "or", "filters": []}}},
-            "filter.attributes.or.filters",
+            "filter.attributes.filters",
         ),
         ({"query": "x", "max_staleness_ms": -1}, "max_staleness_ms"),
         ({"query": "x", "semantic": "always"}, "semantic"),
@@ -368,3 +368,21 @@ async def test_a_filter_that_costs_too_much_is_told_what_the_limit_is(ana: Calle
     (error,) = refused.json()["errors"]
     assert error["field"] == "filter.attributes"
     assert "at most 1024 values" in error["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "fields"),
+    [
+        ("GET", "/v1/documents?sorce=wiki&limit=1", ["sorce"]),
+        ("GET", "/v1/documents?limit=1&limit=2", ["limit"]),
+        ("PUT", "/v1/documents/is-it-safe?yes", ["yes"]),
+        ("DELETE", "/v1/documents/shared?tenant=other", ["tenant"]),
+    ],
+)
+async def test_a_parameter_that_a_call_does_not_have_is_refused(
+    ana: Caller, method: str, path: str, fields: list[str]
+) -> None:
+    body = {"text": "Text."} if method == "PUT" else None
+    refused = await ana.call(method, path, json=body)
+
+    assert [error["field"] for error in problem(refused, 422)["errors"]] == fields

@@ -83,7 +83,7 @@ def strategy(parameters: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
         (("PUT", "/v1/confidence", {"sources": dict.fromkeys(names(1_001), 0.5)}), "sources"),
         (("PUT", "/v1/confidence", {"fallback": "x" * 20_001}), "fallback"),
         (("PUT", "/v1/search/questions/recording", {"kept_days": 93}), "kept_days"),
-        (("PUT", "/v1/sources/w", {**FOLDER, "schedule": CROWDED}), "folder.schedule"),
+        (("PUT", "/v1/sources/w", {**FOLDER, "schedule": CROWDED}), "schedule"),
         (("GET", "/v1/jobs?limit=101", None), "limit"),
         (("GET", "/v1/audit/log?limit=101", None), "limit"),
         (("GET", "/v1/usage?from=2025-01-01&to=2026-01-02", None), "to"),

@@ -395,7 +395,7 @@ def within(reference: str, field: str = "documents", **fields: Any) -> dict[str,
         (
             [A, within("a.document_ids", to=1)],
             "steps.1.to",
-            "not permitted",
+            "unknown field",
         ),
         ([A, {**A, "name": "b", "filter": {"tags_any": [""]}}], "steps.1.filter.tags_any.0", "1 "),
         ([{**A, "top_k": 101}], "steps.0.top_k", "at most 100"),

@@ -176,7 +176,7 @@ def changed(*path: str | int, to: Any) -> dict[str, Any]:
             "plan.steps.1.filter.documents.from",
             "no step has the name x",
         ),
-        (changed("plan", "steps", 1, "limit", to=3), "plan.steps.1.limit", "not permitted"),
+        (changed("plan", "steps", 1, "limit", to=3), "plan.steps.1.limit", "unknown field"),
         (
             changed("plan", "steps", 1, "filter", "updated_after", to={"parameter": "question"}),
             "plan.steps.1.filter.updated_after",

@@ -278,20 +278,20 @@ class TestWhatMayBeRead:
     @pytest.mark.parametrize(
         ("body", "field"),
         [
-            ({"kind": "s3", "settings": {}}, "body"),
-            ({"kind": "folder", "settings": {"path": "/etc"}}, "folder.settings.path"),
-            ({"kind": "folder", "settings": {"path": "../x"}}, "folder.settings.path"),
-            ({"kind": "folder", "settings": {"path": "a/../../x"}}, "folder.settings.path"),
-            ({"kind": "git", "settings": {"url": "file:///etc"}}, "git.settings.url"),
-            ({"kind": "git", "settings": {"url": "ssh://git.example/x"}}, "git.settings.url"),
-            ({"kind": "git", "settings": {"url": "ext::sh -c id"}}, "git.settings.url"),
-            ({"kind": "git", "settings": {"url": "https://a:b@git.example/x"}}, "git.settings.url"),
+            ({"kind": "s3", "settings": {}}, "kind"),
+            ({"kind": "folder", "settings": {"path": "/etc"}}, "settings.path"),
+            ({"kind": "folder", "settings": {"path": "../x"}}, "settings.path"),
+            ({"kind": "folder", "settings": {"path": "a/../../x"}}, "settings.path"),
+            ({"kind": "git", "settings": {"url": "file:///etc"}}, "settings.url"),
+            ({"kind": "git", "settings": {"url": "ssh://git.example/x"}}, "settings.url"),
+            ({"kind": "git", "settings": {"url": "ext::sh -c id"}}, "settings.url"),
+            ({"kind": "git", "settings": {"url": "https://a:b@git.example/x"}}, "settings.url"),
             (
                 {"kind": "git", "settings": {"url": "https://git.example/x", "branch": "--upload"}},
-                "git.settings.branch",
+                "settings.branch",
             ),
-            ({**FOLDER, "schedule": "whenever"}, "folder.schedule"),
-            ({**FOLDER, "password": "x"}, "folder.password"),
+            ({**FOLDER, "schedule": "whenever"}, "schedule"),
+            ({**FOLDER, "password": "x"}, "password"),
         ],
     )
     async def test_anything_else_is_refused_by_field(

@@ -1,0 +1,93 @@
+"""How a body that does not fit is refused: by the fields that the caller has sent."""
+
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import BaseModel
+
+from gateway import problems, schemas
+from gateway.answer.compress_schemas import CompressBody
+from gateway.documents.document_schemas import DocumentBody
+from gateway.search.plans.plan_schemas import PlanBody
+from gateway.search.schemas.search_schemas import SearchBody
+from gateway.sources.source_schemas import SourceBody
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "errors"),
+    [
+        (SearchBody, {"query": "q", "filters": {}}, {"filters": "unknown field"}),
+        (DocumentBody, {"text": " "}, {"text": "must not be blank"}),
+        (
+            CompressBody,
+            {"messages": [], "token_budget": 1},
+            {"messages": "must have at least 1 item"},
+        ),
+        (
+            CompressBody,
+            {"messages": [{"role": "user", "content": 1}], "token_budget": 1},
+            {"messages.0.content": "Input should be a valid string"},
+        ),
+        (
+            SearchBody,
+            {"query": "q", "filter": {"sources": ["s"] * 257}},
+            {"filter.sources": "must have at most 256 items"},
+        ),
+        (
+            SourceBody,
+            {"kind": "folder", "settings": {"path": "../other"}},
+            {"settings.path": "must be a path within the tenant's folder of sources"},
+        ),
+        (SourceBody, {"kind": "folder"}, {"settings": "Field required"}),
+        (
+            SourceBody,
+            {"kind": "ftp", "settings": {}},
+            {"kind": "must be one of folder, csv, parquet, faqs, conversations, git, web"},
+        ),
+        (SourceBody, {"settings": {}}, {"kind": "Field required"}),
+        (
+            SearchBody,
+            {
+                "query": "q",
+                "filter": {"attributes": {"type": "and", "filters": [{"type": "like"}]}},
+            },
+            {
+                "filter.attributes.filters.0.type": (
+                    "must be one of eq, ne, gt, gte, lt, lte, in, nin, and, or"
+                )
+            },
+        ),
+        (
+            PlanBody,
+            {"steps": [{"name": "a", "query": "q", "filter": {"documents": {"from": "b"}}}]},
+            {
+                "steps.0.filter.documents.from": (
+                    r"String should match pattern '^[a-z][a-z0-9_]{0,31}\."
+                    "(document_ids|sources|tags|languages)$'"
+                )
+            },
+        ),
+        (
+            PlanBody,
+            {"steps": [{"name": "a", "query": "q", "filter": {"documents": "b"}}]},
+            {"steps.0.filter.documents": "Input should be a valid array"},
+        ),
+    ],
+)
+def test_each_error_names_the_field_as_it_was_sent(
+    model: type[BaseModel], body: dict[str, Any], errors: dict[str, str]
+) -> None:
+    with pytest.raises(problems.Problem) as raised:
+        schemas.parse(model, orjson.dumps(body))
+
+    assert {error.field: error.detail for error in raised.value.errors} == errors
+
+
+def test_a_text_of_a_problem_says_each_thing_once() -> None:
+    missing = problems.not_found("id", "The document does not exist.")
+
+    assert missing.text() == "id: The document does not exist."
+    assert problems.invalid_field("top_k", "must be at most 100").text() == (
+        "Correct top_k. top_k: must be at most 100"
+    )
