@@ -62,6 +62,13 @@ _PRECONDITIONS = [
         ("If-None-Match", "`*`: the document must not exist"),
     )
 ]
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "`ETag` that the reader has; if it is still the same, the answer is a 304",
+    "schema": {"type": "string"},
+}
 _PREFER_RECEIPT = {
     "name": "Prefer",
     "in": "header",
@@ -136,6 +143,7 @@ def _operation(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, An
         + [_parameter(name, "query", parameter) for name, parameter in route.parameters.items()]
         + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION])
         + (_PRECONDITIONS if route.has_preconditions else [])
+        + ([_IF_NONE_MATCH] if route.has_etag else [])
         + ([_PREFER_RECEIPT] if route.has_receipt else []),
         "responses": {
             str(route.status): _success(route, schemas),
@@ -145,6 +153,7 @@ def _operation(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, An
                 else {}
             ),
             **({str(route.empty_status): _content(None, "")} if route.empty_status else {}),
+            **({"304": {"description": "the reader has it already"}} if route.has_etag else {}),
             **{str(status): _error(route, status, schemas) for status in _error_statuses(route)},
         },
     }
@@ -182,7 +191,7 @@ def _answer(
 def _success(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     answer = _answer(route.answer, route.media_type, schemas)
     if route.has_etag:
-        description = "for `If-Match` of a write"
+        description = "for `If-Match` of a write, and `If-None-Match` of a read"
         answer["headers"] = {"ETag": {"description": description, "schema": {"type": "string"}}}
     if route.has_receipt:
         description = "if `Prefer: receipt` asks for it and there are keys: a JSON Web Signature"

@@ -17,6 +17,7 @@ from gateway.documents.deletion_schemas import DeletedCounts, DeletionAnswer
 from gateway.documents.document_endpoints import document_id_of, written_response
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable
+from gateway.documents.preconditions import require_no_queued_write, require_preconditions
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import queued_body, queued_response
 from index.errors import QueueFull
@@ -46,15 +47,21 @@ async def remove_document(
     caller: AuthenticatedRequest,
     document_id: str,
     require: Callable[[AuthenticatedRequest, Document | None], Document],
+    noun: str = "document",
 ) -> Response:
-    """require: answers the stored document, or raises a `Problem` if it must not be deleted."""
+    """require: answers the stored document, or raises a `Problem` if it must not be deleted.
+
+    noun: what a problem calls it.
+    """
     services, tenant = context.services, caller.principal.tenant
     was_public = False
 
     def permit(stored: Document | None) -> None:
         nonlocal was_public
         was_public = PUBLIC in require(caller, stored).readers
+        require_preconditions(context.request, stored, noun)
 
+    await require_no_queued_write(context.request, services.jobs, tenant, document_id)
     with context.span("write"):
         removal = await services.writer.remove(tenant, document_id, permit, forget=True)
     assert removal.forgotten is not None

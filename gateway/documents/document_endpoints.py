@@ -31,9 +31,10 @@ from gateway.documents.document_update import (
     with_access,
 )
 from gateway.documents.preconditions import (
-    etag_of,
     has_preconditions,
     queued_write_exists,
+    require_no_queued_write,
+    with_etag,
     with_preconditions,
 )
 from gateway.http.request_context import RequestContext, full_scope
@@ -63,9 +64,7 @@ async def put_document(context: RequestContext[DocumentServices]) -> Response:
     if len(payload) > settings.document_inline_bytes_max or context.prefers("respond-async"):
         return await _queue_put(context, caller, document_id, body, payload, revise)
     tenant = caller.principal.tenant
-    is_conditional = has_preconditions(context.request)
-    if is_conditional and await context.services.jobs.is_document_awaited(tenant, document_id):
-        raise queued_write_exists()
+    await require_no_queued_write(context.request, context.services.jobs, tenant, document_id)
     try:
         with context.span("write"):
             written = await context.services.writer.put(
@@ -170,9 +169,8 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
         caller.principal, full_scope(caller), tenant, document.document_id
     )
     others = None if tenant == own_tenant else tenant
-    response = read_response(DocumentAnswer(text=document.text, tenant=others, **_summary(dated)))
-    response.headers["ETag"] = etag_of(document)
-    return response
+    answer = DocumentAnswer(text=document.text, tenant=others, **_summary(dated))
+    return with_etag(context.request, document, read_response(answer))
 
 
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:
@@ -219,9 +217,11 @@ async def patch_access(context: RequestContext[DocumentServices]) -> Response:
     body, document_id = context.parse_body(AccessBody), document_id_of(context)
     tenant, parts = caller.principal.tenant, parts_of(body)
 
-    def revise(stored: Document | None) -> Document:
+    def change(stored: Document | None) -> Document:
         return with_access(caller, require_editable(caller, stored), body)
 
+    revise = with_preconditions(context.request, change)
+    await require_no_queued_write(context.request, context.services.jobs, tenant, document_id)
     # What enters or leaves the index has its chunks written; other changes move no vector.
     writer = context.services.writer
     with context.span("write"):

@@ -1,17 +1,23 @@
-"""`If-Match` and `If-None-Match` of writes: RFC 9110, section 13.
+"""`If-Match` and `If-None-Match` of reads and writes: RFC 9110, section 13.
+
+A reader that has the document already gets a 304 without it.
 
 Two people who edit one document both begin with its `ETag`. The later write has an outdated one and
-is refused, so that it does not undo the earlier one unseen. That holds for queued writes too: while
-one waits, no conditional write of the document is accepted.
+is refused, so that it does not undo the earlier one unseen. A deletion and a change of readers are
+writes too. That holds for queued writes as well: while one waits, no conditional write of the
+document is accepted.
 """
 
 import hashlib
 
 import orjson
 from starlette.requests import Request
+from starlette.responses import Response
 
 from gateway import problems
+from gateway.http.responses import STRONG_HEADER
 from gateway.problems import Problem
+from index.jobs.job_queue import JobQueue
 from index.model.document import Document
 from ingest.write.revision import Revise
 
@@ -47,30 +53,56 @@ def queued_write_exists() -> Problem:
     )
 
 
+async def require_no_queued_write(
+    request: Request, jobs: JobQueue, tenant: str, document_id: str
+) -> None:
+    """A 412 `Problem` for a conditional write while another one of the document waits."""
+    if has_preconditions(request) and await jobs.is_document_awaited(tenant, document_id):
+        raise queued_write_exists()
+
+
 def with_preconditions(request: Request, revise: Revise, noun: str = "document") -> Revise:
     """`revise`, which then raises a 412 `Problem` if the request's preconditions do not hold.
-
-    noun: what the problem calls it.
 
     The writer commits only if the document is still the one that `revise` was given, so nothing
     comes between the check and the write. Rights are checked first: no tag tells of a document that
     the caller may not read.
     """
-    if_match = request.headers.getlist("if-match")
-    if_none_match = request.headers.getlist("if-none-match")
-    if not if_match and not if_none_match:
+    if not has_preconditions(request):
         return revise
 
     def checked(stored: Document | None) -> Document:
         document = revise(stored)
-        etag = None if stored is None else etag_of(stored)
-        if if_match and not _is_listed(etag, if_match):
-            raise problems.precondition_failed("If-Match", f"The {noun} has changed since.")
-        if if_none_match and _is_listed(etag, if_none_match):
-            raise problems.precondition_failed("If-None-Match", f"The {noun} exists already.")
+        require_preconditions(request, stored, noun)
         return document
 
     return checked
+
+
+def require_preconditions(request: Request, stored: Document | None, noun: str) -> None:
+    """A 412 `Problem` if the preconditions do not hold for what is stored; noun: its name."""
+    if not has_preconditions(request):
+        return
+    etag = None if stored is None else etag_of(stored)
+    if_match = request.headers.getlist("if-match")
+    if if_match and not _is_listed(etag, if_match):
+        raise problems.precondition_failed("If-Match", f"The {noun} has changed since.")
+    if _is_listed(etag, request.headers.getlist("if-none-match")):
+        raise problems.precondition_failed("If-None-Match", f"The {noun} exists already.")
+
+
+def with_etag(request: Request, document: Document, response: Response) -> Response:
+    """The response to a read, with the document's tag; a 304 if the reader has sent that tag.
+
+    The tag stands for the fields, not for the times at which they changed.
+    """
+    etag = etag_of(document)
+    sent = request.headers.getlist("if-none-match")
+    if _is_listed(etag, [header.replace("W/", "") for header in sent]):  # a proxy may weaken tags
+        response = Response(status_code=304)
+        response.raw_headers.append(STRONG_HEADER)
+    response.headers["ETag"] = etag
+    return response
 
 
 def _is_listed(etag: str | None, headers: list[str]) -> bool:

@@ -10,7 +10,7 @@ from gateway.documents.deletion import remove_document
 from gateway.documents.document_endpoints import written_response
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_publisher
-from gateway.documents.preconditions import etag_of, with_preconditions
+from gateway.documents.preconditions import with_etag, with_preconditions
 from gateway.faqs import faq_document
 from gateway.faqs.faq_schemas import (
     FAQ_ID,
@@ -83,9 +83,7 @@ async def get_faq(context: RequestContext[DocumentServices]) -> Response:
     stored = await context.services.documents.stored(caller.principal.tenant, document_id)
     document = _require_faq(caller, None if stored is None else stored.document)
     context.services.read_log.documents(caller.principal, [document_id])
-    response = read_response(faq_document.to_faq(document))
-    response.headers["ETag"] = etag_of(document)
-    return response
+    return with_etag(context.request, document, read_response(faq_document.to_faq(document)))
 
 
 async def put_faq(context: RequestContext[DocumentServices]) -> Response:
@@ -104,7 +102,7 @@ async def put_faq(context: RequestContext[DocumentServices]) -> Response:
 async def delete_faq(context: RequestContext[DocumentServices]) -> Response:
     caller = await authenticated_admin(context)
     document_id = faq_document.document_id_of(_faq_id(context))
-    return await remove_document(context, caller, document_id, _require_faq)
+    return await remove_document(context, caller, document_id, _require_faq, "FAQ")
 
 
 async def authenticated_admin(context: RequestContext[DocumentServices]) -> AuthenticatedRequest:

@@ -51,7 +51,7 @@ class ApiRoute(Generic[RoomServices]):
     checks_origin:  web pages may call the route from allowed origins only.
     is_resource:    the route is an OAuth resource: web tokens can be for it alone, with scopes.
     has_preconditions: the route heeds `If-Match` and `If-None-Match`.
-    has_etag:       the response has an `ETag`.
+    has_etag:       the response has an `ETag`, and the route heeds `If-None-Match` with a 304.
     has_receipt:    the route heeds `Prefer: receipt`.
     is_optional:    404 unless the operator has configured it.
     only_reads:     it changes nothing, whatever its method and role.

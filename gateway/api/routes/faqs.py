@@ -101,5 +101,6 @@ ROUTES: tuple[ApiRoute[DocumentServices], ...] = (
         summary="Delete a FAQ; the response lists what is still pending",
         answer=deletion_schemas.DeletionAnswer,
         queued_answer=deletion_schemas.DeletionAnswer,
+        has_preconditions=True,
     ),
 )

@@ -131,6 +131,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         summary="Change a document's owner and readers, without embedding",
         body=document_schemas.AccessBody,
         answer=document_schemas.RevisionAnswer,
+        has_preconditions=True,
     ),
     ApiRoute(
         "PUT",
@@ -162,6 +163,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         summary="Delete a document with its vectors, summaries and cached answers",
         answer=deletion_schemas.DeletionAnswer,
         queued_answer=deletion_schemas.DeletionAnswer,
+        has_preconditions=True,
     ),
     ApiRoute(
         "GET",

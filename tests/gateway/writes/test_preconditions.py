@@ -157,3 +157,42 @@ async def test_no_tag_tells_of_a_document_that_the_caller_may_not_read(
     for headers in ({"If-Match": await etag(ana)}, {"If-Match": '"0"'}, {"If-None-Match": "*"}):
         refused = problem(await put(eve, "30 days", **headers), 409)
         assert refused["type"].endswith(":conflict")
+
+
+async def test_a_deletion_that_began_with_an_older_version_deletes_nothing(ana: Caller) -> None:
+    await ana.put("leave", "20 days")
+    before = await etag(ana)
+    await ana.put("leave", "25 days")
+
+    outdated = await ana.call("DELETE", PATH, headers={"If-Match": before})
+    text = await text_of(ana)
+    current = await ana.call("DELETE", PATH, headers={"If-Match": await etag(ana)})
+
+    assert problem(outdated, 412)["errors"][0]["field"] == "If-Match"
+    assert text == "25 days"
+    assert current.status_code == 200
+
+
+async def test_a_share_that_began_with_an_older_version_shares_nothing(ana: Caller) -> None:
+    await ana.put("leave", "20 days")
+    before = await etag(ana)
+    await ana.put("leave", "The board leaves", readers=["user:board"])
+
+    shared = await ana.call(
+        "PATCH", f"{PATH}/access", json={"readers": ["tenant"]}, headers={"If-Match": before}
+    )
+
+    problem(shared, 412)
+    assert (await ana.call("GET", PATH)).json()["readers"] == ["user:board"]
+
+
+async def test_who_has_the_document_already_is_told_so_until_it_changes(ana: Caller) -> None:
+    await ana.put("leave", "20 days")
+    known = await etag(ana)
+
+    same = await ana.call("GET", PATH, headers={"If-None-Match": f'"other", W/{known}'})
+    await ana.put("leave", "25 days")
+    changed = await ana.call("GET", PATH, headers={"If-None-Match": known})
+
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", known)
+    assert (changed.status_code, changed.json()["text"]) == (200, "25 days")
