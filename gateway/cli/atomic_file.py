@@ -21,8 +21,11 @@ def writing(file: Path, *, replace: bool = True) -> Iterator[tuple[Path, BinaryI
     """
     file = file.resolve()
     if file.exists() and not file.is_file():
-        with file.open("wb") as written:
-            yield file, written
+        try:
+            with file.open("wb") as written:
+                yield file, written
+        except OSError as error:
+            raise CommandError(f"{file} was not written: {error.strerror}") from None
         return
     try:
         number, name = tempfile.mkstemp(".part", f".{file.name}.", file.parent)  # mode 600

@@ -13,6 +13,8 @@ import typer
 from pydantic import SecretStr, ValidationError
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
 
 from cache.errors import CacheUnavailable
 from gateway import field_errors
@@ -28,6 +30,7 @@ T = TypeVar("T")
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for scripts.")]
 
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
+_UNLIMITED = 10_000  # columns: more than a table of short cells has
 _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
 
 # Log lines go to stderr: stdout holds only the result of a command.
@@ -47,13 +50,7 @@ def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
     if settings.database_url and settings.redis_url:
         yield settings
         return
-    if settings.database_url or settings.redis_url:
-        given, other = "DATABASE", "REDIS"
-        if settings.redis_url:
-            given, other = other, given
-        raise EmbeddedError(
-            f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both or neither"
-        )
+    require_both_urls(settings)
     start = embedded_servers.own_servers if own else embedded_servers.attach_or_start
     with start(settings.data_dir) as servers:
         yield settings.model_copy(
@@ -62,6 +59,16 @@ def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
                 "redis_url": SecretStr(servers.redis_url),
             }
         )
+
+
+def require_both_urls(settings: Settings) -> None:
+    """Raises `EmbeddedError` if one server is configured and the other one is not."""
+    if bool(settings.database_url) == bool(settings.redis_url):
+        return
+    given, other = ("DATABASE", "REDIS") if settings.database_url else ("REDIS", "DATABASE")
+    raise EmbeddedError(
+        f"NEARHIT_{given}_URL is set and NEARHIT_{other}_URL is not: set both or neither"
+    )
 
 
 @contextmanager
@@ -99,6 +106,26 @@ def print_result(text: str, value: object, *, as_json: bool) -> None:
         print_json(value)
     else:
         console.print(text, markup=False, soft_wrap=True)
+
+
+def print_table(table: Table, if_empty: str = "", on: Console = console) -> None:
+    """Print the rows; on a terminal that is too narrow for them, one field below the other.
+
+    A table that does not fit would cut identifiers, which other commands take.
+    """
+    if not table.row_count:
+        on.print(if_empty, end="\n" if if_empty else "")
+        return
+    unlimited = on.options.update(width=_UNLIMITED)
+    if not on.is_terminal or Measurement.get(on, unlimited, table).minimum <= on.width:
+        on.print(table)
+        return
+    name_width = max(len(str(column.header)) for column in table.columns)
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        for column, cell in zip(table.columns, row, strict=True):
+            if cell:
+                on.print(f"{column.header:{name_width}}  {cell}", soft_wrap=True)
+        on.print()
 
 
 def progress_console(*, as_json: bool) -> Console:

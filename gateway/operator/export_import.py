@@ -1,11 +1,11 @@
 """`nearhit export` and `nearhit import`: write a tenant to a file and read it back."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gateway import field_errors
 from gateway.admin.tenant_schemas import TenantBody
@@ -16,6 +16,7 @@ from gateway.sources.source_schemas import SourceBody
 from index.documents.event_versions import Reading
 from index.documents.export import ReadSource, Snapshot, snapshot
 from index.errors import QuotaExceeded, SourceReserved, TenantMissing
+from index.model.document import Document
 from index.sources.source_store import SourceConfig, SourceStore
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, encode_line
 from ingest.sources.source import RefusedItem
@@ -47,20 +48,26 @@ async def _write(
         revision=tenant_snapshot.revision,
         documents=tenant_snapshot.documents,
     )
-    file.write(encode_line(header))
+    _write_lines(file, [header])
     groups, sources = await tenant_snapshot.groups(), await tenant_snapshot.sources()
-    file.writelines(
-        encode_line(GroupLine(group=group.group_id, members=group.members)) for group in groups
-    )
-    file.writelines(map(encode_line, map(_source_line, sources)))
+    _write_lines(file, [GroupLine(group=group.group_id, members=group.members) for group in groups])
+    _write_lines(file, map(_source_line, sources))
     written = 0
     async for page in tenant_snapshot.pages():
-        file.writelines(map(encode_line, page))
+        _write_lines(file, page)
         written += len(page)
         on_page(written, tenant_snapshot.documents)
-    file.write(encode_line(End(documents=written)))
-    file.flush()
+    _write_lines(file, [End(documents=written)])
     return written
+
+
+def _write_lines(file: BinaryIO, lines: Iterable[BaseModel | Document]) -> None:
+    """Raises `CommandError`; the session would take an error of the file for one of the server."""
+    try:
+        file.writelines(map(encode_line, lines))
+        file.flush()
+    except OSError as error:
+        raise CommandError(f"the export was not written: {error.strerror}") from None
 
 
 def _source_line(source: ReadSource) -> SourceLine:

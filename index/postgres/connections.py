@@ -10,6 +10,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import asyncpg
 import orjson
@@ -110,7 +111,7 @@ async def direct_connection(
     except (*LOST, ValueError) as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
             raise _pooler_in_between() from error
-        raise DatabaseUnavailable(f"PostgreSQL can't be reached: {error}") from error
+        raise DatabaseUnavailable(f"PostgreSQL{_place(url)} can't be reached: {error}") from error
     try:
         if verifies:
             await verify_direct(connection)
@@ -120,6 +121,15 @@ async def direct_connection(
         raise
     with suppress(*LOST):  # already
         await connection.close(timeout=CLOSE_TIMEOUT_S)
+
+
+def _place(url: str) -> str:
+    """Where the URL leads, without the password; empty if it names no host."""
+    try:
+        host = urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
+    return f" at {host}" if host else ""
 
 
 async def verify_direct(connection: Connection) -> None:

@@ -85,7 +85,7 @@ def audit_log(
                 escape(_format_details(row.details)),
             ),
         )
-    console.print(table if table.row_count else "no rows match")
+    common.print_table(table, "no rows match")
 
 
 def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:

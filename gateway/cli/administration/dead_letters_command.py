@@ -61,7 +61,7 @@ def list_letters(
             f"{letter.size_bytes:,}",
             escape(letter.reason),
         )
-    console.print(table if table.row_count else "no dead letters")
+    common.print_table(table, "no dead letters")
 
 
 @commands.command("replay")

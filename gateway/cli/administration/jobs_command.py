@@ -56,7 +56,7 @@ def list_jobs(
             format_instant(job.created_at),
             escape(job.error or ""),
         )
-    console.print(table if table.row_count else "no jobs match")
+    common.print_table(table, "no jobs match")
 
 
 @commands.command("show")

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import AsJson, Subject, console, format_instant
+from gateway.cli.common import AsJson, Subject, format_instant
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 
@@ -74,7 +74,9 @@ def list_keys(
         async with _open_keys(settings) as keys:
             return await keys.page(tenant, after="", limit=_LISTED_MAX)
 
-    table = Table("key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "")
+    table = Table(
+        "key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "state"
+    )
     keys = common.run(run)
     if as_json:
         common.print_json(keys)
@@ -86,7 +88,7 @@ def list_keys(
             *(format_instant(at) for at in (key.expires_at, key.last_used_at)),
             "revoked" if key.revoked_at else "",
         )
-    console.print(table if table.row_count else "no keys")
+    common.print_table(table, "no keys")
 
 
 @commands.command("rotate")

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import AsJson, console
+from gateway.cli.common import AsJson
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,21 +74,21 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
                 f"{source.lag_s:,.0f} s",
                 *map(str, (source.embedded, source.reused)),
             )
-    console.print(table if table.row_count else "no sources yet")
+    common.print_table(table, "no sources yet")
     nodes = Table("Redis", "slots", "memory", "when it is full")
     for node in servers.redis:
         nodes.add_row(escape(node.node), *_memory(node))
-    console.print(nodes)
+    common.print_table(nodes)
     if servers.gateways:
         held = Table("region", "gateways with a read lease")
         for region, number in sorted(servers.gateways.items()):
             held.add_row(region, str(number))
-        console.print(held)
+        common.print_table(held)
     if servers.standbys:
         lags = Table("standby", "state", "lag", "not replayed", "log for it")
         for each in servers.standbys:
             lags.add_row(escape(each.name), *_lag(each))
-        console.print(lags)
+        common.print_table(lags)
 
 
 def usage(
@@ -123,9 +123,8 @@ def usage(
                 *(str(day.day), name, day.operation, str(day.tokens), f"{day.cost:.6f}"),
                 *map(str, (day.embedded, day.reused)),
             )
-    console.print(table if table.row_count else "no usage")
-    if stored.row_count:
-        console.print(stored)
+    common.print_table(table, "no usage")
+    common.print_table(stored)
 
 
 def _share(used: int, limit: int | None) -> str:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import AsJson, console, format_instant
+from gateway.cli.common import AsJson, format_instant
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 
@@ -57,7 +57,7 @@ def list_tenants(as_json: AsJson = False) -> None:
     if as_json:
         common.print_json(rows)
         return
-    table = Table("tenant", "name", "created", "documents", "chunks", "bytes", "")
+    table = Table("tenant", "name", "created", "documents", "chunks", "bytes", "state")
     for row in rows:
         amounts = (row.stored.documents, row.stored.chunks, row.stored.bytes)
         table.add_row(
@@ -65,7 +65,7 @@ def list_tenants(as_json: AsJson = False) -> None:
             *(f"{amount:,}" for amount in amounts),
             "is being deleted" if row.is_being_deleted else "",
         )
-    console.print(table if table.row_count else "no tenants")
+    common.print_table(table, "no tenants")
 
 
 @commands.command("clear-cache")

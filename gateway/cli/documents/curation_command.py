@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import AsJson, console
+from gateway.cli.common import AsJson
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 
@@ -52,7 +52,7 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
             "" if best is None else escape(f"{best['document_id']}  {best['score']:.3f}"),
             escape(item.question),
         )
-    console.print(table if table.row_count else "no open questions")
+    common.print_table(table, "no open questions")
 
 
 @commands.command("resolve")

@@ -38,8 +38,8 @@ def check(
     Settings come from variables (NEARHIT_PORT), from files of secrets
     (NEARHIT_ADMIN_KEY_FILE), and from the TOML file that NEARHIT_CONFIG names
     (port = 9000). A variable wins over a file. Secrets are not shown.
-    Exits with 1 if a value is invalid, a variable is unknown, or a server
-    can't be used.
+    Exits with 1 if a value is invalid, a variable is unknown, only one of the
+    two servers is set, or a server can't be used.
 
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
@@ -48,6 +48,7 @@ def check(
         from gateway.tracing import spans
 
         settings = Settings()
+        common.require_both_urls(settings)
         for name in embedders.names(settings):
             embedders.check(settings, name)
         spans.check(settings)
@@ -70,7 +71,7 @@ def check(
         table.add_row(
             setting_sources.variable(name), escape(str(value)), escape(origins.get(name, ""))
         )
-    console.print(table if table.row_count else "all settings have their defaults")
+    common.print_table(table, "all settings have their defaults")
     for sentence in unknown:
         console.print(f"[yellow]{escape(sentence)}[/]")
     for sentence in answers:

@@ -243,6 +243,14 @@ async def test_an_address_where_nothing_is_is_told_in_a_line(
     assert "password" not in line
 
 
+async def test_a_server_that_is_away_is_told_with_its_address(environment: dict[str, str]) -> None:
+    away = environment | {"NEARHIT_DATABASE_URL": "postgresql://me:password@127.0.0.1:1/x"}
+
+    line = await refused(away, "search", "annual leave")
+
+    assert "PostgreSQL at 127.0.0.1:1 can't be reached" in line
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -303,6 +303,16 @@ async def test_an_export_into_a_device_is_written_there(settings: Settings, ana:
     assert is_device(Path("/dev/null"))
 
 
+async def test_a_full_disk_is_not_taken_for_a_server_that_is_away(
+    settings: Settings, ana: Caller
+) -> None:
+    failed = await command(environment_of(settings), "export", "acme", "--to", "/dev/full")
+
+    assert failed.exit_code == 1
+    assert failed.stderr.endswith("No space left on device\n")
+    assert "PostgreSQL" not in failed.stderr
+
+
 @pytest.mark.slow
 async def test_the_command_to_delete_a_tenant_asks_first(
     settings: Settings, gateway: Gateway, ana: Caller

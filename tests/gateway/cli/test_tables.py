@@ -1,0 +1,35 @@
+"""Lists of commands fit the terminal, and no identifier in them is cut."""
+
+import io
+
+from rich.console import Console
+from rich.table import Table
+
+from gateway.cli import common
+
+KEY = "key_3eb0b85bd73285f3"
+
+
+def printed(*, width: int, is_terminal: bool = True) -> str:
+    table = Table("key", "name", "subject", "expires")
+    table.add_row(KEY, "", "ana", "2026-11-25 14:48:06")
+    table.add_row("key_5f0c", "laptop", "ben", "")
+    file = io.StringIO()
+    screen = Console(width=width, force_terminal=is_terminal, color_system=None, file=file)
+    common.print_table(table, "no keys", screen)
+    return file.getvalue()
+
+
+def test_a_wide_terminal_shows_a_table() -> None:
+    assert f"│ {KEY} │        │ ana     │" in printed(width=80)
+
+
+def test_a_narrow_terminal_shows_the_fields_of_a_row_below_each_other() -> None:
+    assert printed(width=40) == (
+        f"key      {KEY}\nsubject  ana\nexpires  2026-11-25 14:48:06\n\n"
+        "key      key_5f0c\nname     laptop\nsubject  ben\n\n"
+    )
+
+
+def test_what_another_program_reads_is_a_table() -> None:
+    assert "┃" in printed(width=40, is_terminal=False)
