@@ -5,13 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
+from pydantic import ValidationError
+
+from gateway import field_errors
 from gateway.errors import CommandError
 from index.model import chunking_config
 from index.model.document import Summaries
 from ingest.sources.kinds import KINDS, Kind, kind_of, open_source
 from ingest.sources.origin import Origin, place_of
 from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Defaults, Source
+from ingest.sources.source import Defaults, Source, document
+
+# The options that set a field of Defaults which a document may refuse.
+_OPTIONS = {"owner": "--owner", "readers": "--reader", "tags": "--tag", "language": "--language"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ def sources(
             raise CommandError(f"{option} names one source: give exactly one path")
     if defaults.chunker is not None:
         _check_chunker(defaults.chunker)
+    require_valid(defaults)
     names = dict(map(parse_column, columns))
     kinds = [_kind(kind) if kind else kind_of(path) for path in paths]
     if columns and not {"csv", "parquet"}.issuperset(kinds):
@@ -55,6 +62,17 @@ def sources(
     ]
     _require_distinct(opened)
     return opened
+
+
+def require_valid(defaults: Defaults) -> None:
+    """Raises `CommandError` if no document can have these defaults, before any is read."""
+    sample = {"document_id": "sample", "source": "sample", "title": "", "text": "sample", "uri": ""}
+    try:
+        document(defaults.fields() | sample)
+    except ValidationError as error:
+        wrong = field_errors.field_errors(error)[0]
+        option = _OPTIONS[wrong.field.partition(".")[0]]
+        raise CommandError(f"{option} {wrong.detail}") from None
 
 
 def _opened(path: Path, source: Source, name: str | None, origin: str | None) -> OpenedSource:

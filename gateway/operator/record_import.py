@@ -14,7 +14,6 @@ from gateway.services import Services
 from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
 from index.errors import TenantMissing
-from index.model.document import ID, READER
 from index.search.query_embedder import Embedder
 from ingest.billing_context import bill_to
 from ingest.imports import import_writer
@@ -213,10 +212,8 @@ def _open_file(options: ImportOptions) -> NdjsonReader:
 
 def _check_access(options: ImportOptions) -> None:
     """Raises `CommandError`. Lines of NDJSON may have readers without being mapped."""
-    if wrong := [reader for reader in options.readers if not READER.fullmatch(reader)]:
-        raise CommandError(f"--reader {wrong[0]}: write user:ID, group:ID, tenant or public")
-    if options.owner is not None and not ID.fullmatch(options.owner):
-        raise CommandError("--owner must be 1 to 128 characters without whitespace")
+    readers, tags = tuple(options.readers), tuple(options.tags)
+    ingest_paths.require_valid(Defaults(options.owner, readers, tags, options.language))
     mapped = {ingest_paths.parse_column(column)[0] for column in options.columns}
     has_access = options.readers or options.owner or mapped & {"readers", "owner"}
     if not has_access and options.store != "ndjson":

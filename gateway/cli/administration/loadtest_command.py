@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _NOT_JUDGED = 2
 _EXIT_CODES = {"PASS": 0, "FAIL": 1, "NOT JUDGED": _NOT_JUDGED}  # by outcome
 _COLOURS = {"held": "green", "missed": "red", "not judged": "yellow"}  # by verdict
+_SHOWN = (50, 95, 99)  # percentiles of the latencies, beside those of the budget
 _SECRETS = ("--key", "--admin-key")
 
 
@@ -233,8 +234,12 @@ def _print_result(result: "Result", report: Path, console: Console) -> None:
         state = f"[{_COLOURS[finding.verdict]}]{finding.verdict}[/]"
         console.print(f"{state} {limit.group} {limit.name}: {measured}, {bound} {limit.value:g}")
     for rates in result.rates:
-        line = f"{rates.name}: {rates.offered:g} searches/s offered, {rates.achieved:g} achieved"
-        console.print(line, markup=False)
+        line = (
+            f"{rates.name}: {rates.offered:.1f} searches/s offered, {rates.achieved:.1f} achieved"
+        )
+        latencies = result.figures.latencies[rates.name]
+        shown = [f"P{point} {latencies.percentile_ms(point):.1f} ms" for point in _SHOWN]
+        console.print(", ".join([line, *(shown if latencies.count else [])]), markup=False)
     for warning in result.warnings:
         console.print(f"[yellow]{escape(warning)}[/]")
     console.print(f"see {report} for details", markup=False)

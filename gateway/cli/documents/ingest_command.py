@@ -22,7 +22,9 @@ def ingest(
         list[Path], typer.Argument(metavar="PATH", exists=True, help="Folders and files.")
     ],
     *,
-    tenant: Annotated[str, typer.Option(help="The tenant.")] = "default",
+    tenant: Annotated[
+        str, typer.Option(help="The tenant; created if it does not exist.")
+    ] = "default",
     source: Annotated[
         str | None,
         typer.Option(

@@ -308,7 +308,7 @@ async def test_a_table_comes_with_readers_of_a_column(
         (("nothing", "--dry-run"), "--dry-run needs --from qdrant, chroma, pgvector or ndjson"),
         (("x", "--reader", "tenant"), "--reader needs --from qdrant"),
         (("http://127.0.0.1:1", "--from", "chroma"), "say who may read the documents: --reader"),
-        (("x", "--from", "ndjson", "--reader", "hr"), "--reader hr: write user:ID, group:ID"),
+        (("x", "--from", "ndjson", "--reader", "hr"), "--reader must be user:ID, group:ID"),
         (("x", "--from", "ndjson", "--owner", "a b"), "--owner must be 1 to 128 characters"),
         (("ftp://h", "--from", "qdrant", *READER), "the address of qdrant must begin with http://"),
         (("http://h", "--from", "qdrant", *READER), "set --collection to the name of the coll"),

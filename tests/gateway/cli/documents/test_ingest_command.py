@@ -118,6 +118,9 @@ def test_who_sums_up_is_one_of_three(name: str) -> None:
         ({"columns": ["text=body"]}, "--column applies only to CSV and Parquet tables"),
         ({"prune": True}, "--prune compares a whole folder"),
         ({"defaults": Defaults(chunker="tokens:1")}, "--chunker tokens must have a size from 16"),
+        ({"defaults": Defaults(readers=("all",))}, "--reader must be user:ID, group:ID, tenant"),
+        ({"defaults": Defaults(owner="a b")}, "--owner must be 1 to 128 characters"),
+        ({"defaults": Defaults(tags=("a", ""))}, "--tag String should have at least 1 character"),
     ],
 )
 def test_what_makes_no_sense_is_told(
