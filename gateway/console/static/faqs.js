@@ -63,7 +63,7 @@ export function render(content, { signal }) {
   };
 
   content.append(
-    h("p", { class: "lead" }, "Questions with answers that searches find. An inactive one is in no answer; the priority orders this list alone."),
+    h("p", { class: "lead" }, "Questions with answers that searches find. An inactive one is in no answer; the priority orders this list, and a search that asks for it."),
     h(
       "div",
       { class: "row end spread" },

@@ -62,7 +62,8 @@ export const listOf = (text) =>
     .map((item) => item.trim())
     .filter(Boolean);
 
-export const badge = (text, kind = "") => h("span", { class: `badge ${kind}` }, text);
+/** title: the text, which a narrow column cuts. */
+export const badge = (text, kind = "") => h("span", { class: `badge ${kind}`, title: text }, text);
 
 export function note(kind, ...children) {
   return h("div", { class: `note ${kind}` }, ...children);

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, FilePayload, expect
+from playwright.async_api import Browser, FilePayload, ViewportSize, expect
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.console.browser import PHONE, Console, tab
+from tests.gateway.console.browser import DESKTOP, PHONE, Console, tab
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.ingest.sources.files import docx, pdf
 
@@ -387,20 +387,23 @@ async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, s
     assert await console.violations() == []
 
 
-async def test_on_a_phone_nothing_is_cut_off(console: Console, admin: Caller, ana: Caller) -> None:
-    readers = ["tenant", *(f"user:{'u' * 50}-{number}" for number in range(5))]
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_nothing_is_cut_off(
+    console: Console, admin: Caller, ana: Caller, size: ViewportSize
+) -> None:
+    readers = ["tenant", *(f"user:{'u' * 100}-{number}" for number in range(5))]
     await ana.put("a-rather-long-identifier/" + "x" * 80, "20 days", readers=readers)
-    await console.page.set_viewport_size(PHONE)
+    await console.page.set_viewport_size(size)
     await console.open(admin.key, "#/documents")
     await console.settle()
     width = "() => document.documentElement.scrollWidth"
 
-    assert await console.page.evaluate(width) <= PHONE["width"]
+    assert await console.page.evaluate(width) <= size["width"]
     for cell in await console.page.locator("tbody td").all():
         box = await cell.bounding_box()
         assert box is not None
-        assert box["x"] + box["width"] <= PHONE["width"]
+        assert box["x"] + box["width"] <= size["width"]
     await console.page.locator("tbody a").click()
     await console.page.locator(".facts").wait_for()
 
-    assert await console.page.evaluate(width) <= PHONE["width"]
+    assert await console.page.evaluate(width) <= size["width"]
