@@ -1,8 +1,10 @@
 """`nearhit verify`: checks a receipt without a gateway, a database or a network."""
 
 import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
@@ -10,6 +12,9 @@ import typer
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
 from gateway.errors import CommandError
+
+if TYPE_CHECKING:  # slow to import, and `--help` does not need it
+    from gateway.receipts.receipt import Statement
 
 
 def verify(
@@ -47,14 +52,26 @@ def verify(
             )
         except receipts.InvalidReceipt as error:
             raise CommandError(f"the receipt is not valid: {error}") from None
-    fields = statement.model_dump()
     if as_json:
-        common.print_json(fields)
+        common.print_json(statement.model_dump())
         return
-    for name, value in fields.items():
+    for name, value in _lines(statement):
         console.print(f"{name}: {value}", markup=False, soft_wrap=True)
     compared = [name for name, file in (("answer", answer), ("request", request)) if file]
     console.print(f"valid; compared with the {' and the '.join(compared) or 'keys alone'}")
+
+
+def _lines(statement: "Statement") -> Iterator[tuple[str, str]]:
+    """The fields for people; `nearhit audit log --verify --head` takes the row of the log."""
+    head = statement.audit_log
+    shown = {
+        "iat": datetime.fromtimestamp(statement.iat, UTC).isoformat(sep=" "),
+        "audit_log": f"{statement.tenant}:{head.number}:{head.hash}" if head else "empty",
+    }
+    for name, value in statement.model_dump(exclude={"chunks"}).items():
+        yield name, shown.get(name, value)
+    for number, chunk in enumerate(statement.chunks, start=1):
+        yield f"chunk {number}", chunk
 
 
 def _key_set(path: Path) -> dict[str, Any]:
