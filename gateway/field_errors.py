@@ -82,11 +82,11 @@ def _path(error: ErrorDetails, body: Any) -> str:
             value = value[part]
         is_named = part == _KEY or (is_missing and number == len(location))
         if is_sent or is_named or body is UNKNOWN_BODY:
-            parts.append(_masked(part))
+            parts.append(masked(part))
     return ".".join(parts)
 
 
-def _masked(part: int | str) -> str:
+def masked(part: int | str) -> str:
     """A part of a field's path, masked if the caller has sent an API key there."""
     return f"{KEY_START}…" if KEY_START in str(part) else str(part)
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from gateway import problems
-from gateway.field_errors import FieldError
+from gateway.field_errors import FieldError, masked
 from gateway.http.route import ApiRoute
 from index.model.document import UNSTORABLE
 
@@ -58,7 +58,7 @@ def _refuse_unknown(request: Request, known: Collection[str]) -> None:
     """
     names = [name for name, _ in request.query_params.multi_items()]
     errors = [
-        FieldError(name, "must be set once" if name in known else _is_no_parameter(known))
+        FieldError(masked(name), "must be set once" if name in known else _is_no_parameter(known))
         for name in dict.fromkeys(names)
         if name not in known or names.count(name) > 1
     ]

@@ -377,6 +377,7 @@ async def test_a_filter_that_costs_too_much_is_told_what_the_limit_is(ana: Calle
         ("GET", "/v1/documents?limit=1&limit=2", ["limit"]),
         ("PUT", "/v1/documents/is-it-safe?yes", ["yes"]),
         ("DELETE", "/v1/documents/shared?tenant=other", ["tenant"]),
+        ("GET", "/v1/documents?nh_a-key-by-mistake", ["nh_…"]),
     ],
 )
 async def test_a_parameter_that_a_call_does_not_have_is_refused(
