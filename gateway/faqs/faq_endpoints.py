@@ -30,7 +30,7 @@ _PAGE_MAX = 100
 CATEGORIES_MAX = 1_000
 _STATES = {"active": True, "inactive": False}
 # A priority, an identifier and a category.
-CURSOR_PATTERN = r"(-?[0-9]{1,4})\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([^\n]{0,128})"
+CURSOR_PATTERN = r"(-?[0-9]{1,4})\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([^\x00\n]{0,128})"
 _CURSOR = re.compile(CURSOR_PATTERN)
 
 

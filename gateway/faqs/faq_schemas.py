@@ -57,7 +57,9 @@ class FaqBody(Body):
         (), description="further words that searches find it by; they are tags of the document"
     )
     priority: Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX)] = Field(
-        0, description="the highest is first in the list of its category; no search heeds it"
+        0,
+        description="the highest is first in the list of its category; a search ranks by it only "
+        "if it asks for the boost `importance`",
     )
     active: bool = Field(True, description="whether searches find it")
     language: Language | None = Field(None, description="null: the gateway's own")
