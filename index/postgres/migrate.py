@@ -65,9 +65,9 @@ async def migrate(
 
     Also creates the roles that call functions.
 
-    Raises `MigrationRefused` if an applied file has changed or is unknown to this version,
-    `RoleRefused` if a role is missing and can't be created, `PgvectorRefused` before
-    anything is applied, and `PoolerRefused`.
+    Raises `MigrationRefused` if an applied file has changed or is unknown to this version, or if
+    the database's encoding is not UTF-8, `RoleRefused` if a role is missing and can't be created,
+    `PgvectorRefused` before anything is applied, and `PoolerRefused`.
     """
     settings = _SESSION_DEFAULTS
     if allow_old_pgvector:
@@ -78,6 +78,7 @@ async def migrate(
         await connections.verify_direct(connection)
         versions = await pgvector_version.read(connection)
         pgvector_version.check(versions, allow_old=allow_old_pgvector)
+        await _check_encoding(connection)
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
         await connection.execute(_TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")
@@ -133,6 +134,15 @@ async def _is_ready(
         return False
     are_granted = state["roles"] == len(function_roles.ALL)
     return are_granted and await function_roles.may_act(connection)
+
+
+async def _check_encoding(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    encoding = await connection.fetchval("SHOW server_encoding")
+    if encoding != "UTF8":
+        raise MigrationRefused(
+            f"the database's encoding is {encoding}, and Nearhit needs UTF8: create a database "
+            "with createdb --encoding UTF8 --template template0"
+        )
 
 
 def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:

@@ -3,13 +3,15 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
+from gateway.embedded.embedded_servers import Servers
 from index.errors import DatabaseUnavailable, MigrationRefused
 from index.postgres.migrate import Migration, migrate, shipped
-from tests.conftest import named
+from tests.conftest import named, run_sql
 
 pytestmark = pytest.mark.anyio
 
@@ -117,6 +119,23 @@ async def test_a_mended_migration_is_applied_after_it_failed(empty_url: str) -> 
 async def test_a_database_that_is_not_there_is_unavailable(empty_url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="can't be reached"):
         await migrate(named(empty_url, "nearhit_nowhere"), [FIRST])
+
+
+async def test_a_database_of_another_encoding_is_refused_before_anything_is_applied(
+    servers: Servers, empty_url: str
+) -> None:
+    name = urlsplit(empty_url).path.removeprefix("/")
+    await run_sql(servers.database_url, f"DROP DATABASE {name}")
+    latin = "ENCODING LATIN1 LOCALE 'C' TEMPLATE template0"
+    await run_sql(servers.database_url, f"CREATE DATABASE {name} {latin}")
+
+    with pytest.raises(MigrationRefused, match="is LATIN1, and Nearhit needs UTF8"):
+        await migrate(empty_url, shipped())
+
+    connection = await asyncpg.connect(empty_url)
+    tables = await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+    await connection.close()
+    assert tables == 0
 
 
 async def test_stored_json_says_chunker_once_migrated(
