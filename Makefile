@@ -57,9 +57,10 @@ GENERATED := examples/clients/generated
 	npm ci --silent --prefix $(@D)/typescript
 	touch $@
 
-# The tests marked `redis` on the machine's own redis-server, named by its URL.
+# The tests marked `redis` on the machine's own redis-server, named by its URL. `make test` tries
+# more examples of theirs.
 redis: setup
-	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) -m redis
+	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile quick -m redis
 
 .venv/examples: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group examples

@@ -44,7 +44,7 @@ from tests.gateway.support.world_changes import (
     Write,
     possible,
 )
-from tests.sampling import is_thorough
+from tests.sampling import examples, is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
@@ -60,7 +60,7 @@ MISHAPS: tuple[Mishap | None, ...] = (*[None] * 40, *get_args(Mishap))
 
 # A play that failed once fails again: in the suite all are the same ones, each time.
 SIZE = settings(
-    max_examples=400 if LARGE else 8,
+    max_examples=400 if LARGE else examples(32),
     stateful_step_count=60 if LARGE else 30,
     derandomize=not LARGE,
     suppress_health_check=list(HealthCheck),

@@ -37,7 +37,7 @@ from tests.gateway.support.gateways import Caller
 from tests.gateway.support.searches import Question, questions
 from tests.gateway.support.two_gateways import GatewayStage, staged
 from tests.gateway.support.world_changes import Membership, Move, Opening, Reception, possible
-from tests.sampling import is_thorough
+from tests.sampling import examples, is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
@@ -47,7 +47,7 @@ LARGE = is_thorough()
 TENANTS = ("acme", "globex")
 FINAL_S_MAX = 20.0  # for the final answer, on a busy machine
 SIZE = settings(
-    max_examples=100 if LARGE else 5,
+    max_examples=100 if LARGE else examples(20),
     stateful_step_count=40 if LARGE else 20,
     derandomize=not LARGE,
     suppress_health_check=list(HealthCheck),
