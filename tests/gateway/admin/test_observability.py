@@ -67,11 +67,11 @@ async def test_a_running_gateway_is_alive_and_ready(gateway: Gateway) -> None:
 async def test_the_address_alone_tells_what_answers_there(gateway: Gateway, ana: Caller) -> None:
     answer = await gateway.stranger.call("GET", "/")
 
-    told = answer.json()
-    assert (answer.status_code, told["name"]) == (200, "nearhit")
+    description = answer.json()
+    assert (answer.status_code, description["name"]) == (200, "nearhit")
     for name in ("openapi", "problems"):
-        assert (await gateway.stranger.call("GET", told[name])).status_code == 200
-    assert (await ana.call("GET", told["caller"])).status_code == 200
+        assert (await gateway.stranger.call("GET", description[name])).status_code == 200
+    assert (await ana.call("GET", description["caller"])).status_code == 200
 
 
 @pytest.mark.slow

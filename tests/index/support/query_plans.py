@@ -37,7 +37,7 @@ class Explained:
 
     @property
     def searching(self) -> "Explained":
-        """Whoever searches goes by this."""
+        """Searches run their statements here too."""
         return self
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:

@@ -130,9 +130,9 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
     try:
         assert process.stdout is not None
         async with asyncio.timeout(WAIT_S_MAX):
-            told = (await process.stdout.readline()).decode()
-            (url,) = re.findall(r"http://127\.0\.0\.1:[0-9]+", told)
-            served = Served(process, url, told)
+            first_line = (await process.stdout.readline()).decode()
+            (url,) = re.findall(r"http://127\.0\.0\.1:[0-9]+", first_line)
+            served = Served(process, url, first_line)
             # It listens already; the answer comes as soon as it can.
             assert (await served.get("/readyz")).status_code == 200
         yield served
