@@ -83,7 +83,7 @@ format: setup
 
 lint: setup
 	$(BIN)/ruff check
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml gateway cache index ingest
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml gateway cache index ingest common
 
 types: setup
 	$(BIN)/mypy

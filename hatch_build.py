@@ -16,7 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NAME = "nearhit"
-WHOLE = ("gateway", "ingest", "cache", "index")
+WHOLE = ("gateway", "ingest", "cache", "index", "common")
 IN_PART = "loadtests"  # of which the wheel holds what `nearhit loadtest` imports
 PACKAGES = (*WHOLE, IN_PART)
 _INIT = '"""Nearhit: a low-latency retrieval gateway for AI agents."""\n'

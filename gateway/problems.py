@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from common.errors import Saturated
 from gateway import field_errors
 from gateway.field_errors import FieldError
 from index.errors import (
@@ -34,7 +35,6 @@ from index.errors import (
     PayloadTooLarge,
     QueueFull,
     QuotaExceeded,
-    Saturated,
     SourceReserved,
     SubjectSuspended,
     TenantFull,

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
+from common.errors import Saturated
 from index.errors import IndexStoreError
 
 log = structlog.get_logger()
@@ -33,7 +34,7 @@ async def _repeat(name: str, read: Callable[[], Awaitable[None]], every_s: float
     while True:
         try:
             await read()
-        except IndexStoreError:
+        except (IndexStoreError, Saturated):
             pass
         except Exception:
             log.exception(name)

@@ -17,7 +17,6 @@ IndexStoreError
 ├── QueueFull              too many jobs of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
-├── Saturated              a shared resource is in use, and the wait has ended
 ├── SourceReserved         a source reading or a vector store writes the source's documents
 ├── SubjectSuspended       the identity provider has deactivated or deleted the subject's user
 ├── TenantFull             the tenant has the maximal number of these
@@ -162,18 +161,6 @@ class QuotaExceeded(IndexStoreError):
 
 class RoleRefused(IndexStoreError):
     """A database role is missing or too powerful; the message says what to do."""
-
-
-class Saturated(IndexStoreError):
-    """A shared resource is in use, and the request has waited for the maximal time.
-
-    by_itself: whether the tenant's own requests use its share.
-    """
-
-    def __init__(self, tenant: str, *, by_itself: bool) -> None:
-        users = f"requests of {tenant}" if by_itself else "other tenants"
-        super().__init__(f"the share of {tenant} is in use by {users}")
-        self.by_itself = by_itself
 
 
 class SourceReserved(IndexStoreError):

@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from common.errors import Saturated
 from gateway import problems, schemas
 from gateway.documents.document_update import may_publish, require_publisher
 from gateway.http.request_context import RequestContext
@@ -143,7 +144,7 @@ class SyncSourceJob:
         confirmed = 0 if stored is None else stored.confirmed_removals or 0
         try:
             report = await self._read(job, job.source, stored, confirmed)
-        except (JobRefused, IndexStoreError) as error:
+        except (JobRefused, IndexStoreError, Saturated) as error:
             await sources.record_failure(job.tenant, job.source, str(error))
             raise
         except Exception as error:

@@ -15,6 +15,7 @@ import orjson
 import structlog
 
 from cache.protocol import Revisions
+from common.errors import Saturated
 from gateway import schemas
 from gateway.auth.authenticator import Authenticator, utc_now
 from gateway.problems import Problem
@@ -132,7 +133,7 @@ class SubscriptionWatcher:
                 self._retry_later()
                 return None
             return await self._report(search, valid, since_s)
-        except IndexStoreError as error:
+        except (IndexStoreError, Saturated) as error:
             log.warning("subscriptions", state="unavailable", detail=str(error))
         except Problem as problem:
             if problem.status == 401:
@@ -191,7 +192,7 @@ class SubscriptionWatcher:
             stored = await self._services.store.event(
                 self.tenant, self.subscription_id, last.number
             )
-        except IndexStoreError:
+        except (IndexStoreError, Saturated):
             self._last_event = last
             raise
         if stored is not None and last.is_of(stored.digest):

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from common.errors import Saturated
 from gateway.auth.authenticator import utc_now
 from gateway.monitoring.subscription_metrics import SubscriptionMetrics
 from gateway.problems import Problem
@@ -108,7 +109,7 @@ class WebhookDelivery:
         """Send until the subscription or the webhook ends. A failed run is started again."""
         try:
             await self._run()
-        except IndexStoreError as error:
+        except (IndexStoreError, Saturated) as error:
             log.warning("webhooks", state="unavailable", detail=str(error))
         except Problem as problem:  # the stored search is none of this version
             await self._services.store.end(*self._where, "invalid", problem.detail)

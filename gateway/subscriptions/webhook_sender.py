@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import structlog
 
+from common.errors import Saturated
 from gateway.subscriptions.webhook_delivery import DeliveryServices, WebhookDelivery
 from index.errors import IndexStoreError
 from index.postgres.database import Database
@@ -36,7 +37,7 @@ class WebhookSender:
                 if await self._services.store.active_ids():
                     async with self._database.direct_session() as session:
                         await self._lead(session, stop)
-            except (IndexStoreError, TimeoutError) as error:
+            except (IndexStoreError, Saturated, TimeoutError) as error:
                 log.warning("webhooks", state="unavailable", detail=str(error))
             await _pause(stop, self._poll_s)
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from common.errors import Saturated
 from gateway.monitoring.work_metrics import PollOutcome
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
@@ -97,7 +98,7 @@ class StoreWatcher:
             try:
                 async with self._services.stores.database.direct_session() as session:
                     await self._lead(session, stop)
-            except (IndexStoreError, TimeoutError) as error:
+            except (IndexStoreError, Saturated, TimeoutError) as error:
                 self._log("unavailable", str(error))
             await _pause(stop, _LEAD_S)
 
@@ -113,7 +114,7 @@ class StoreWatcher:
             try:
                 outcome = "read_all" if await watch.poll() else "followed"
                 failures = 0
-            except (OpenfgaUnavailable, IndexStoreError, DocumentContended) as error:
+            except (OpenfgaUnavailable, IndexStoreError, Saturated, DocumentContended) as error:
                 outcome, failures = "failed", failures + 1
                 asked_s = error.retry_after_s if isinstance(error, OpenfgaUnavailable) else 0.0
                 pause_s = max(asked_s, min(pause_s * 2 ** min(failures, 10), _PAUSE_S_MAX))

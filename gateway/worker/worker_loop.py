@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from cache.protocol import Revisions
+from common.errors import Saturated
 from gateway.auth.authenticator import utc_now
 from gateway.settings.groups.jobs import NEVER
 from gateway.settings.settings import Settings
@@ -202,7 +203,7 @@ async def _repeat(
     while not stop.is_set():
         try:
             await action()
-        except IndexStoreError as failure:
+        except (IndexStoreError, Saturated) as failure:
             log.warning("worker", detail=str(failure))
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), interval_s)

@@ -19,11 +19,11 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
 from index.postgres import connections, pgvector_version, prepared_ahead
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
 from index.postgres.driver_connection import ServerTypes
-from index.postgres.fair_share import FairShare
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
@@ -278,7 +278,7 @@ async def connect(
             asyncio.create_task(prepared_ahead.prepare(owner, _texts(names)))
             for names in (ahead.requests, ahead.all)
         ]
-        shares = FairShare(
+        shares = FairSlots(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
         health = Health()
@@ -327,7 +327,7 @@ async def connect_standby(
         pool(connections_max + 1, statement_timeout_s) as owner,
         pool(connections_max, search_timeout_s, searches) as searching,
     ):
-        shares = FairShare(
+        shares = FairSlots(
             connections_max, waiting_max=SEARCHES_WAITING_MAX, wait_s_max=ACQUIRE_TIMEOUT_S
         )
         health = Health()

@@ -10,10 +10,11 @@ from typing import Any, cast
 
 import asyncpg
 
-from index.errors import DatabaseUnavailable, Saturated
+from common.errors import Saturated
+from common.shares.slots import FairSlots
+from index.errors import DatabaseUnavailable
 from index.postgres import prepared_ahead, statement_comment
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
-from index.postgres.fair_share import FairShare
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
 from index.postgres.session import ObserveStatement, Row
@@ -53,7 +54,7 @@ class SearchConnections:
         self,
         pool: Pool,
         owner: Pool,
-        shares: FairShare,
+        shares: FairSlots,
         health: Health,
         observe: ObserveStatement,
         *,

@@ -14,7 +14,8 @@ import numpy as np
 from cachetools import TTLCache
 from numpy.typing import NDArray
 
-from index.errors import DatabaseUnavailable, Saturated
+from common.errors import Saturated
+from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database

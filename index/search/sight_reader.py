@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from index.errors import DatabaseUnavailable, Saturated
+from common.errors import Saturated
+from index.errors import DatabaseUnavailable
 from index.model.scope import Scope
 from index.model.sight import sight_digest
 from index.postgres.database import Database

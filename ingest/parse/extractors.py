@@ -10,8 +10,8 @@ from typing import Self
 from cachetools import TTLCache
 
 from cache.singleflight import Singleflight
+from common.shares.threads import FairThreads
 from ingest.parse.extract import Extracted, Extractor, Unreadable
-from ingest.threads import Threads
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant
@@ -29,7 +29,7 @@ class Extractors:
     """
 
     def __init__(self, number: int) -> None:
-        self._threads = Threads(
+        self._threads = FairThreads(
             number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
         )
         self._idle: list[Extractor] = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pgvector import HalfVector
 
+from common.shares.threads import FairThreads
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.document_writes import DocumentWrite, text_bytes
 from index.documents.stored_document import StoredDocument
@@ -17,7 +18,6 @@ from ingest.chunkers.chunk import Chunk
 from ingest.chunkers.registry import chunks, rebuild_chunks
 from ingest.errors import DocumentTooLong
 from ingest.summaries.summary import summaries
-from ingest.threads import Threads
 from ingest.write.plan import ChunkPlan, StoredChunk, plan_chunks
 
 INLINE_CHARACTERS_MAX = 1_000  # at most a few milliseconds; longer texts run in a thread
@@ -125,7 +125,7 @@ def plan_document(
 
 
 async def plan_in_thread(
-    threads: Threads,
+    threads: FairThreads,
     tenant: str,
     changed: Sequence[tuple[StoredDocument | None, Document]],
     llm_results: Mapping[str, LlmResult],

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pgvector import HalfVector
 
+from common.shares.threads import FairThreads
 from index.documents.document_store import DocumentStore
 from index.documents.stored_document import StoredDocument
 from index.errors import EmbeddingUnavailable
@@ -12,7 +13,6 @@ from index.model.document import Document
 from index.model.quota import StoredAmounts
 from ingest.billing_context import bill_to
 from ingest.errors import DocumentTooLong
-from ingest.threads import Threads
 from ingest.write.document_plan import DocumentPlan, PlannedBatch, plan_in_thread
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.llm_preprocessing import LlmPreprocessor
@@ -27,7 +27,7 @@ class WritePlanner:
         documents: DocumentStore,
         embedders: Sequence[PassageEmbedder],
         preprocessor: LlmPreprocessor,
-        threads: Threads,
+        threads: FairThreads,
     ) -> None:
         """embedders: the first is for tenants without vectors."""
         self._documents = documents

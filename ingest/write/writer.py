@@ -10,6 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from cache.protocol import Revisions
+from common.shares.threads import FairThreads
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Confirmation
 from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
@@ -19,7 +20,6 @@ from index.errors import SourceReserved
 from index.model.document import Document
 from index.model.write_order import ACCESS, ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.text import spelling
-from ingest.threads import Threads
 from ingest.write.document_plan import (
     PlannedBatch,
     teaches_others,
@@ -79,7 +79,7 @@ class Writer:
         self._documents = documents
         self._invalidation = invalidation
         self._chunk_counter = chunk_counter
-        self._threads = Threads(
+        self._threads = FairThreads(
             _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
         )
         embedders = (embedder, *other_embedders)

@@ -49,7 +49,7 @@ def _look(_: int, frame: FrameType | None) -> None:
 def _place(name: str) -> str | None:
     """The file within one of our packages, or `server`; None for the libraries that they call."""
     parts = Path(name).parts
-    for package in ("gateway", "cache", "index"):
+    for package in ("gateway", "cache", "index", "ingest", "common"):
         if package in parts:
             return "/".join(parts[parts.index(package) :])
     return "server" if "uvicorn" in parts else None

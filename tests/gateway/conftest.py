@@ -24,7 +24,7 @@ from tests.gateway.support.gateways import (
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> Iterator[BlockBuster]:
     """A blocking call of ours on the event loop fails the test, but for a gateway's start."""
-    with blockbuster_ctx(["gateway", "cache", "index", "ingest"]) as blockbuster:
+    with blockbuster_ctx(["gateway", "cache", "index", "ingest", "common"]) as blockbuster:
         for function in blockbuster.functions.values():
             function.can_block_in("gateway/services.py", "open_services")
             function.can_block_in(

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import Saturated
 from gateway.api import health
 from gateway.settings.settings import Settings
-from index.errors import DatabaseUnavailable, Saturated
+from index.errors import DatabaseUnavailable
 from index.postgres import database
 from index.search.query_embedder import Embedder
 from tests.gateway.faults.test_restored_database import settings_of

@@ -27,7 +27,7 @@ from tests.gateway.support.gateways import Caller, running
 
 ROOT = Path(__file__).parents[3]
 SEARCHES = 200
-_OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "ingest"))
+_OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "ingest", "common"))
 _ASSISTS = (
     "gateway/rag/",
     "gateway/answer/",

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+from common.shares.slots import FairSlots
 from index.postgres.connections import Pool, pool
-from index.postgres.fair_share import FairShare
 from index.postgres.functions import function_roles
 from index.postgres.functions.function_roles import Connection
 from index.postgres.search_connections import Health, SearchConnections
@@ -32,7 +32,7 @@ async def held(url: str) -> AsyncIterator[tuple[SearchConnections, Connection]]:
         one = cast("Pool", _OneConnection(connection))
         yield (
             SearchConnections(
-                one, owner, FairShare(1, waiting_max=100, wait_s_max=5.0), Health(), unobserved
+                one, owner, FairSlots(1, waiting_max=100, wait_s_max=5.0), Health(), unobserved
             ),
             connection,
         )

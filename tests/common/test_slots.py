@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.errors import Saturated
-from index.postgres.fair_share import FairShare
+from common.errors import Saturated
+from common.shares.slots import FairSlots
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 class WaitingTenants:
     """Requests that hold a slot until they are told to end; `served` names them in their order."""
 
-    def __init__(self, shares: FairShare) -> None:
+    def __init__(self, shares: FairSlots) -> None:
         self._shares = shares
         self.served: list[str] = []
         self._ends: list[tuple[str, asyncio.Event]] = []
@@ -57,8 +57,8 @@ class WaitingTenants:
                 self._ends.remove(own)
 
 
-def of(slots: int, *, waiting_max: int = 100, wait_s_max: float = 60.0) -> FairShare:
-    return FairShare(slots, waiting_max=waiting_max, wait_s_max=wait_s_max)
+def of(slots: int, *, waiting_max: int = 100, wait_s_max: float = 60.0) -> FairSlots:
+    return FairSlots(slots, waiting_max=waiting_max, wait_s_max=wait_s_max)
 
 
 async def test_a_tenant_holds_at_most_half_of_the_slots_and_another_finds_some_free() -> None:

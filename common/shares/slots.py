@@ -13,20 +13,28 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from index.errors import Saturated
+from common.errors import Saturated
 
 
-class FairShare:
+class FairSlots:
     """Belongs to one event loop.
 
-    slots: the number of slots in use at once; one tenant holds at most half of them.
+    slots: the number of slots in use at once.
+    tenant_slots_max: those that one tenant holds at most; half of all unless given.
     waiting_max: the most requests of one tenant that wait.
     wait_s_max: the longest time that a request waits.
     """
 
-    def __init__(self, slots: int, *, waiting_max: int, wait_s_max: float) -> None:
+    def __init__(
+        self,
+        slots: int,
+        *,
+        waiting_max: int,
+        wait_s_max: float,
+        tenant_slots_max: int | None = None,
+    ) -> None:
         self._free = slots
-        self._share = max(1, (slots + 1) // 2)
+        self._share = tenant_slots_max or max(1, (slots + 1) // 2)
         self._waiting_max = waiting_max
         self._wait_s_max = wait_s_max
         self._slots_in_use: dict[str, int] = {}

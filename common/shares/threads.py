@@ -7,17 +7,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-from index.postgres.fair_share import FairShare
+from common.shares.slots import FairSlots
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Threads:
+class FairThreads:
     """number: of threads; one tenant uses half of them at most."""
 
     def __init__(self, number: int, *, name: str, waiting_max: int, wait_s_max: float) -> None:
-        self._shares = FairShare(number, waiting_max=waiting_max, wait_s_max=wait_s_max)
+        self._shares = FairSlots(number, waiting_max=waiting_max, wait_s_max=wait_s_max)
         self._executor = ThreadPoolExecutor(number, thread_name_prefix=name)
 
     async def run(

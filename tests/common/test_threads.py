@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from ingest.threads import Threads
+from common.shares.threads import FairThreads
 
 pytestmark = pytest.mark.anyio
 
 
-def of(number: int) -> Threads:
-    return Threads(number, name="test", waiting_max=100, wait_s_max=60.0)
+def of(number: int) -> FairThreads:
+    return FairThreads(number, name="test", waiting_max=100, wait_s_max=60.0)
 
 
 async def test_a_tenant_that_computes_much_leaves_threads_to_others() -> None:
