@@ -41,7 +41,7 @@ def _redis() -> Iterator[str]:
     program = system_programs.find("redis-server")
     if program is None:
         raise SystemExit("redis-server is not installed: run python -m tests.system_programs")
-    command = [program, "--port", str(_PORT), "--bind", "127.0.0.1", "--save", ""]
+    command = [str(program), "--port", str(_PORT), "--bind", "127.0.0.1", "--save", ""]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  found above
     try:
         url = f"redis://127.0.0.1:{_PORT}/0"

@@ -14,10 +14,10 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from cache.redis.store import NodeStatus
+    from gateway.settings.settings import Settings
     from gateway.stores import Stores
     from index.model.quota import Quotas, StoredAmounts
     from index.postgres.database import Database
@@ -149,7 +149,7 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
     )
 
 
-async def _look_at_servers(settings: Settings, database: "Database") -> _Servers:
+async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
     from gateway.services import open_redis
     from index.regions import standbys
     from index.regions.read_lease_store import ReadLeaseStore
@@ -159,7 +159,7 @@ async def _look_at_servers(settings: Settings, database: "Database") -> _Servers
         return _Servers(gateways, await standbys.statuses(database), await redis.node_statuses())
 
 
-async def _look_at_nothing(_settings: Settings, _database: "Database") -> None:
+async def _look_at_nothing(_settings: "Settings", _database: "Database") -> None:
     """Nothing else is shown."""
 
 
@@ -170,18 +170,18 @@ def _query_tenants(
 ) -> tuple[list[tuple[str, T]], U]:
     """The result of a query for each named tenant, or for all; and what else is looked at."""
 
-    async def run(settings: Settings) -> tuple[list[tuple[str, T]], U]:
+    async def run(settings: "Settings") -> tuple[list[tuple[str, T]], U]:
         async with _open_stores(settings, names) as (database, stores, tenants):
             results = [(name, await query(stores, name)) for name in tenants]
             return results, await look(settings, database)
 
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         return asyncio.run(run(settings))
 
 
 @asynccontextmanager
 async def _open_stores(
-    settings: Settings, names: Sequence[str]
+    settings: "Settings", names: Sequence[str]
 ) -> "AsyncIterator[tuple[Database, Stores, list[str]]]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
     from gateway.stores import Stores

@@ -15,7 +15,6 @@ from gateway.cli import common
 from gateway.cli.common import AsJson
 from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 
 def restore(
@@ -40,7 +39,7 @@ def restore(
 
         nearhit restore nearhit.dump --replace
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from index.postgres import restoring
 
         assert settings.database_url is not None
