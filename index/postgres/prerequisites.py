@@ -52,7 +52,7 @@ ORDER BY wanted.name"""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class MissingPrerequisite:
     """remedy: the statement that an administrator runs in the database; empty if there is none."""
 
     text: str
@@ -106,57 +106,59 @@ async def act_as_owner(connection: "asyncpg.Connection[asyncpg.Record]") -> None
         await connection.execute(f"SET ROLE {login['owner_of_tables']}")
 
 
-def _problems_of_server(login: asyncpg.Record) -> Iterator[Problem]:
+def _problems_of_server(login: asyncpg.Record) -> Iterator[MissingPrerequisite]:
     if login["server_version"] < _SERVER_VERSION_MIN:
-        yield Problem("the server is older than PostgreSQL 15: upgrade it")
+        yield MissingPrerequisite("the server is older than PostgreSQL 15: upgrade it")
     if login["encoding"] != "UTF8":
-        yield Problem(
+        yield MissingPrerequisite(
             f"the database's encoding is {login['encoding']}, and Nearhit needs UTF8: create "
             "another one",
             f"CREATE DATABASE nearhit OWNER {login['login']} ENCODING 'UTF8' TEMPLATE template0;",
         )
     if login["is_read_only"]:
-        yield Problem(
+        yield MissingPrerequisite(
             "the database is read-only: name the primary, or end default_transaction_read_only"
         )
     if login["schema"] is None:
-        yield Problem(
+        yield MissingPrerequisite(
             f"{login['login']} has no schema for its tables",
             f"GRANT USAGE, CREATE ON SCHEMA public TO {login['login']};",
         )
     elif not login["may_create"]:
-        yield Problem(
+        yield MissingPrerequisite(
             f"{login['login']} may not create tables in the schema {login['schema']}",
             f"GRANT CREATE ON SCHEMA {login['schema']} TO {login['login']};",
         )
     if not login["may_act_as_owner"]:
-        yield Problem(
+        yield MissingPrerequisite(
             f"Nearhit's tables belong to {login['owner_of_tables']}, whose rights "
             f"{login['login']} lacks: log in as their owner, or grant its role",
             f"GRANT {login['owner_of_tables']} TO {login['login']};",
         )
 
 
-def _problems_of_pgvector(versions: PgvectorVersions, *, allow_old: bool) -> Iterator[Problem]:
+def _problems_of_pgvector(
+    versions: PgvectorVersions, *, allow_old: bool
+) -> Iterator[MissingPrerequisite]:
     try:
         pgvector_version.check(versions, allow_old=allow_old)
     except PgvectorRefused as refused:
-        yield Problem(str(refused))
+        yield MissingPrerequisite(str(refused))
 
 
 def _problems_of_extensions(
     login: asyncpg.Record, extensions: list[asyncpg.Record]
-) -> Iterator[Problem]:
+) -> Iterator[MissingPrerequisite]:
     for extension in extensions:
         name, schema = extension["name"], extension["schema"]
         may_make = login["is_superuser"] or (extension["trusted"] and login["may_extend"])
         if schema is None and not may_make:
-            yield Problem(
+            yield MissingPrerequisite(
                 f"the extension {name} is missing, and {login['login']} may not create it",
                 f"CREATE EXTENSION {name};",
             )
         if not extension["may_use"]:
-            yield Problem(
+            yield MissingPrerequisite(
                 f"the extension {name} is in the schema {schema}, which {login['login']} may not "
                 "use",
                 f"GRANT USAGE ON SCHEMA {schema} TO {login['login']};",
@@ -165,7 +167,7 @@ def _problems_of_extensions(
 
 async def _problems_of_roles(
     connection: "asyncpg.Connection[asyncpg.Record]", login: asyncpg.Record
-) -> list[Problem]:
+) -> list[MissingPrerequisite]:
     problems = []
     may_create = login["is_superuser"] or login["may_create_roles"]
     for role in await connection.fetch(_ROLES, [each.name for each in function_roles.ALL]):
@@ -173,7 +175,7 @@ async def _problems_of_roles(
         if not role["is_there"]:
             if not may_create:
                 problems.append(
-                    Problem(
+                    MissingPrerequisite(
                         f"the role {role['name']}, which runs Nearhit's functions, is missing",
                         f"CREATE ROLE {role['name']} NOLOGIN; {grant}",
                     )
@@ -181,5 +183,7 @@ async def _problems_of_roles(
         elif not (may_create or role["may_grant"]) and not await function_roles.may_act_as(
             connection, role["name"]
         ):
-            problems.append(Problem(f"{login['login']} may not act as {role['name']}", grant))
+            problems.append(
+                MissingPrerequisite(f"{login['login']} may not act as {role['name']}", grant)
+            )
     return problems
