@@ -63,6 +63,7 @@ thorough: setup .venv/tools/ready
 # The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
 GENERATED := examples/clients/generated
 .venv/generators/ready: tests/openapi-client.txt $(GENERATED)/package-lock.json .venv/ready
+	@$(BIN)/python -m tests.system_programs npm
 	$(PYTHON) -m venv $(@D)/python
 	$(@D)/python/bin/python -m pip install --quiet --requirement tests/openapi-client.txt
 	mkdir -p $(@D)/typescript
@@ -73,6 +74,7 @@ GENERATED := examples/clients/generated
 # The tests marked `redis` on the machine's own redis-server, named by its URL. `make test` tries
 # more examples of theirs.
 redis: setup
+	@$(BIN)/python -m tests.system_programs redis-server
 	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile quick -m redis
 
 .venv/examples: .venv/ready

@@ -1,6 +1,6 @@
 """Programs that some tests need and Python packages don't bring: which are missing, and install.
 
-    python -m tests.system_programs    # what `make test` does first
+    python -m tests.system_programs [PACKAGE…]    # what `make test` does first
 
 A test that needs a missing program is not run; the end of the run lists such tests, and in CI it
 fails.
@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,8 @@ PACKAGES = {
     "rabbitmq-server": ("/usr/lib/rabbitmq/bin/rabbitmq-server", "epmd"),
     "redis-server": ("redis-server",),
 }
+# Node.js from elsewhere brings npm, and Debian's package would then be refused.
+_ON_REQUEST = {"npm": ("npm",)}  # by `make examples`
 _PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 _APT = ("apt-get", "-qq", "-y", "--no-install-recommends")
 NEEDS = "needs "
@@ -36,8 +38,8 @@ def find(program: str) -> Path | None:
     return Path(found) if found else None
 
 
-def missing() -> list[str]:
-    return [name for name, programs in PACKAGES.items() if not all(map(find, programs))]
+def missing(packages: Mapping[str, Sequence[str]] = PACKAGES) -> list[str]:
+    return [name for name, programs in packages.items() if not all(map(find, programs))]
 
 
 def needs(package: str) -> pytest.MarkDecorator:
@@ -55,7 +57,8 @@ def require(package: str, program: str | None = None) -> Path:
 
 def main() -> int:
     """Install what is missing, where that is possible; the tests go on without the rest."""
-    packages = missing()
+    known = PACKAGES | _ON_REQUEST
+    packages = missing({name: known[name] for name in sys.argv[1:] or PACKAGES})
     if not packages:
         return 0
     become_root = _become_root()

@@ -195,7 +195,7 @@ async def test_every_line_that_a_page_tells_to_paste_works(tmp_path: Path) -> No
             NEARHIT_SOURCES_DIR=str(tmp_path / "sources"),
         )
         # Not remade while tests run in it.
-        async with pasted.serving("make --old-file=.venv/ready run", port, variables):
+        async with pasted.serving("make --old-file=.venv/product run", port, variables):
             key = json.loads((data / "credentials.json").read_text(encoding="utf-8"))["key"]
             variables |= {"NEARHIT_URL": f"http://127.0.0.1:{port}"}
             variables |= dict.fromkeys(("NEARHIT_KEY", "KEY_OF_ADMIN"), key)
