@@ -22,7 +22,7 @@ all: format lint types layers test
 # The product alone, as its users have it.
 .venv/product: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	@echo "Nearhit and its packages are installed into .venv, about 200 MB:"
+	@echo "Nearhit and its packages are installed into .venv (some 90 packages, 0.5 GB):"
 	$(BIN)/python -m pip install --constraint constraints.txt --editable . | $(SHOW_PACKAGES)
 	touch $@
 
