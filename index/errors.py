@@ -13,6 +13,7 @@ IndexStoreError
 ├── PayloadTooLarge        the payload of a job exceeds the limit
 ├── PgvectorRefused        the server's pgvector is missing or too old
 ├── PoolerRefused          the pooler before PostgreSQL is misconfigured
+├── PrerequisitesMissing   the database lacks what an administrator has to give
 ├── ProvisioningRefused    a user or group can't be as the identity provider asks
 ├── QueueFull              too many jobs of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
@@ -126,6 +127,22 @@ class PgvectorRefused(IndexStoreError):
 
 class PoolerRefused(IndexStoreError):
     """The pooler before PostgreSQL is misconfigured; the message says what to do."""
+
+
+class PrerequisitesMissing(IndexStoreError):
+    """Nothing was changed: the database lacks what an administrator has to give.
+
+    problems: each with the statement that mends it, empty if there is none.
+    """
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        remedies = [remedy for _text, remedy in problems if remedy]
+        lines = ["the database is not ready for Nearhit:"]
+        lines += [f"  - {text}" for text, _remedy in problems]
+        if remedies:
+            lines.append("An administrator runs in this database:")
+            lines += [f"  {remedy}" for remedy in remedies]
+        super().__init__("\n".join(lines))
 
 
 class ProvisioningRefused(IndexStoreError):

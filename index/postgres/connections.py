@@ -111,7 +111,12 @@ async def direct_connection(
     except (*LOST, ValueError) as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
             raise _pooler_in_between() from error
-        raise DatabaseUnavailable(f"PostgreSQL{_place(url)} can't be reached: {error}") from error
+        remedy = ""
+        if isinstance(error, asyncpg.InsufficientPrivilegeError):  # the server is there
+            remedy = ": an administrator runs GRANT CONNECT ON DATABASE … TO …;"
+        raise DatabaseUnavailable(
+            f"PostgreSQL{_place(url)} can't be reached: {error}{remedy}"
+        ) from error
     try:
         if verifies:
             await verify_direct(connection)
@@ -261,10 +266,11 @@ async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     assert isinstance(connection, DriverConnection), "the pool makes them"
     try:
         await connection.types.load(connection)
-        await register_vector(connection)
+        schema = connection.types.extension_schema
+        await register_vector(connection, schema=schema)
         await connection.set_type_codec(
             "sparsevec",
-            schema="public",
+            schema=schema,
             encoder=lambda value: value if isinstance(value, bytes) else value.to_binary(),
             decoder=SparseVector.from_binary,
             format="binary",

@@ -26,12 +26,14 @@ SELECT type.oid, nspname AS ns, typname AS name, typtype AS kind, typelem AS ele
     typdelim AS elemdelim
 FROM pg_catalog.pg_type AS type JOIN pg_catalog.pg_namespace AS schema ON schema.oid = typnamespace
 WHERE nspname = 'pg_catalog' AND typname = ANY ($2::text[])
-   OR nspname = 'public' AND (typname = ANY ($1::text[]) OR typelem IN (
+   OR schema.oid = (SELECT extnamespace FROM pg_catalog.pg_extension WHERE extname = 'vector')
+  AND (typname = ANY ($1::text[]) OR typelem IN (
     SELECT oid FROM pg_catalog.pg_type
     WHERE typname = ANY ($1::text[]) AND typnamespace = schema.oid
 ))"""
 _COUNT = """
-SELECT FROM pg_catalog.pg_type WHERE typnamespace = 'public'::regnamespace AND (oid, typname) IN """
+SELECT FROM pg_catalog.pg_type JOIN pg_catalog.pg_extension ON extnamespace = typnamespace
+WHERE extname = 'vector' AND (pg_type.oid, typname) IN """
 _OURS = 16_384  # the first number of a type that is not PostgreSQL's own
 # What the driver reads of a type; all that is not here has no meaning for scalars and arrays.
 _ABSENT = dict.fromkeys(
@@ -65,6 +67,12 @@ class ServerTypes:
         status = await connection.execute(f"{_COUNT} ({', '.join(pairs)})")
         return status == f"SELECT {len(pairs)}"
 
+    @property
+    def extension_schema(self) -> str:
+        """Where pgvector's types are."""
+        vector = self.by_name("vector")
+        return "public" if vector is None else str(vector["ns"])
+
     def by_name(self, name: str) -> dict[str, Any] | None:
         return next((each for each in self._types.values() if each["name"] == name), None)
 
@@ -85,7 +93,7 @@ class DriverConnection(_Connection):
     types: ClassVar[ServerTypes]
 
     async def _introspect_type(self, typename: str, schema: str) -> Any:
-        known = self.types.by_name(typename) if schema == "public" else None
+        known = self.types.by_name(typename) if schema != "pg_catalog" else None
         if known is not None:
             return known
         return await super()._introspect_type(typename, schema)  # type: ignore[misc]  # the stubs leave it out

@@ -11,7 +11,7 @@ import orjson
 import structlog
 
 from index.errors import MigrationRefused
-from index.postgres import connections, pgvector_version
+from index.postgres import connections, pgvector_version, prerequisites
 from index.postgres.functions import function_roles
 from index.postgres.pgvector_version import PgvectorVersions
 
@@ -65,9 +65,8 @@ async def migrate(
 
     Also creates the roles that call functions.
 
-    Raises `MigrationRefused` if an applied file has changed or is unknown to this version, or if
-    the database's encoding is not UTF-8, `RoleRefused` if a role is missing and can't be created,
-    `PgvectorRefused` before anything is applied, and `PoolerRefused`.
+    Raises `PrerequisitesMissing` before anything is changed, `MigrationRefused` if an applied file
+    has changed or is unknown to this version, `PgvectorRefused`, `RoleRefused` and `PoolerRefused`.
     """
     settings = _SESSION_DEFAULTS
     if allow_old_pgvector:
@@ -76,10 +75,10 @@ async def migrate(
         if await _is_ready(connection, migrations, allow_old_pgvector=allow_old_pgvector):
             return []
         await connections.verify_direct(connection)
-        versions = await pgvector_version.read(connection)
-        pgvector_version.check(versions, allow_old=allow_old_pgvector)
-        await _check_encoding(connection)
+        await prerequisites.check(connection, allow_old_pgvector=allow_old_pgvector)
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+        await prerequisites.create_extensions(connection)
+        await prerequisites.act_as_owner(connection)
         await connection.execute(_TABLE)
         rows = await connection.fetch("SELECT name, digest FROM migrations")
         missing = _pending(migrations, {row["name"]: row["digest"] for row in rows})
@@ -98,11 +97,10 @@ async def pending(
 ) -> list[str]:
     """The names of the migrations that the database lacks, in order; nothing is changed.
 
-    Raises `MigrationRefused` and `PgvectorRefused` as `migrate` does.
+    Raises `PrerequisitesMissing` and `MigrationRefused` as `migrate` does.
     """
     async with connections.direct_connection(url, _SESSION_DEFAULTS) as connection:
-        versions = await pgvector_version.read(connection)
-        pgvector_version.check(versions, allow_old=allow_old_pgvector)
+        await prerequisites.check(connection, allow_old_pgvector=allow_old_pgvector)
         if await connection.fetchval("SELECT to_regclass('migrations') IS NULL"):
             return [migration.name for migration in migrations]
         rows = await connection.fetch("SELECT name, digest FROM migrations")
@@ -122,7 +120,7 @@ async def _is_ready(
     """
     try:
         state = await connection.fetchrow(_STATE, [role.name for role in function_roles.ALL])
-    except asyncpg.UndefinedTableError:
+    except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
         return False
     assert state is not None, "it returns one row"
     if not state["is_direct"]:
@@ -134,15 +132,6 @@ async def _is_ready(
         return False
     are_granted = state["roles"] == len(function_roles.ALL)
     return are_granted and await function_roles.may_act(connection)
-
-
-async def _check_encoding(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    encoding = await connection.fetchval("SHOW server_encoding")
-    if encoding != "UTF8":
-        raise MigrationRefused(
-            f"the database's encoding is {encoding}, and Nearhit needs UTF8: create a database "
-            "with createdb --encoding UTF8 --template template0"
-        )
 
 
 def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[Migration]:

@@ -19,7 +19,7 @@ from index.postgres.functions.function_roles import Connection
 
 _LOCK = 6_324_274  # held while a process sets properties; see index/postgres/migrate.py
 # Only superusers may set parameters of a library that PostgreSQL has not loaded.
-_LOAD_EXTENSION = "SELECT '[1]'::public.vector"
+_LOAD_EXTENSION = "SELECT '[1]'::vector"
 _DATABASE_IDENTITY = """
 SELECT pg_postmaster_start_time(), oid FROM pg_database WHERE datname = current_database()"""
 _USERS = "SELECT ARRAY[session_user::text, current_user::text]"

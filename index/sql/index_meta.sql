@@ -4,3 +4,12 @@ INSERT INTO index_meta (embedding_space, dimensions, analyser) VALUES ($1, $2, $
 
 -- name: current
 SELECT embedding_space, dimensions, analyser FROM index_meta;
+
+-- name: collation_change
+-- The version of the collation that the database's indexes were made with and that of the server's library,
+-- if they differ: then text may be in another order than an index has it.
+SELECT quote_ident(datname) AS database, datcollversion AS stored,
+    pg_database_collation_actual_version(oid) AS actual
+FROM pg_database
+WHERE datname = current_database() AND datcollversion IS NOT NULL
+  AND datcollversion IS DISTINCT FROM pg_database_collation_actual_version(oid);

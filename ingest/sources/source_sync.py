@@ -20,7 +20,9 @@ from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
 _WRITING_MAX = 2  # batches: one is planned, one committed
-_NOT_PUBLISHED = "its readers include public, and this source may not publish"
+_NOT_PUBLISHED = (
+    "its readers include public, and this source may not publish (nearhit ingest --publish)"
+)
 
 _Writing: TypeAlias = asyncio.Task[list[Outcome]]
 

@@ -6,24 +6,26 @@ from typing import Any
 
 import yaml
 
+from gateway.embedded.embedded_servers import PACKAGES
 from tests.deploy.tools import CHART, ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# `local` brings servers, `load` what puts load on a gateway from elsewhere.
-LEFT_OUT = {"load", "local"}
+# It puts load on a gateway from elsewhere.
+LEFT_OUT = {"load"}
 
 
 def directives(name: str) -> list[str]:
     return re.findall(rf"^{name} (.+)$", DOCKERFILE, re.MULTILINE)
 
 
-def test_the_image_has_all_extras_but_servers_and_load() -> None:
+def test_the_image_has_all_extras_but_load_and_no_servers() -> None:
     (extras,) = directives("ARG")
 
     installed = set(extras.removeprefix("EXTRAS=").split(","))
     assert installed == PROJECT["project"]["optional-dependencies"].keys() - LEFT_OUT
     assert '".[$EXTRAS]"' in DOCKERFILE
+    assert "uninstall --yes " + " ".join(PACKAGES).replace("_", "-") in DOCKERFILE
 
 
 def test_every_package_of_the_image_is_pinned() -> None:

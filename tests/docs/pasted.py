@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE
@@ -17,6 +18,7 @@ import httpx2
 
 from tests.docs.named_tests import ROOT
 
+_DEVELOPERS = Path(sys.executable).parent
 _READY_S_MAX = 60.0
 _ENDS_S_MAX = 120.0
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -56,10 +58,22 @@ def data_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def environment(**settings: str) -> dict[str, str]:
-    """The terminal of a reader who has activated the virtual environment."""
+def install(folder: Path) -> Path:
+    """The programs of a new virtual environment that holds what `pip install .` brings.
+
+    The developers' environment has more, and would hide what a page forgets to install.
+    """
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)  # noqa: S603  our own
+    pip = [folder / "bin" / "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt"]
+    subprocess.run([*pip, ROOT], check=True, stdin=subprocess.DEVNULL)  # noqa: S603  our own
+    return folder / "bin"
+
+
+def environment(programs: Path, **settings: str) -> dict[str, str]:
+    """The terminal of a reader who has activated a virtual environment with these programs."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("NEARHIT_")}
-    return outer | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"} | settings
+    system = [part for part in os.environ["PATH"].split(":") if part != str(_DEVELOPERS)]
+    return outer | {"PATH": ":".join([str(programs), *system])} | settings
 
 
 @asynccontextmanager

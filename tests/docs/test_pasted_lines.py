@@ -8,13 +8,16 @@ without a hit fail the test, as does a line that this file lists and no page has
 import json
 import re
 import shutil
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from gateway.cli.main import app
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
 from tests.docs import pasted
@@ -66,6 +69,9 @@ NOT_RUN = {
     "curl -sN": "it listens until it is stopped; tests/gateway/subscriptions does so",
     "nearhit worker": _FOREVER,
     "nearhit config check --connect": _SERVERS,
+    "export NEARHIT_DATABASE_URL": _SERVERS,
+    "export NEARHIT_REDIS_URL": _SERVERS,
+    "export NEARHIT_ADMIN_KEY": "this test's gateway has a key of its own",
     "nearhit reembed": "it moves what other pages search; tests/ingest/write/test_reembed.py runs",
     "NEARHIT_DATABASE_URL=postgresql://… nearhit restore": _RECOVERY,
     "pg_basebackup": _RECOVERY,
@@ -76,6 +82,7 @@ NOT_RUN = {
     "python -m build": _RELEASE,
     "python -m venv": _RELEASE,
     "/tmp/release/bin/nearhit demo": _RELEASE,  # noqa: S108  the page's
+    "pip install '.[multilingual]'": "its models are 100 MB; tests/index/embedders has them",
     "docker build": _CLUSTER,
     "docker push": _CLUSTER,
     "docker compose": _DOCKER,
@@ -86,11 +93,13 @@ NOT_RUN = {
     "openapi-python-client generate": _GENERATORS,
     "npm install": _GENERATORS,
     "npx openapi-typescript": _GENERATORS,
+    "sudo": "it changes the machine; tests/deploy/test_units.py reads the units",
     "kubectl": _CLUSTER,
     "helm": _CLUSTER,
 }
-# `curl` alone succeeds when it is refused. `pip` checks that the extra exists and is installed.
-# `pytest` would run tests within a test. A load test may find the machine too slow for the budget.
+# `curl` alone succeeds when it is refused. `pip` installs from the checkout. `pytest` is the
+# developers', and would run tests within a test. A load test may find the machine too slow for the
+# budget.
 _PRELUDE = r"""
 curl() {
   local body
@@ -100,11 +109,11 @@ curl() {
 }
 pip() {
   local said
-  said=$(cd "$ROOT" && command pip "$1" --dry-run --no-index --no-build-isolation "${@:2}" 2>&1) ||
+  said=$(cd "$ROOT" && command pip "$1" --quiet --constraint constraints.txt "${@:2}" 2>&1) ||
     { echo "$said" >&2; return 1; }
   case "$said" in *'does not provide the extra'*) echo "$said" >&2; return 1 ;; esac
 }
-pytest() { cd "$ROOT"; command pytest --collect-only -q -p no:cacheprovider "$@" >/dev/null; }
+pytest() { cd "$ROOT"; "$DEVELOPERS/pytest" --collect-only -q -p no:cacheprovider "$@" >/dev/null; }
 nearhit() { command nearhit "$@" || [[ $?$1 == 1loadtest ]]; }
 """
 # A program keeps what it found by one of these names.
@@ -142,7 +151,7 @@ def commands(text: str) -> list[str]:
 
 def script_of(page: Path, folder: Path, replaced: Mapping[str, str]) -> str:
     """All that the page tells to paste into a shell, and its programs in Python."""
-    parts = [f"ROOT={ROOT}", _PRELUDE]
+    parts = [f"ROOT={ROOT}", f"DEVELOPERS={Path(sys.executable).parent}", _PRELUDE]
     for number, block in enumerate(pasted.blocks_of(page)):
         if block.language == "sh":
             parts += filter(is_run, commands(block.text))
@@ -159,6 +168,29 @@ def localized(text: str, replaced: Mapping[str, str]) -> str:
     for theirs, ours in replaced.items():
         text = text.replace(theirs, ours)
     return text
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "docs" / "tutorial.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_the_commands_within_sentences_exist(page: Path) -> None:
+    text = re.sub(
+        r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    for line in re.findall(r"`nearhit ([^`]+)`", text):
+        command, _, options = line.partition(" --")
+        words = [word for word in command.split() if re.fullmatch(r"[a-z][a-z-]*", word)]
+
+        shown = CliRunner().invoke(app, [*words, "--help"], terminal_width=200)
+
+        assert shown.exit_code == 0, line
+        for option in re.findall(r"--[a-z-]+", f"--{options}" if options else ""):
+            assert option in shown.output, line
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "run", "quick", "setup"])
+def test_the_targets_that_pages_name_exist(target: str) -> None:
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_every_line_that_is_not_run_is_on_a_page() -> None:
@@ -187,14 +219,14 @@ async def test_every_line_that_a_page_tells_to_paste_works(tmp_path: Path) -> No
     with pasted.data_folder() as folder:
         data = folder / "data"
         variables = pasted.environment(
+            pasted.install(folder / "environment"),
             HOME=str(tmp_path / "home"),
             NEARHIT_ADMIN_KEY="the-operators-key-of-this-test",
             NEARHIT_DATA_DIR=str(data),
             NEARHIT_PORT=str(port),
             NEARHIT_SOURCES_DIR=str(tmp_path / "sources"),
         )
-        # Not remade while tests run in it.
-        async with pasted.serving("make --old-file=.venv/ready run", port, variables):
+        async with pasted.serving("nearhit serve --example", port, variables):  # as `make run`
             key = json.loads((data / "credentials.json").read_text(encoding="utf-8"))["key"]
             variables |= {"NEARHIT_URL": f"http://127.0.0.1:{port}"}
             variables |= dict.fromkeys(("NEARHIT_KEY", "KEY_OF_ADMIN"), key)

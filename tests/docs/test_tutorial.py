@@ -1,5 +1,6 @@
 """The tutorial, run as it stands: each command in its order, against a gateway that it starts."""
 
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def environment(port: int) -> dict[str, str]:
-    return pasted.environment(NEARHIT_PORT=str(port))
+    return pasted.environment(Path(sys.executable).parent, NEARHIT_PORT=str(port))
 
 
 @pytest.fixture

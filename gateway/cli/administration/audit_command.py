@@ -7,7 +7,6 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
-from gateway.settings.settings import Settings
 
 commands = typer.Typer(invoke_without_command=True)
 
@@ -29,7 +28,7 @@ def audit(
     """
     if context.invoked_subcommand is not None:
         return
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import audit_progress, operations
 
         with audit_progress.progress(common.progress_console(as_json=as_json)) as counts:
@@ -56,7 +55,7 @@ def audit_index(
 
         nearhit audit index --tenant acme --repair
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import audit_progress, operations
 
         with audit_progress.index_progress(common.progress_console(as_json=as_json)) as counts:

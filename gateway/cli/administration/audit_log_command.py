@@ -13,9 +13,9 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
     from index.audit.audit_chain import AuditHead, Verified
     from index.audit.audit_log import LoggedAction
     from index.postgres.database import Database
@@ -61,7 +61,7 @@ def audit_log(
     if verify:
         raise typer.Exit(1 if _verify(tenant, head or [], as_json=as_json) else 0)
 
-    async def run(settings: Settings) -> "list[LoggedAction]":
+    async def run(settings: "Settings") -> "list[LoggedAction]":
         from index.audit.audit_log import AuditLog, AuditLogFilter
 
         async with _open_database(settings) as database:
@@ -91,7 +91,7 @@ def audit_log(
 def _verify(tenant: str | None, lines: Sequence[str], *, as_json: bool) -> bool:
     """Print the head or the fault of each log; whether there is a fault."""
 
-    async def run(settings: Settings) -> "list[Verified]":
+    async def run(settings: "Settings") -> "list[Verified]":
         from index.audit import audit_chain
 
         heads = [_parse_head(line) for line in lines]
@@ -143,7 +143,7 @@ def _format_details(details: Mapping[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def _open_database(settings: Settings) -> "AsyncIterator[Database]":
+async def _open_database(settings: "Settings") -> "AsyncIterator[Database]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
 
     async with operations.open_database(settings) as database:

@@ -1,10 +1,14 @@
 """`nearhit cache`: the operator clears cached outputs of models."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -24,7 +28,7 @@ def clear_models(as_json: AsJson = False) -> None:
         nearhit cache clear-models
     """
 
-    async def run(settings: Settings) -> None:
+    async def run(settings: "Settings") -> None:
         from cache.errors import CacheUnavailable
         from gateway.errors import CommandError
         from gateway.services import model_caches, open_redis

@@ -12,7 +12,6 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 # Its lines would stand beside the one that says why the command failed.
 logging.getLogger("aiormq").addHandler(logging.NullHandler())
@@ -94,6 +93,7 @@ def replay_letters(
 def _queues(only: str | None) -> tuple[str, Sequence[str]]:
     """RabbitMQ's URL and the queues to look at."""
     from gateway.operator.rabbitmq_settings import require_rabbitmq
+    from gateway.settings.settings import Settings
 
     url, queues = require_rabbitmq(Settings())
     if only is not None and only not in queues:

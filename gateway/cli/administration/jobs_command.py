@@ -12,9 +12,9 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, console, format_instant
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
     from index.jobs.job_queue import Job, JobQueue
 
 commands = typer.Typer(no_args_is_help=True, help="Queued, running and failed jobs.")
@@ -40,7 +40,7 @@ def list_jobs(
     nearhit jobs list --state failed --json
     """
 
-    async def run(settings: Settings) -> "list[Job]":
+    async def run(settings: "Settings") -> "list[Job]":
         async with _open_queue(settings) as jobs:
             return await jobs.page(tenant, state=state, kind=kind, limit=limit)
 
@@ -72,7 +72,7 @@ def show_job(
     nearhit jobs show job_5f0c
     """
 
-    async def run(settings: Settings) -> "Job":
+    async def run(settings: "Settings") -> "Job":
         async with _open_queue(settings) as jobs:
             job = await jobs.get(None, job_id)
         if job is None:
@@ -115,7 +115,7 @@ def replay_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     nearhit jobs replay job_5f0c job_77aa
     """
 
-    async def run(settings: Settings) -> None:
+    async def run(settings: "Settings") -> None:
         async with _open_queue(settings) as queue:
             for job_id in jobs:
                 if not await queue.replay(None, job_id):
@@ -135,7 +135,7 @@ def delete_jobs(jobs: Ids, as_json: AsJson = False) -> None:
     nearhit jobs delete job_5f0c
     """
 
-    async def run(settings: Settings) -> None:
+    async def run(settings: "Settings") -> None:
         async with _open_queue(settings) as queue:
             for job_id in jobs:
                 if not await queue.delete(None, job_id):
@@ -153,7 +153,7 @@ def _without_payload(job: "Job") -> dict[str, object]:
 
 
 @asynccontextmanager
-async def _open_queue(settings: Settings) -> "AsyncIterator[JobQueue]":
+async def _open_queue(settings: "Settings") -> "AsyncIterator[JobQueue]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
     from index.jobs.job_queue import JobQueue
 

@@ -13,9 +13,9 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, format_instant
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
     from index.tenants.keys import KeyStore, ShownKey
 
 commands = typer.Typer(no_args_is_help=True, help="API keys.")
@@ -49,7 +49,7 @@ def create_key(
 
     nearhit key create --tenant acme --subject ana --role reader --role writer
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.admin.key_schemas import KeyBody
         from gateway.operator import operations
 
@@ -70,7 +70,7 @@ def list_keys(
     nearhit key list --tenant acme --json
     """
 
-    async def run(settings: Settings) -> "list[ShownKey]":
+    async def run(settings: "Settings") -> "list[ShownKey]":
         async with _open_keys(settings) as keys:
             return await keys.page(tenant, after="", limit=_LISTED_MAX)
 
@@ -104,7 +104,7 @@ def rotate_key(
     nearhit key rotate key_5f0c --overlap-s 3600
     """
 
-    async def run(settings: Settings) -> str:
+    async def run(settings: "Settings") -> str:
         from gateway.auth.authenticator import utc_now
         from gateway.auth.credentials import key_digest, make_secret, new_id
 
@@ -126,7 +126,7 @@ def revoke_key(key: KeyId, as_json: AsJson = False) -> None:
     nearhit key revoke key_5f0c
     """
 
-    async def run(settings: Settings) -> None:
+    async def run(settings: "Settings") -> None:
         async with _open_keys(settings) as keys:
             if not await keys.revoke(None, key):
                 raise CommandError(f"there is no valid key {key}")
@@ -136,7 +136,7 @@ def revoke_key(key: KeyId, as_json: AsJson = False) -> None:
 
 
 @asynccontextmanager
-async def _open_keys(settings: Settings) -> "AsyncIterator[KeyStore]":
+async def _open_keys(settings: "Settings") -> "AsyncIterator[KeyStore]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
     from index.tenants.keys import KeyStore
 

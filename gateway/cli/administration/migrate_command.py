@@ -7,7 +7,6 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.settings.settings import Settings
 
 _PENDING = 1
 
@@ -26,7 +25,7 @@ def migrate(
 
         nearhit migrate --check || nearhit migrate
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from index.postgres import migrate as migrations
 
         assert settings.database_url is not None, "`servers` sets it"

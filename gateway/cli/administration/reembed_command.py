@@ -7,7 +7,6 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.settings.settings import Settings
 
 
 def reembed(
@@ -26,7 +25,7 @@ def reembed(
 
         nearhit reembed --to multilingual --tenant acme
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import ingest_progress, operations
 
         next_settings = settings.model_copy(update={"embedder_next": to})
@@ -48,7 +47,7 @@ def backfill(
 
     nearhit backfill --tenant acme
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import operations
 
         queued = asyncio.run(operations.backfill(settings, tenant or []))

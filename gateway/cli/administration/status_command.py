@@ -13,13 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway.cli import common
-from gateway.cli.common import AsJson
-from gateway.settings.settings import Settings
+from gateway.cli.common import AsJson, console
 
 if TYPE_CHECKING:
     from cache.redis.store import NodeStatus
+    from gateway.settings.settings import Settings
     from gateway.stores import Stores
     from index.model.quota import Quotas, StoredAmounts
+    from index.postgres.collation import CollationChange
     from index.postgres.database import Database
     from index.regions.standbys import StandbyStatus
     from index.tenants.usage import DailyUsage
@@ -46,13 +47,15 @@ class _Servers:
     gateways: Counter[str]
     standbys: "Sequence[StandbyStatus]"
     redis: "Sequence[NodeStatus]"
+    collation: "CollationChange | None"
 
 
 def status(tenant: Names = None, as_json: AsJson = False) -> None:
     """Show waiting, running and failed jobs and the index lag, by tenant and source.
 
     Also the memory of Redis, and of each node if it is a cluster. With regions, how many gateways
-    hold a read lease in each, and how far behind the primary its standbys are.
+    hold a read lease in each, and how far behind the primary its standbys are. And whether
+    PostgreSQL's collation has changed, so that indexes have to be built again.
 
         nearhit status --tenant acme --json
     """
@@ -79,6 +82,13 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
     for node in servers.redis:
         nodes.add_row(escape(node.node), *_memory(node))
     common.print_table(nodes)
+    if servers.collation:
+        console.print(
+            "[yellow]PostgreSQL's library sorts text in another way than when the indexes were "
+            f"made (collation {servers.collation.stored} → {servers.collation.actual}). Run as "
+            f"the database's owner: {escape(servers.collation.remedy)}[/]",
+            soft_wrap=True,
+        )
     if servers.gateways:
         held = Table("region", "gateways with a read lease")
         for region, number in sorted(servers.gateways.items()):
@@ -149,17 +159,23 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
     )
 
 
-async def _look_at_servers(settings: Settings, database: "Database") -> _Servers:
+async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
     from gateway.services import open_redis
+    from index.postgres import collation
     from index.regions import standbys
     from index.regions.read_lease_store import ReadLeaseStore
 
     gateways = Counter(await ReadLeaseStore(database).regions())
     async with open_redis(settings) as redis:
-        return _Servers(gateways, await standbys.statuses(database), await redis.node_statuses())
+        return _Servers(
+            gateways,
+            await standbys.statuses(database),
+            await redis.node_statuses(),
+            await collation.change(database),
+        )
 
 
-async def _look_at_nothing(_settings: Settings, _database: "Database") -> None:
+async def _look_at_nothing(_settings: "Settings", _database: "Database") -> None:
     """Nothing else is shown."""
 
 
@@ -170,18 +186,18 @@ def _query_tenants(
 ) -> tuple[list[tuple[str, T]], U]:
     """The result of a query for each named tenant, or for all; and what else is looked at."""
 
-    async def run(settings: Settings) -> tuple[list[tuple[str, T]], U]:
+    async def run(settings: "Settings") -> tuple[list[tuple[str, T]], U]:
         async with _open_stores(settings, names) as (database, stores, tenants):
             results = [(name, await query(stores, name)) for name in tenants]
             return results, await look(settings, database)
 
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         return asyncio.run(run(settings))
 
 
 @asynccontextmanager
 async def _open_stores(
-    settings: Settings, names: Sequence[str]
+    settings: "Settings", names: Sequence[str]
 ) -> "AsyncIterator[tuple[Database, Stores, list[str]]]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
     from gateway.stores import Stores

@@ -12,9 +12,9 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson, format_instant
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
     from index.tenants.tenant_store import TenantStore, TenantSummary
 
 _LISTED_MAX = 10_000
@@ -35,7 +35,7 @@ def delete_tenant(
     if not yes:
         question = f"Delete {tenant} and all its documents permanently?"
         typer.confirm(question, abort=True, err=as_json)
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import operations
 
         job_id = asyncio.run(operations.delete_tenant(settings, tenant))
@@ -49,7 +49,7 @@ def list_tenants(as_json: AsJson = False) -> None:
     nearhit tenant list --json
     """
 
-    async def run(settings: Settings) -> "list[TenantSummary]":
+    async def run(settings: "Settings") -> "list[TenantSummary]":
         async with _open_tenants(settings) as tenants:
             return await tenants.page(after="", limit=_LISTED_MAX)
 
@@ -78,7 +78,7 @@ def clear_cache(
     nearhit tenant clear-cache acme
     """
 
-    async def run(settings: Settings) -> int:
+    async def run(settings: "Settings") -> int:
         async with _open_tenants(settings) as tenants:
             revision = await tenants.invalidate(tenant)
         if revision is None:
@@ -100,7 +100,7 @@ def create_tenant(
 
     nearhit tenant create acme --name "Acme Ltd"
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import operations
 
         asyncio.run(operations.create_tenant(settings, tenant, name))
@@ -109,7 +109,7 @@ def create_tenant(
 
 
 @asynccontextmanager
-async def _open_tenants(settings: Settings) -> "AsyncIterator[TenantStore]":
+async def _open_tenants(settings: "Settings") -> "AsyncIterator[TenantStore]":
     from gateway.operator import operations  # slow to import, and `--help` does not need it
     from index.tenants.tenant_store import TenantStore
 

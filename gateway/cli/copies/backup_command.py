@@ -12,7 +12,6 @@ from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson
 from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 
 def backup(
@@ -30,7 +29,7 @@ def backup(
 
         nearhit backup nearhit.dump --replace
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         assert settings.database_url is not None
         if file.exists() and not replace:
             raise CommandError(f"{file} exists: choose another name, or use --replace")

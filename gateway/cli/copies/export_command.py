@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 
 from gateway.cli import atomic_file, common
-from gateway.settings.settings import Settings
 
 
 def export(
@@ -32,7 +31,7 @@ def export(
     """
     if as_json and to is None:
         raise typer.BadParameter("standard output holds the export: give --to", param_hint="--json")
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import export_import, ingest_progress
 
         status_console = Console(stderr=True, highlight=False)

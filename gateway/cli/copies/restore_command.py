@@ -2,12 +2,13 @@
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated
 
 import typer
 
@@ -15,7 +16,9 @@ from gateway.cli import common
 from gateway.cli.common import AsJson
 from gateway.cli.copies import postgres_programs
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
+
+# Entries such as "2; 3079 16389 EXTENSION - vector": a dump's number, and the object's.
+_ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
 
 
 def restore(
@@ -40,28 +43,35 @@ def restore(
 
         nearhit restore nearhit.dump --replace
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from index.postgres import restoring
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()
         if file is not None:
-            schema, has_tables = asyncio.run(restoring.prepare(url))
-            if has_tables and not replace:
+            target = asyncio.run(restoring.prepare(url))
+            if target.has_tables and not replace:
                 raise CommandError("the database is not empty: use --replace to drop its content")
-            _restore(url, file, schema)
+            _restore(url, file, target.begin)
         asyncio.run(restoring.finish(url))
     value = {"file": None if file is None else str(file), "restored": True}
     text = "restored; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)
 
 
-def _restore(url: str, file: Path, schema: str) -> None:
+def _restore(url: str, file: Path, begin: str) -> None:
     """Restore in one transaction, which commits only if the whole dump was read and written."""
-    begin = f"BEGIN;\nDROP SCHEMA {schema} CASCADE;\nCREATE SCHEMA {schema};\n"
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
+        contents.write(_own_contents(file, errors))
+        contents.flush()
         read = subprocess.Popen(  # noqa: S603  a program of PostgreSQL's
-            [postgres_programs.program("pg_restore"), "--no-owner", "--file=-", str(file)],
+            [
+                postgres_programs.program("pg_restore"),
+                "--no-owner",
+                f"--use-list={contents.name}",
+                "--file=-",
+                str(file),
+            ],
             stdout=subprocess.PIPE,
             stderr=errors,
         )
@@ -81,10 +91,24 @@ def _restore(url: str, file: Path, schema: str) -> None:
         assert read.stdout is not None
         assert write.stdin is not None
         with suppress(BrokenPipeError), read.stdout, write.stdin:
-            write.stdin.write(begin.encode())
+            write.stdin.write(f"BEGIN;\n{begin}".encode())
             shutil.copyfileobj(read.stdout, write.stdin)
             # pg_restore can't drop a schema with partitions; psql can't detect a truncated dump.
             # psql waits for the end of the transaction, so no lock outlasts this command.
             write.stdin.write(b"ROLLBACK;\n" if read.wait() else b"COMMIT;\n")
         if read.wait() or write.wait():
             raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
+
+
+def _own_contents(file: Path, errors: IO[bytes]) -> bytes:
+    """The dump's table of contents without what belongs to the server's administrator."""
+    listed = subprocess.run(  # noqa: S603  a program of PostgreSQL's
+        [postgres_programs.program("pg_restore"), "--list", str(file)],
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        check=False,
+    )
+    if listed.returncode:
+        raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
+    lines = listed.stdout.splitlines(keepends=True)
+    return b"".join(line for line in lines if not _ADMINISTRATORS.match(line))

@@ -10,9 +10,9 @@ from rich.table import Table
 from gateway.cli import common
 from gateway.cli.common import AsJson
 from gateway.errors import CommandError
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
     from index.tenants.curation import CurationRecord
 
 commands = typer.Typer(no_args_is_help=True, help="Questions with low-confidence answers.")
@@ -30,7 +30,7 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     nearhit curation list --tenant acme --json
     """
 
-    async def run(settings: Settings) -> "list[CurationRecord]":
+    async def run(settings: "Settings") -> "list[CurationRecord]":
         from gateway.operator import operations
         from index.tenants.curation import LowConfidenceStore
 
@@ -93,7 +93,7 @@ def dismiss_curation(item: ItemId, tenant: Tenant = "default", as_json: AsJson =
 def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | None:
     """Resolve or dismiss the item; the id of the document, None if dismissed."""
 
-    async def run(settings: Settings) -> str | None:
+    async def run(settings: "Settings") -> str | None:
         from gateway.curation.curation_endpoints import resolve
         from gateway.curation.curation_schemas import ResolveBody
         from gateway.operator import operations

@@ -9,10 +9,10 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:  # these imports would slow `--help`
     from gateway.operator.ingest_paths import OpenedSource
+    from gateway.settings.settings import Settings
     from ingest.sources.pruning import PrunePolicy
     from ingest.sources.source_sync import Report
 
@@ -119,7 +119,7 @@ def ingest(
     """
     if as_json and watch:
         raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import ingest_paths, ingest_progress, source_ingest
         from ingest.sources.pruning import PrunePolicy
         from ingest.sources.source import Defaults
@@ -179,7 +179,7 @@ def ingest(
 
 
 def _ingest(
-    settings: Settings,
+    settings: "Settings",
     opened: "OpenedSource",
     tenant: str,
     prune: "PrunePolicy | None",

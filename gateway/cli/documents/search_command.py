@@ -8,7 +8,6 @@ from rich.markup import escape
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, Subject, console
-from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
     from index.search.hits import Hit
@@ -29,7 +28,7 @@ def search(
 
     nearhit search "how many days of annual leave?" --subject ana --group sales
     """
-    with common.errors(), common.servers(Settings()) as settings:
+    with common.connected() as settings:
         from gateway.operator import operations
 
         result = asyncio.run(

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -12,8 +12,9 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import console
-from gateway.settings import setting_report, setting_sources
-from gateway.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from gateway.settings.settings import Settings
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -45,6 +46,8 @@ def check(
     """
     with common.errors():
         from gateway.search import embedders
+        from gateway.settings import setting_report, setting_sources
+        from gateway.settings.settings import Settings
         from gateway.tracing import spans
 
         settings = Settings()
@@ -79,7 +82,7 @@ def check(
     raise typer.Exit(_FOUND if unknown else 0)
 
 
-async def _answers(settings: Settings) -> list[str]:
+async def _answers(settings: "Settings") -> list[str]:
     from gateway.operator import server_check
 
     return [sentence async for sentence in server_check.findings(settings)]

@@ -42,12 +42,21 @@ _DAYS = "how many days of annual leave do I get?"
 _CODE = "what does ERR_1042 mean?"
 _LICENCE = "quantos dias dura a licença parental em Recife?"
 _SALARY = "salary band of a senior engineer"
+# Asked before the first question that is shown, so that no latency contains a start.
+_WARM_UP = (
+    "how do I report a broken sensor?",
+    "who approves travel?",
+    "what is the on-call rotation?",
+    "which tide gauges does the company sell?",
+)
+_WARM_UP_TIMES = 10
 _LEAVE_DOCUMENT = "handbook/people/annual-leave.md"
 _SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
 
 _NEXT_STEPS = """
 Next steps
-  [bold]make run[/]                    serve on port 8080, with a curl line to paste
+  [bold]make run[/]                    serve on port 8080, with a curl line to paste;
+                              the console is at http://127.0.0.1:8080/console
   [bold]{nearhit} ingest FOLDER[/]
                               ingest your own Markdown
   [bold]{nearhit} search "QUESTION"[/]
@@ -159,10 +168,23 @@ def _serving(settings: Settings) -> Iterator[DemoGateway]:
             process.terminate()
 
 
+def _warm_up(console: Console, gateway: DemoGateway) -> None:
+    for number in range(_WARM_UP_TIMES):
+        for subject in (_ENGINEER, _LEADER):
+            for question in _WARM_UP:
+                gateway.search(subject, question)
+                gateway.search(subject, f"{question} {number}")
+    console.print(
+        f"Warmed up with {4 * _WARM_UP_TIMES * len(_WARM_UP)} other searches: a gateway's first "
+        "ones take longer.\n"
+    )
+
+
 def _show_steps(console: Console, gateway: DemoGateway) -> None:
     gateway.add_key(_ADMIN, [], ["admin"])
     gateway.add_key(_ENGINEER, ["engineering"], ["reader"])
     gateway.add_key(_LEADER, ["leadership"], ["reader"])
+    _warm_up(console, gateway)
     _show(
         console,
         f"Two people search. {_LEADER} is in the group leadership, {_ENGINEER} is not.",

@@ -70,7 +70,7 @@ async def create(connection: Connection, role: FunctionRole) -> None:
     """
     name = role.name
     statements_to_run = (f"CREATE ROLE {name} NOLOGIN", f"GRANT {name} TO CURRENT_USER")
-    for statement in () if await _may_act(connection, name) else statements_to_run:
+    for statement in () if await may_act_as(connection, name) else statements_to_run:
         try:
             await connection.execute(statement)
         except (
@@ -81,7 +81,7 @@ async def create(connection: Connection, role: FunctionRole) -> None:
             asyncpg.UndefinedObjectError,
         ):
             continue  # another process does the same; the check below decides
-    if not await _may_act(connection, name):
+    if not await may_act_as(connection, name):
         await _refuse(connection, role)
     await _grant_schema_usage(connection, name)
 
@@ -138,7 +138,7 @@ async def check(connection: Connection, schema: str, role: FunctionRole) -> None
         )
 
 
-async def _may_act(connection: Connection, name: str) -> bool:
+async def may_act_as(connection: Connection, name: str) -> bool:
     """Whether the role exists and the connection's user may act as it."""
     try:
         async with connection.transaction():

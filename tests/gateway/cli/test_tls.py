@@ -1,7 +1,6 @@
 """PostgreSQL and Redis over TLS, with certificates that are verified."""
 
 import asyncio
-import shutil
 import socket
 import ssl
 from asyncio import StreamReader, StreamWriter
@@ -19,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests import system_programs
 from tests.gateway.support.commands import refused, succeeds
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
@@ -64,8 +64,7 @@ def write_certificate(folder: Path) -> None:
 @asynccontextmanager
 async def redis_with_tls(certificates: Path) -> AsyncIterator[str]:
     """A server that accepts nothing but TLS; its URL, without a certificate to trust."""
-    program = shutil.which("redis-server")
-    assert program is not None, "Debian's redis-server: the wheel's Valkey has no TLS"
+    program = system_programs.require("redis-server")  # the wheel's Valkey has no TLS
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     options = {

@@ -1,6 +1,5 @@
 """A real Chromium on the console of a gateway: logs in, and notes what goes wrong in the page."""
 
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import resources
@@ -15,6 +14,8 @@ from playwright.async_api import (
     async_playwright,
 )
 
+from tests import system_programs
+
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 _EXPECTED = "Failed to load resource"  # Chromium's line for a status that is no success
@@ -25,8 +26,7 @@ _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
     """Debian's Chromium without a user interface, which takes 0.4 of the whole one's time."""
-    program = shutil.which("chromium-headless-shell")
-    assert program is not None, "install Debian's package chromium-headless-shell"
+    program = system_programs.require("chromium-headless-shell")
     async with async_playwright() as playwright:
         # The tests run as root, where Chromium has no sandbox of its own.
         browser = await playwright.chromium.launch(

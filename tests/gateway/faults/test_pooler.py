@@ -33,12 +33,12 @@ from loadtests.servers.postgres import pgbouncer
 from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
 from tests.gateway.support.gateways import running
+from tests.system_programs import needs
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
-    # A system's package, no wheel: CI installs it.
-    pytest.mark.skipif(pgbouncer.PROGRAM is None, reason=pgbouncer.MISSING),
+    needs("pgbouncer"),
 ]
 
 SEARCH, SHARDS = (role.name for role in function_roles.ALL)

@@ -33,12 +33,12 @@ from tests.gateway.servers.own_rabbit import OwnRabbit
 from tests.gateway.support.commands import refused, succeeds
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 from tests.ingest.support.event_samples import access, delete, update
+from tests.system_programs import needs
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
-    # A system's package, no wheel: CI installs it.
-    pytest.mark.skipif(not own_rabbit.is_installed(), reason=own_rabbit.MISSING),
+    needs("rabbitmq-server"),
 ]
 
 QUEUE = "wiki"

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import yaml
 
-from tests.gateway.monitoring.prometheus_programs import PROGRAMS
+from tests import system_programs
 
 _START_S_MAX = 30.0
 SCRAPE_S = 0.5
@@ -62,8 +62,7 @@ async def own_prometheus(
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{found.getsockname()[1]}"
-    program = PROGRAMS["prometheus"]
-    assert program is not None
+    program = system_programs.require("prometheus")
     process = await asyncio.create_subprocess_exec(
         program,
         f"--config.file={file}",

@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from gateway.monitoring.metrics import Metrics
-from tests.gateway.monitoring.prometheus_programs import needs_prometheus, promtool
+from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.gateway.monitoring.test_metric_names import families
+from tests.system_programs import needs
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "deploy" / "prometheus"
@@ -27,7 +28,7 @@ CASES: list[dict[str, Any]] = [
 
 
 @pytest.mark.anyio
-@needs_prometheus
+@needs("prometheus")
 async def test_rules_are_valid_and_fire_when_they_should() -> None:
     await promtool("check", "rules", "alerts.yml", folder=FOLDER)
 

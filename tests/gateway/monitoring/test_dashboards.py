@@ -23,12 +23,12 @@ from gateway.search import embedders
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.monitoring.own_prometheus import OwnPrometheus, own_prometheus
-from tests.gateway.monitoring.prometheus_programs import needs_prometheus
 from tests.gateway.monitoring.test_metric_names import families
 from tests.gateway.support.event_listener import listening, subscribe
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import put_later
 from tests.stub_openai import WIDTH, chat, stub_openai
+from tests.system_programs import needs
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 ADAPTER = yaml.safe_load((DEPLOY / "helm" / "prometheus-adapter.yaml").read_text("utf-8"))
@@ -106,7 +106,7 @@ async def prometheus(
                 yield replace(started, at_s=time.time())
 
 
-@needs_prometheus
+@needs("prometheus")
 async def test_the_autoscalers_metric_is_the_requests_in_flight(prometheus: OwnPrometheus) -> None:
     """One value for each pod. The caller of these tests waits for each answer, and then pauses."""
     (rule,) = ADAPTER["rules"]["custom"]
@@ -146,7 +146,7 @@ def at_test(expression: str) -> str:
     return expression
 
 
-@needs_prometheus
+@needs("prometheus")
 @pytest.mark.parametrize("expression", TARGETS)
 async def test_a_panel_has_values(prometheus: OwnPrometheus, expression: str) -> None:
     names = set(re.findall(r"nearhit_\w+", expression))
@@ -159,7 +159,7 @@ async def test_a_panel_has_values(prometheus: OwnPrometheus, expression: str) ->
     assert any(map(math.isfinite, values)), values
 
 
-@needs_prometheus
+@needs("prometheus")
 @pytest.mark.parametrize("definition", sorted(VARIABLES))
 async def test_a_variable_has_values(prometheus: OwnPrometheus, definition: str) -> None:
     found = re.fullmatch(r"label_values\((\w+), (\w+)\)", definition)
@@ -172,7 +172,7 @@ async def test_a_variable_has_values(prometheus: OwnPrometheus, definition: str)
         assert values == ["acme"]
 
 
-@needs_prometheus
+@needs("prometheus")
 async def test_prometheus_evaluates_every_rule(prometheus: OwnPrometheus) -> None:
     async with asyncio.timeout(20):
         while True:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.monitoring.metrics import Metrics
-from tests.gateway.monitoring.prometheus_programs import needs_prometheus, promtool
+from tests.gateway.monitoring.prometheus_programs import promtool
+from tests.system_programs import needs
 
 ROOT = Path(__file__).parents[3]
 # The reference is written from the code; the changelog may name what an older version had.
@@ -37,7 +38,7 @@ def counted_once(metrics: Metrics) -> None:
 
 
 @pytest.mark.anyio
-@needs_prometheus
+@needs("prometheus")
 async def test_every_name_and_help_text_follows_prometheus_conventions() -> None:
     metrics = Metrics()
     counted_once(metrics)

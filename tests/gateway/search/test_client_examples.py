@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from tests.gateway.support.gateways import Caller, Gateway, problem, running
 pytestmark = pytest.mark.anyio
 
 CLIENTS = Path(__file__).parents[3] / "examples" / "clients"
-NEEDED = {"langchain_retriever.py": "langchain_core", "llamaindex_retriever.py": "llama_index"}
+FRAMEWORKS = {"langchain_retriever.py", "llamaindex_retriever.py"}
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
 
@@ -46,7 +45,7 @@ def test_all_examples_are_run() -> None:
 
     searches = {"ordered_search.py", "popular_first.py", "search_plan.py", "subscriber.py"}
     others = {"curl.sh", "mcp_client.py", "openai_client.py", "provision.py", "receipt.sh"}
-    assert names == {*searches, *others, *NEEDED}
+    assert names == {*searches, *others, *FRAMEWORKS}
 
 
 async def test_curl_asks_one_question_and_many(ana: Caller) -> None:
@@ -146,10 +145,9 @@ async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
     assert text.rstrip().endswith("25 days of annual leave a year.")
 
 
-@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.clients
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
 async def test_retrievers_of_frameworks_find_it(ana: Caller, name: str) -> None:
-    if find_spec(NEEDED[name]) is None:
-        pytest.skip(f"{NEEDED[name]} is not installed: pip install --group examples")
     await ana.put("leave", LEAVE)
 
     text = await said(ana, sys.executable, str(CLIENTS / name))

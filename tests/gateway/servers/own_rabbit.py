@@ -15,17 +15,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROGRAM = Path(
-    "/usr/lib/rabbitmq/bin/rabbitmq-server"
-)  # what /usr/sbin has insists on its own user
-MISSING = "RabbitMQ is not installed: apt-get install rabbitmq-server"
+from tests import system_programs
+
 _START_S_MAX = 60.0
 _IS_ROOT = os.geteuid() == 0
 _AS_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups") if _IS_ROOT else ()
-
-
-def is_installed() -> bool:
-    return PROGRAM.exists() and shutil.which("epmd") is not None
 
 
 def _free_port() -> int:
@@ -52,7 +46,7 @@ class OwnRabbit:
         """What was in durable queues is there again, if it had been started before."""
         if self._names is None:  # else the server would start one, and leave it behind
             self._names = await self._run("epmd", "-port", str(self._names_port))
-        self._server = await self._run(str(PROGRAM))
+        self._server = await self._run(str(system_programs.require("rabbitmq-server")))
         async with asyncio.timeout(_START_S_MAX):
             while not await self._answers():
                 assert self._server.returncode is None, "RabbitMQ did not start"

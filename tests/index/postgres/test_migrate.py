@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from gateway.embedded.embedded_servers import Servers
-from index.errors import DatabaseUnavailable, MigrationRefused
+from index.errors import DatabaseUnavailable, MigrationRefused, PrerequisitesMissing
 from index.postgres.migrate import Migration, migrate, shipped
 from tests.conftest import named, run_sql
 
@@ -129,7 +129,7 @@ async def test_a_database_of_another_encoding_is_refused_before_anything_is_appl
     latin = "ENCODING LATIN1 LOCALE 'C' TEMPLATE template0"
     await run_sql(servers.database_url, f"CREATE DATABASE {name} {latin}")
 
-    with pytest.raises(MigrationRefused, match="is LATIN1, and Nearhit needs UTF8"):
+    with pytest.raises(PrerequisitesMissing, match="is LATIN1, and Nearhit needs UTF8"):
         await migrate(empty_url, shipped())
 
     connection = await asyncpg.connect(empty_url)

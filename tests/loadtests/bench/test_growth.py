@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.bench_growth import deployment, generated_corpus
+from loadtests.bench_growth import deployment, generated_corpus, plot
 from loadtests.servers import memory
 
 
@@ -22,7 +22,6 @@ def test_a_process_has_memory() -> None:
 
 @pytest.mark.slow
 def test_equal_figures_make_equal_pictures(tmp_path: Path) -> None:
-    plot = pytest.importorskip("loadtests.bench_growth.plot", exc_type=ImportError)
     panels = {"ms": {"P50": [1.0, 2.0]}, "MB": {"gateway": [10.0, 20.0]}}
 
     markdown = [

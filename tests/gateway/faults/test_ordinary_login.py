@@ -1,0 +1,218 @@
+"""An ordinary login installs, backs up and restores Nearhit, or hears at once what it lacks."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from gateway.embedded import embedded_servers
+from gateway.embedded.embedded_servers import Servers
+from gateway.settings.settings import Settings
+from index.errors import DatabaseUnavailable, PrerequisitesMissing
+from index.postgres import migrate
+from index.search.query_embedder import Embedder
+from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
+from tests.gateway.support.commands import environment_of, succeeds
+from tests.gateway.support.gateways import running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+LOGIN = "ordinary"
+PASSWORD = secrets.token_hex(8)
+EXTENSIONS = ("CREATE EXTENSION vector", "CREATE EXTENSION pg_trgm")
+ROLES = ("nearhit_search", "nearhit_shards")
+SHIPPED = migrate.shipped()
+OWNERS = """
+SELECT array_agg(DISTINCT tableowner) FROM pg_tables WHERE schemaname = 'public'"""
+
+
+@pytest.fixture(scope="module")
+def own_servers() -> Iterator[Servers]:
+    """A server without the roles that other tests make."""
+    with data_dir() as folder, embedded_servers.own_servers(folder) as started:
+        asyncio.run(
+            run_sql(started.database_url, f"CREATE ROLE {LOGIN} LOGIN PASSWORD '{PASSWORD}'")
+        )
+        yield started
+
+
+@pytest.fixture
+async def administrator(own_servers: Servers) -> AsyncIterator[str]:
+    """A superuser's URL of an empty database of the ordinary login."""
+    name = f"nearhit_{secrets.token_hex(6)}"
+    await run_sql(own_servers.database_url, f"CREATE DATABASE {name} OWNER {LOGIN}")
+    yield named(own_servers.database_url, name)
+    await run_sql(own_servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def with_roles(own_servers: Servers) -> AsyncIterator[None]:
+    await run_sql(own_servers.database_url, "".join(f"CREATE ROLE {name};" for name in ROLES))
+    await run_sql(own_servers.database_url, f"GRANT {', '.join(ROLES)} TO {LOGIN}")
+    yield
+    for name in ROLES:
+        await run_sql(own_servers.database_url, f"DROP ROLE IF EXISTS {name}")
+
+
+def ordinary(url: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(netloc=f"{LOGIN}:{PASSWORD}@"))
+
+
+async def value_of(url: str, statement: str) -> object:
+    connection = await asyncpg.connect(url)
+    try:
+        return await connection.fetchval(statement)
+    finally:
+        await connection.close()
+
+
+async def remedies_of(url: str) -> list[str]:
+    """What the refusal tells an administrator to run."""
+    with pytest.raises(PrerequisitesMissing) as refused:
+        await migrate.migrate(url, SHIPPED)
+    lines = str(refused.value).splitlines()
+    return [line.strip() for line in lines if line.endswith(";")]
+
+
+def settings_of(url: str, servers: Servers) -> Settings:
+    return Settings(
+        database_url=SecretStr(url),
+        redis_url=SecretStr(servers.redis_url),
+        admin_key=SecretStr(ADMIN_KEY),
+        cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:",
+        redis_timeout_s=1.0,  # a busy test machine must not look like a broken Redis
+        log_level="error",
+    )
+
+
+async def found_after_a_write(settings: Settings, embedder: Embedder) -> list[str]:
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        await ana.put("leave", "25 days of annual leave.")
+        return await ana.found("annual leave")
+
+
+async def test_all_that_is_missing_is_said_before_a_table_is_made(administrator: str) -> None:
+    remedies = await remedies_of(ordinary(administrator))
+
+    assert remedies == [
+        "CREATE EXTENSION vector;",
+        f"CREATE ROLE nearhit_search NOLOGIN; GRANT nearhit_search TO {LOGIN};",
+        f"CREATE ROLE nearhit_shards NOLOGIN; GRANT nearhit_shards TO {LOGIN};",
+    ]
+    assert not await value_of(administrator, "SELECT to_regclass('migrations') IS NOT NULL")
+
+
+async def test_what_the_refusal_says_is_enough(
+    own_servers: Servers, administrator: str, embedder: Embedder
+) -> None:
+    for remedy in await remedies_of(ordinary(administrator)):
+        await run_sql(administrator, remedy)
+
+    await migrate.migrate(ordinary(administrator), SHIPPED)
+
+    settings = settings_of(ordinary(administrator), own_servers)
+    assert await found_after_a_write(settings, embedder) == ["leave"]
+    await run_sql(administrator, f"DROP OWNED BY {', '.join(ROLES)}")
+    for name in ROLES:
+        await run_sql(own_servers.database_url, f"DROP ROLE {name}")
+
+
+@pytest.mark.usefixtures("with_roles")
+async def test_extensions_may_be_in_a_schema_of_their_own(
+    own_servers: Servers, administrator: str, embedder: Embedder
+) -> None:
+    await run_sql(administrator, "CREATE SCHEMA extensions")
+    for statement in EXTENSIONS:
+        await run_sql(administrator, f"{statement} SCHEMA extensions")
+
+    assert await remedies_of(ordinary(administrator)) == [
+        f"GRANT USAGE ON SCHEMA extensions TO {LOGIN};"
+    ] * len(EXTENSIONS)
+    await run_sql(administrator, f"GRANT USAGE ON SCHEMA extensions TO {LOGIN}")
+    await migrate.migrate(ordinary(administrator), SHIPPED)
+
+    settings = settings_of(ordinary(administrator), own_servers)
+    assert await found_after_a_write(settings, embedder) == ["leave"]
+    assert await migrate.pending(ordinary(administrator), SHIPPED) == []
+    await run_sql(administrator, f"DROP OWNED BY {', '.join(ROLES)}")
+
+
+@pytest.mark.usefixtures("with_roles")
+async def test_a_login_without_a_schema_or_on_a_read_only_database_is_told_so(
+    administrator: str,
+) -> None:
+    for statement in EXTENSIONS:
+        await run_sql(administrator, statement)
+    await run_sql(administrator, "ALTER SCHEMA public OWNER TO CURRENT_USER")
+    name = urlsplit(administrator).path[1:]
+    await run_sql(administrator, f"ALTER DATABASE {name} OWNER TO CURRENT_USER")
+    await run_sql(administrator, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+
+    with pytest.raises(PrerequisitesMissing, match="read-only") as refused:
+        await migrate.pending(ordinary(administrator), SHIPPED)
+
+    assert f"GRANT CREATE ON SCHEMA public TO {LOGIN};" in str(refused.value)
+
+
+async def test_a_login_that_may_not_connect_is_told_who_lets_it(administrator: str) -> None:
+    name = urlsplit(administrator).path[1:]
+    await run_sql(administrator, f"ALTER DATABASE {name} OWNER TO CURRENT_USER")
+    await run_sql(administrator, f"REVOKE CONNECT ON DATABASE {name} FROM PUBLIC, {LOGIN}")
+
+    with pytest.raises(DatabaseUnavailable, match="GRANT CONNECT"):
+        await migrate.migrate(ordinary(administrator), SHIPPED)
+
+
+@pytest.mark.usefixtures("with_roles")
+async def test_tables_of_another_login_are_named(administrator: str) -> None:
+    await migrate.migrate(administrator, SHIPPED)
+
+    remedies = await remedies_of(ordinary(administrator))
+
+    assert remedies[0].startswith("GRANT ")
+    assert remedies[0].endswith(f" TO {LOGIN};")
+    await run_sql(administrator, f"DROP OWNED BY {', '.join(ROLES)}")
+
+
+@pytest.fixture
+def no_blocking_calls() -> None:
+    """Commands may block the loop that they start for themselves: nobody else waits in it."""
+
+
+@pytest.mark.usefixtures("with_roles")
+@pytest.mark.parametrize("restored_by", ["ordinary login", "superuser"])
+async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
+    own_servers: Servers, administrator: str, embedder: Embedder, tmp_path: Path, restored_by: str
+) -> None:
+    """Into the database itself, in place of its content, and into an empty one."""
+    dump = str(tmp_path / "nearhit.dump")
+    for statement in EXTENSIONS:
+        await run_sql(administrator, statement)
+    settings = settings_of(ordinary(administrator), own_servers)
+    assert await found_after_a_write(settings, embedder) == ["leave"]
+    await succeeds(environment_of(settings), "backup", dump)
+    empty = f"nearhit_{secrets.token_hex(6)}"
+    await run_sql(own_servers.database_url, f"CREATE DATABASE {empty} OWNER {LOGIN}")
+    other = named(own_servers.database_url, empty)
+    for statement in EXTENSIONS:
+        await run_sql(other, statement)
+
+    for url, options in ((administrator, ("--replace",)), (other, ())):
+        login = ordinary(url) if restored_by == "ordinary login" else url
+        await succeeds(environment_of(settings_of(login, own_servers)), "restore", dump, *options)
+
+        assert await value_of(url, OWNERS) == [LOGIN]
+        async with running(settings_of(ordinary(url), own_servers), embedder) as gateway:
+            ana = await gateway.caller("ana", tenant="acme")
+            assert await ana.found("annual leave") == ["leave"]
+
+    for url in (administrator, other):
+        await run_sql(url, f"DROP OWNED BY {', '.join(ROLES)}")
+    await run_sql(own_servers.database_url, f"DROP DATABASE {empty} WITH (FORCE)")
