@@ -193,7 +193,7 @@ class Authenticator:
             return None
         admitted = self.admit(principal, known, freshness, age_s)
         if admitted is not None:
-            self._used.add(principal.digest, self._now())
+            self._used.add(principal.tenant, principal.digest, self._now())
         return admitted
 
     def read_revisions(
@@ -204,7 +204,7 @@ class Authenticator:
         Only the primary can say that a revision is not reached: a read lease tells of those that
         are acknowledged. Records that the key is used. The future may raise `DatabaseUnavailable`.
         """
-        self._used.add(principal.digest, self._now())
+        self._used.add(principal.tenant, principal.digest, self._now())
         tenant = principal.tenant
         if freshness.min_revision is None:
             return self._revisions.read((tenant, PUBLIC))
@@ -259,7 +259,7 @@ class Authenticator:
         if (principal.history, principal.access_revision) != (history, access_revision):
             return False
         self._refuse_expired(principal)
-        self._used.add(principal.digest, self._now())
+        self._used.add(principal.tenant, principal.digest, self._now())
         return True
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:

@@ -101,7 +101,8 @@ class UsageMeter:
         return self._pending.background_flush()
 
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
-        self._pending.add(UsageKey(tenant, self._today(), operation, source), amounts)
+        key = UsageKey(tenant, self._today(), operation, source)
+        self._pending.add(tenant, key, amounts)
         if (month := self._months.get(tenant)) is not None:
             month.cost += amounts.cost
 

@@ -65,7 +65,6 @@ UNSHARED = {
     ("gateway/auth/authenticator.py", "Semaphore"): (1, _WITHOUT_SHARE),
     ("gateway/http/repeats.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("gateway/mcp/mcp_services.py", "LRUCache"): (1, _WITHOUT_SHARE),
-    ("gateway/recording/opening_log.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("gateway/search/search_services.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("gateway/subscriptions/change_follower.py", "Semaphore"): (1, _WITHOUT_SHARE),
     ("gateway/subscriptions/webhook_delivery.py", "Semaphore"): (1, _WITHOUT_SHARE),
