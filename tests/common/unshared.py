@@ -62,7 +62,6 @@ UNSHARED = {
     ("cache/invalidation/registry_replica.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("cache/local_cache.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("gateway/auth/authenticator.py", "LRUCache"): (1, _WITHOUT_SHARE),
-    ("gateway/auth/authenticator.py", "Semaphore"): (1, _WITHOUT_SHARE),
     ("gateway/http/repeats.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("gateway/mcp/mcp_services.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("gateway/search/search_services.py", "LRUCache"): (1, _WITHOUT_SHARE),
