@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import structlog
 
+from common.shares.budget import FairBudget
 from index.errors import DatabaseUnavailable
 
 K = TypeVar("K", bound=Hashable)
@@ -67,7 +68,8 @@ class FlushBuffer(Generic[K, V]):
 
     store:     stores all of the items or none; what it raises leaves them for the next flush.
     merge:     the earlier and the later item of a key into one, of the size of the earlier.
-    items_max: further keys are dropped, and the log says how many; at half of it, a flush begins.
+    items_max: further keys are dropped, and the log says how many; so are those of a tenant that
+               has half of it. At a quarter of it, a flush begins.
     size_max:  the same, of the sum of `size_of` the items.
     """
 
@@ -88,25 +90,18 @@ class FlushBuffer(Generic[K, V]):
         self._items_max = items_max
         self._size_of = size_of
         self._size_max = size_max
-        self._items: dict[K, V] = {}
+        self._items: dict[K, tuple[str, V]] = {}  # with their tenants
         self._size = 0
+        self._shares = self._new_shares()
         self._dropped = 0
         self._storing = asyncio.Lock()
         self._flushes = BackgroundFlush(name, self.flush, every_s=every_s)
 
-    def add(self, key: K, item: V) -> None:
-        earlier = self._items.get(key)
-        if earlier is not None:
-            self._items[key] = self._merge(earlier, item)
-            return
-        was_half_full = self._is_half_full()
-        size = self._size + self._size_of(item)
-        if len(self._items) >= self._items_max or size > self._size_max:
-            self._dropped += 1
-            return
-        self._items[key] = item
-        self._size = size
-        if self._is_half_full() and not was_half_full:  # once: the next attempt has its pause
+    def add(self, tenant: str, key: K, item: V) -> None:
+        """Merge the item into that of its key, or count it for the tenant."""
+        was_filling = self._is_filling()
+        self._insert(tenant, key, item)
+        if self._is_filling() and not was_filling:  # once: the next attempt has its pause
             self._flushes.hurry()
 
     async def flush(self) -> None:
@@ -119,7 +114,7 @@ class FlushBuffer(Generic[K, V]):
             if not items:
                 return
             try:
-                await self._store(items)
+                await self._store({key: item for key, (_, item) in items.items()})
             except BaseException:
                 self._put_back(items)
                 raise
@@ -134,16 +129,39 @@ class FlushBuffer(Generic[K, V]):
             if lost := len(self._items) + self._dropped:
                 log.error(self._name, state="lost", items=lost)
 
-    def _is_half_full(self) -> bool:
-        return len(self._items) > self._items_max // 2 or self._size > self._size_max // 2
+    def _insert(self, tenant: str, key: K, item: V) -> None:
+        if key in self._items:
+            self._items[key] = (tenant, self._merge(self._items[key][1], item))
+            return
+        size = self._size_of(item)
+        items, sizes = self._shares
+        if items.take(tenant) is not None:
+            self._dropped += 1
+        elif sizes.take(tenant, size) is not None:
+            items.give_back(tenant)
+            self._dropped += 1
+        else:
+            self._items[key] = (tenant, item)
+            self._size += size
 
-    def _take(self) -> dict[K, V]:
+    def _is_filling(self) -> bool:
+        return len(self._items) > self._items_max // 4 or self._size > self._size_max // 4
+
+    def _new_shares(self) -> tuple[FairBudget, FairBudget]:
+        """Of the items, and of their sizes."""
+        items = FairBudget(total_max=self._items_max, tenant_max=(self._items_max + 1) // 2)
+        sizes = FairBudget(total_max=self._size_max, tenant_max=(self._size_max + 1) // 2)
+        return items, sizes
+
+    def _take(self) -> dict[K, tuple[str, V]]:
         items, self._items, self._size = self._items, {}, 0
+        self._shares = self._new_shares()
         return items
 
-    def _put_back(self, items: dict[K, V]) -> None:
+    def _put_back(self, items: dict[K, tuple[str, V]]) -> None:
         """What was added meanwhile is merged into them, as far as there is room."""
         later = self._take()
-        self._items, self._size = items, sum(map(self._size_of, items.values()))
-        for key, item in later.items():
-            self.add(key, item)
+        for key, (tenant, item) in items.items():
+            self._insert(tenant, key, item)
+        for key, (tenant, item) in later.items():
+            self.add(tenant, key, item)

@@ -1,12 +1,12 @@
 """Builds the clients of the language model, and the preprocessing by it, from the settings."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.shares.threads import TenantThreads
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
@@ -37,12 +37,14 @@ class MeteredChunker:
         self._chunker = chunker
         self._check_budget = check_budget
 
-    async def chunks(self, text: str, stored: StoredModelChunks | None) -> list[Chunk]:
+    async def chunks(
+        self, text: str, stored: StoredModelChunks | None, threads: TenantThreads
+    ) -> list[Chunk]:
         try:
             await self._check_budget()
         except BudgetSpent:
-            return await asyncio.to_thread(registry.chunks, text, chunking_config.MODEL)
-        return await self._chunker.chunks(text, stored)
+            return await threads.run(registry.chunks, text, chunking_config.MODEL)
+        return await self._chunker.chunks(text, stored, threads)
 
 
 class MeteredSummarizer:
@@ -52,12 +54,14 @@ class MeteredSummarizer:
         self._summarizer = summarizer
         self._check_budget = check_budget
 
-    async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> Mapping[str, str]:
+    async def summaries_by_text(
+        self, text: str, stored: Mapping[str, str], threads: TenantThreads
+    ) -> Mapping[str, str]:
         try:
             await self._check_budget()
         except BudgetSpent:
             return stored
-        return await self._summarizer.summaries_by_text(text, stored)
+        return await self._summarizer.summaries_by_text(text, stored, threads)
 
 
 class Models:

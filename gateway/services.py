@@ -47,6 +47,7 @@ from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
 from gateway.regions import warm_up
 from gateway.regions.clock import suspend_aware_s
+from gateway.request_threads import RequestThreads
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
@@ -172,6 +173,7 @@ async def _join_rooms(
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     extractors = Extractors(settings.extract_processes)
+    threads = RequestThreads()
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
         usage.background_flush(),
@@ -208,6 +210,7 @@ async def _join_rooms(
             asked_questions=asked_questions,
             tracing=tracing,
             receipts=receipts,
+            threads=threads.searches,
         )
         documents = document_services.build(
             settings,
@@ -232,7 +235,7 @@ async def _join_rooms(
             ),
             caches=caches,
             search=search,
-            answer=answer_services.build(stores, caches, search),
+            answer=answer_services.build(stores, caches, search, threads.texts),
             mcp=mcp_services.build(stores, search, subscriptions, openings),
             documents=documents,
             sources=sources,
@@ -275,6 +278,7 @@ async def _join_rooms(
             await caches.texts.drain_background()
             await search.auditor.drain_background()
             await search.shards.close()
+            threads.close()
 
 
 def _observe_statement(metrics: Metrics, tracing: "Tracing | None") -> ObserveStatement:

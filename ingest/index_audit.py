@@ -3,7 +3,6 @@
 Each document is read in one snapshot, so a concurrent write is not reported as a problem.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -53,7 +52,8 @@ class IndexAudit:
         """The tenant's problems; a problem is repaired before it is returned.
 
         on_documents: receives the number of documents checked since the last call. run: the job's.
-        Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `JobLost` and `DocumentContended`.
+        Raises `DatabaseUnavailable`, `EmbeddingUnavailable`, `JobLost`, `DocumentContended` and
+        `Saturated`.
         """
         async for problem in self._document_problems(tenant, on_documents, run):
             yield problem
@@ -73,7 +73,7 @@ class IndexAudit:
     ) -> AsyncIterator[IndexProblem]:
         after = 0
         while page := await self.inventory.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
-            for chunks, problems in await asyncio.to_thread(_check, page):
+            for chunks, problems in await self.writer.threads.run(tenant, _check, page):
                 is_repaired = (
                     bool(problems) and self.repair and await self._repair(tenant, chunks, run)
                 )

@@ -5,6 +5,7 @@ import contextvars
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from common.shares.slots import FairSlots
@@ -38,6 +39,21 @@ class FairThreads:
         running.add_done_callback(release)
         return await asyncio.wrap_future(running)
 
+    def of(self, tenant: str) -> "TenantThreads":
+        return TenantThreads(self, tenant)
+
     def close(self) -> None:
         """Cancel the calls that have not begun."""
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TenantThreads:
+    """The threads as one tenant uses them."""
+
+    threads: FairThreads
+    tenant: str
+
+    async def run(self, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
+        """As `FairThreads.run`. Raises `Saturated`."""
+        return await self.threads.run(self.tenant, function, *arguments, **keywords)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from cache.answers import Answers
+from common.shares.threads import FairThreads
 from gateway.caching.cache_services import CacheServices
 from gateway.monitoring.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
@@ -14,7 +15,7 @@ from index.search.confidence import ConfidenceStore
 
 @dataclass(frozen=True, slots=True)
 class AnswerServices:
-    """texts: the cached texts of the language model; see `text_cache`."""
+    """texts: the cached texts of the language model; see `text_cache`. threads: for whole texts."""
 
     settings: Settings
     metrics: Metrics
@@ -22,9 +23,12 @@ class AnswerServices:
     rag_tools: LazyRagTools
     texts: Answers
     confidences: ConfidenceStore
+    threads: FairThreads
 
 
-def build(stores: Stores, caches: CacheServices, search: SearchServices) -> AnswerServices:
+def build(
+    stores: Stores, caches: CacheServices, search: SearchServices, threads: FairThreads
+) -> AnswerServices:
     return AnswerServices(
         search.settings,
         search.metrics,
@@ -32,4 +36,5 @@ def build(stores: Stores, caches: CacheServices, search: SearchServices) -> Answ
         search.rag_tools,
         caches.texts,
         stores.confidences,
+        threads,
     )

@@ -1,7 +1,5 @@
 """`POST /v1/compress`: a conversation shortened to a budget of tokens, without a model."""
 
-import asyncio
-
 from starlette.responses import Response
 
 from gateway.answer.answer_services import AnswerServices
@@ -13,10 +11,11 @@ from index.text import lexical
 
 async def compress(context: RequestContext[AnswerServices]) -> Response:
     """Nothing of the conversation is stored. Long conversations take a thread's time."""
-    await context.authenticate()
+    caller = await context.authenticate()
     body = context.parse_body(CompressBody)
     language = body.language or context.services.settings.language
-    return json_response(await asyncio.to_thread(_compress, body, language))
+    threads = context.services.threads.of(caller.principal.tenant)
+    return json_response(await threads.run(_compress, body, language))
 
 
 def _compress(body: CompressBody, language: str) -> CompressedAnswer:

@@ -18,6 +18,7 @@ from cachetools import LRUCache
 
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
+from common.shares.slots import FairSlots
 from gateway import problems
 from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
 from gateway.auth.tenant_counters import document_revisions, is_current
@@ -39,7 +40,12 @@ SUFFICIENT: Mapping[str, frozenset[str]] = {
 }
 _PRINCIPALS_MAX = 10_000  # principals; about 10 MB
 _HISTORY_AGE_S_MAX = 1.0  # since the history was read, for `may_confirm_at`; a starting value
-_LOOKUPS_MAX = 4  # concurrent lookups of unknown credentials: forged ones leave connections free
+# Concurrent lookups of unknown credentials: forged ones leave connections free, and those of one
+# client address a lookup to other addresses.
+_LOOKUPS_MAX = 4
+_ADDRESS_LOOKUPS_MAX = 3
+_LOOKUPS_WAITING_MAX = 4_096  # of one address
+_LOOKUP_WAIT_S_MAX = 5.0  # starting values, not measured
 _FLUSH_S = 60.0  # between two writes of when keys were last used
 _AGE_S_MIN = 1e-6  # of an earlier reading, however coarse the clock is
 _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
@@ -118,7 +124,12 @@ class Authenticator:
         self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
             "keys", principals.touch, max, every_s=_FLUSH_S, items_max=_USED_MAX
         )
-        self._lookups = asyncio.Semaphore(_LOOKUPS_MAX)
+        self._lookups = FairSlots(
+            _LOOKUPS_MAX,
+            tenant_slots_max=_ADDRESS_LOOKUPS_MAX,
+            waiting_max=_LOOKUPS_WAITING_MAX,
+            wait_s_max=_LOOKUP_WAIT_S_MAX,
+        )
 
     def known(self, digest: bytes) -> Principal | None:
         """The holder of the credential as last read; None if this worker has to read it.
@@ -131,14 +142,17 @@ class Authenticator:
             return None
         return principal
 
-    async def identify(self, credential: bytes, digest: bytes) -> Principal:
-        """As `known`, read from the store if necessary; only `confirm` says who holds it now."""
+    async def identify(self, credential: bytes, digest: bytes, address: str = "") -> Principal:
+        """As `known`, read from the store if necessary; only `confirm` says who holds it now.
+
+        address: of the client, since nobody knows yet whose tenant it is. Raises `Saturated`.
+        """
         principal = self.known(digest)
         if principal is None:
             claims = None
             if self._web_tokens is not None:
                 claims = await self._web_tokens.claims(credential)
-            async with self._lookups:
+            async with self._lookups.slot(address):
                 principal = (await self._read_principal(digest, claims)).principal
         self._refuse_expired(principal)
         return principal
@@ -193,7 +207,7 @@ class Authenticator:
             return None
         admitted = self.admit(principal, known, freshness, age_s)
         if admitted is not None:
-            self._used.add(principal.digest, self._now())
+            self._used.add(principal.tenant, principal.digest, self._now())
         return admitted
 
     def read_revisions(
@@ -204,7 +218,7 @@ class Authenticator:
         Only the primary can say that a revision is not reached: a read lease tells of those that
         are acknowledged. Records that the key is used. The future may raise `DatabaseUnavailable`.
         """
-        self._used.add(principal.digest, self._now())
+        self._used.add(principal.tenant, principal.digest, self._now())
         tenant = principal.tenant
         if freshness.min_revision is None:
             return self._revisions.read((tenant, PUBLIC))
@@ -259,7 +273,7 @@ class Authenticator:
         if (principal.history, principal.access_revision) != (history, access_revision):
             return False
         self._refuse_expired(principal)
-        self._used.add(principal.digest, self._now())
+        self._used.add(principal.tenant, principal.digest, self._now())
         return True
 
     def background_flush(self) -> AbstractAsyncContextManager[None]:

@@ -153,7 +153,9 @@ class PruneVocabularyJob:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        words = await VocabularyPruning(self._services.database).run(job.tenant)
+        words = await VocabularyPruning(self._services.database, self._services.writer.threads).run(
+            job.tenant
+        )
         await _drop_invalid_answers(self._services, job.tenant, everywhere=False)
         return {"vocabulary_words": words}
 

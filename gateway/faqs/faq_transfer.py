@@ -1,6 +1,5 @@
 """Import and export of FAQs: one FAQ a line or a row, in the same form."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -78,9 +77,10 @@ async def import_faqs(context: RequestContext[DocumentServices]) -> Response:
 
 async def import_csv(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each row, by its first line in the file; a bad row stops no other."""
-    await authenticated_admin(context)
+    caller = await authenticated_admin(context)
     rows_max = context.services.settings.batch_documents_max
-    lines = await asyncio.to_thread(faq_csv.to_lines, context.body, rows_max=rows_max)
+    threads = context.services.writer.threads.of(caller.principal.tenant)
+    lines = await threads.run(faq_csv.to_lines, context.body, rows_max=rows_max)
     return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
 
 

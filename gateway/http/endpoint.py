@@ -115,7 +115,7 @@ class Endpoint:
             trace.digest = digest
             principal = http.authenticator.known(digest)
             if principal is None:
-                principal = await self._find_principal(credential, digest, http)
+                principal = await self._find_principal(credential, digest, request, http)
             trace.principal = principal
             if principal is not None and principal.claims is not None:
                 self._check_web_token(principal.claims)
@@ -168,7 +168,7 @@ class Endpoint:
         return sent
 
     async def _find_principal(
-        self, credential: bytes, digest: bytes, http: HttpServices
+        self, credential: bytes, digest: bytes, request: Request, http: HttpServices
     ) -> Principal | None:
         """The caller, whom this worker does not know yet; None for the operator.
 
@@ -178,7 +178,8 @@ class Endpoint:
         if operator is not None and hmac.compare_digest(digest, operator):
             act_as(OPERATOR)
             return None
-        return await http.authenticator.identify(credential, digest)
+        address = http.addresses.of(request.scope)
+        return await http.authenticator.identify(credential, digest, address)
 
     def _check_web_token(self, claims: Claims) -> None:
         """A 401 `Problem` for a web token of another resource, a 403 for one without the scopes."""

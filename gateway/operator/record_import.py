@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, assert_never, get_args
 from urllib.parse import parse_qs, urlsplit
 
+from common.billing_context import bill_to
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.errors import CommandError
 from gateway.operator import ingest_paths, operations
@@ -15,7 +16,6 @@ from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
 from index.errors import TenantMissing
 from index.search.query_embedder import Embedder
-from ingest.billing_context import bill_to
 from ingest.imports import import_writer
 from ingest.imports.chroma import ChromaReader
 from ingest.imports.import_writer import ImportWriter

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from ingest.billing_context import bill_to
+from common.billing_context import bill_to
 
 if TYPE_CHECKING:  # loading its client takes half a second: `lazy_rag_tools` does so in a thread
     from ingest.chat_model import ChatModel

@@ -50,7 +50,7 @@ class AskedQuestionLog:
         if comparable := comparable_question(question):
             unsure = int(outcome != "confident")
             key = QuestionKey(principal.tenant, self._today(), comparable)
-            self._pending.add(key, QuestionCount(question.strip(), 1, unsure))
+            self._pending.add(principal.tenant, key, QuestionCount(question.strip(), 1, unsure))
 
     async def flush(self) -> None:
         """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""

@@ -60,7 +60,8 @@ class LowConfidenceLog:
 
     def add(self, tenant: str, question: str, body: bytes) -> None:
         """Record that this answer was given to the question."""
-        self._pending.add((tenant, question.casefold()), _PendingQuestion(question, body))
+        key = (tenant, question.casefold())
+        self._pending.add(tenant, key, _PendingQuestion(question, body))
 
     async def flush(self) -> None:
         """Store the pending questions. Raises `DatabaseUnavailable`; they stay for the next."""

@@ -8,8 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, date, datetime
 from typing import Protocol
 
-from cachetools import LRUCache
-
+from common.shares.cache import FairCache
 from gateway.background_flush import FlushBuffer
 from index.model.query import Filter
 from index.model.scope import Scope
@@ -43,7 +42,7 @@ class OpeningLog:
     ) -> None:
         self._store = store
         self._now_s = now_s
-        self._counts: LRUCache[tuple[str, str, date], int] = LRUCache(_SUBJECTS_MAX)
+        self._counts: FairCache[tuple[str, str, date], int] = FairCache(_SUBJECTS_MAX)
         self._pending: FlushBuffer[Opening, None] = FlushBuffer(
             "document_openings",
             self._add,
@@ -69,11 +68,12 @@ class OpeningLog:
         keys = await self._store.openable(scope, principal.filter, documents, chunk_ids)
         today = datetime.fromtimestamp(self._now_s(), UTC).date()
         subject = (principal.tenant, principal.subject, today)
-        counted = self._counts.get(subject, 0)
+        counted = self._counts.get(subject) or 0
         keys = keys[: SUBJECT_DAY_MAX - counted]
-        self._counts[subject] = counted + len(keys)
+        self._counts.put(principal.tenant, subject, counted + len(keys))
         for key in keys:
-            self._pending.add(opening(principal.tenant, principal.subject, key, today), None)
+            item = opening(principal.tenant, principal.subject, key, today)
+            self._pending.add(principal.tenant, item, None)
         return len(keys)
 
     async def add_reading(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 import structlog
 
+from common.shares.budget import FairBudget
 from gateway.background_flush import BackgroundFlush
 from gateway.document_address import address_of_hit
 from index.audit.audit_log import ReadEvent, parts
@@ -23,8 +24,9 @@ from index.model.audit_actor import SYSTEM, AuditActor
 from index.tenants.principals import Principal
 
 FLUSH_S = 1.0
-PENDING_ANSWERS_MAX = 10_000  # pending answers; at half of it a flush starts early
-BODIES_BYTES_MAX = 67_108_864  # bytes of their bodies; at half of it a flush starts early
+# One tenant has half of each at most; at a quarter of the first two a flush starts early.
+PENDING_ANSWERS_MAX = 10_000
+BODIES_BYTES_MAX = 67_108_864  # of these answers
 PENDING_DOCUMENTS_MAX = 200_000  # pending pairs of a reader and a document; 25 MB
 _READERS_MAX = 100  # readers per transaction, which blocks changes of their tenants for 10 ms
 _VIEWS_MAX = 100  # views processed between two yields to the event loop; 1 ms
@@ -76,8 +78,9 @@ class ReadLog:
         self._is_on = is_on
         self._pending: dict[tuple[bytes, str], _PendingView] = {}
         self._bodies_bytes = 0
+        self._answers, self._bodies = _shares(PENDING_ANSWERS_MAX), _shares(BODIES_BYTES_MAX)
         self._counts: dict[Reader, _ViewCounts] = {}
-        self._size = 0  # of _counts: its documents, plus one per reader
+        self._documents = _shares(PENDING_DOCUMENTS_MAX)  # of _counts, plus one per reader
         self._lost: Counter[str] = Counter()  # number of answers, by tenant
         self._flushes = BackgroundFlush("read_log", self.flush, every_s=every_s)
 
@@ -126,10 +129,7 @@ class ReadLog:
             previous.answers += 1
             previous.last_s = now_s
             return
-        if (
-            len(self._pending) >= PENDING_ANSWERS_MAX
-            or self._bodies_bytes + len(body) > BODIES_BYTES_MAX
-        ):
+        if not self._has_room(principal.tenant, len(body)):
             self._lost[principal.tenant] += 1
             return
         if previous is not None:  # the answer has changed; the previous one was read too
@@ -137,14 +137,24 @@ class ReadLog:
         self._pending[principal.digest, key] = _PendingView(reader, body, now_s, now_s)
         self._bodies_bytes += len(body)
         if (
-            len(self._pending) > PENDING_ANSWERS_MAX // 2
-            or self._bodies_bytes > BODIES_BYTES_MAX // 2
+            len(self._pending) > PENDING_ANSWERS_MAX // 4
+            or self._bodies_bytes > BODIES_BYTES_MAX // 4
         ):
             self._flushes.hurry()
+
+    def _has_room(self, tenant: str, size_bytes: int) -> bool:
+        """Whether one more answer was counted."""
+        if self._answers.take(tenant) is not None:
+            return False
+        if self._bodies.take(tenant, size_bytes) is not None:
+            self._answers.give_back(tenant)
+            return False
+        return True
 
     async def _parse_pending(self) -> None:
         """Parse the documents out of the pending answers, each body once for all its readers."""
         views, self._pending, self._bodies_bytes = self._pending, {}, 0
+        self._answers, self._bodies = _shares(PENDING_ANSWERS_MAX), _shares(BODIES_BYTES_MAX)
         documents_by_body: dict[int, set[str]] = {}
         for number, view in enumerate(views.values(), start=1):
             documents = documents_by_body.get(id(view.body))
@@ -161,10 +171,9 @@ class ReadLog:
         counts = self._counts.get(reader)
         growth = len(more.documents if counts is None else more.documents - counts.documents)
         growth += counts is None
-        if self._size + growth > PENDING_DOCUMENTS_MAX:
+        if self._documents.take(reader.tenant, growth) is not None:
             self._lost[reader.tenant] += more.answers
             return
-        self._size += growth
         if counts is None:
             counts = self._counts[reader] = _ViewCounts(more.first_s, more.last_s)
         counts.first_s = min(counts.first_s, more.first_s)
@@ -176,7 +185,8 @@ class ReadLog:
         """Store the counts in batches; a batch that fails is put back."""
         for readers in _batches(sorted(self._counts, key=lambda reader: reader.tenant)):
             batch = {reader: self._counts.pop(reader) for reader in readers}
-            self._size -= sum(len(counts.documents) + 1 for counts in batch.values())
+            for reader, counts in batch.items():
+                self._documents.give_back(reader.tenant, len(counts.documents) + 1)
             try:
                 rows = chain.from_iterable(starmap(_read_events, batch.items()))
                 await self._store.append_reads(list(rows))
@@ -196,6 +206,10 @@ class ReadLog:
         except BaseException:
             self._lost += lost
             raise
+
+
+def _shares(total_max: int) -> FairBudget:
+    return FairBudget(total_max=total_max, tenant_max=total_max // 2)
 
 
 def _addresses(tenant: str, body: bytes) -> set[str]:

@@ -41,12 +41,14 @@ class SearchStatistics:
         if seconds is not None:
             position = bisect_left(LATENCIES_MS_MAX, seconds * 1000)
             latency_ms_max = LATENCIES_MS_MAX[min(position, len(LATENCIES_MS_MAX) - 1)]
-        self._pending.add(StatisticsKey(tenant, self._begin(), tier, outcome, latency_ms_max), 1)
+        key = StatisticsKey(tenant, self._begin(), tier, outcome, latency_ms_max)
+        self._pending.add(tenant, key, 1)
 
     def audited(self, tenant: str, tier: str, *, is_equal: bool) -> None:
         """Count an answer that was computed a second time and compared."""
         outcome: Outcome = "audit_equal" if is_equal else "audit_other"
-        self._pending.add(StatisticsKey(tenant, self._begin(), tier, outcome, 0), 1)
+        key = StatisticsKey(tenant, self._begin(), tier, outcome, 0)
+        self._pending.add(tenant, key, 1)
 
     async def flush(self) -> None:
         """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""

@@ -9,13 +9,13 @@ from datetime import date, datetime
 
 from cachetools import TTLCache
 
+from common.billing_context import billed_tenant
 from gateway.auth.authenticator import utc_now
 from gateway.background_flush import FlushBuffer
 from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.settings.settings import Settings
 from index.errors import BudgetSpent
 from index.tenants.usage import MonthlyUsage, UsageAmounts, UsageKey, UsageStore
-from ingest.billing_context import billed_tenant
 
 FLUSH_S = 2.0
 KEYS_MAX = 100_000  # pending counts, by tenant, day, operation and source; 40 MB
@@ -101,7 +101,8 @@ class UsageMeter:
         return self._pending.background_flush()
 
     def _count(self, tenant: str, operation: str, source: str, amounts: UsageAmounts) -> None:
-        self._pending.add(UsageKey(tenant, self._today(), operation, source), amounts)
+        key = UsageKey(tenant, self._today(), operation, source)
+        self._pending.add(tenant, key, amounts)
         if (month := self._months.get(tenant)) is not None:
             month.cost += amounts.cost
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
+from common.billing_context import bill_to
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.monitoring.search_metrics import outcome_of
 from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
@@ -143,7 +144,8 @@ async def _cache_lookup(
 ) -> CacheLookup:
     question = None
     if keyed.question_group:
-        question = await services.similarity.question(keyed.question_group, search.query.text)
+        with bill_to(search.scope.tenant):
+            question = await services.similarity.question(keyed.question_group, search.query.text)
     is_shared = question is not None or not _is_from_shards(services, search)
     return CacheLookup(search.scope.tenant, keyed.key, question, is_shared, keyed.own_key)
 

@@ -15,7 +15,6 @@ from index.search.hits import Hit
 from index.search.ranking.boosting import Boosts
 from index.search.related import RelatedDocument
 from index.search.searcher import Searcher, SearchResult
-from ingest.billing_context import bill_to
 
 if TYPE_CHECKING:
     from gateway.rag.postprocessing import LlmOutput
@@ -36,10 +35,9 @@ async def compute_answer(
     revisions: which were read with the scope. is_recorded: whether to encode what the answer
     depends on, by which a cache knows which changes invalidate it. Raises `DatabaseUnavailable`.
     """
-    with bill_to(scope.tenant):
-        result = await searcher.search(
-            scope, query, history=revisions.history, revisions=revisions.by_partition
-        )
+    result = await searcher.search(
+        scope, query, history=revisions.history, revisions=revisions.by_partition
+    )
     return await build_answer(
         result, scope, query, rag_tools, search_metrics, is_recorded=is_recorded
     )
@@ -80,12 +78,11 @@ async def build_answer(
 async def search_index(
     searcher: Searcher, scope: Scope, query: Query, history: str | None = None
 ) -> SearchResult:
-    """The search result from the database as it is now, billed to the tenant of the scope.
+    """The search result from the database as it is now.
 
     history: of the database that the scope was read from, if it was. Raises `DatabaseUnavailable`.
     """
-    with bill_to(scope.tenant):
-        return await searcher.search(scope, query, history=history)
+    return await searcher.search(scope, query, history=history)
 
 
 def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:

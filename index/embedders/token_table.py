@@ -1,11 +1,12 @@
 """Embeds a text as the sum of its tokens' vectors in a table, at length one."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
+
+from index.embedders.embedder_threads import EmbedderThreads
 
 TOKENS_MAX = 4096  # of one text, 4 MB of vectors; later tokens are ignored
 BATCH_TEXTS = 64  # bounds the memory of the tokenizer
@@ -27,16 +28,29 @@ class TokenTable:
         self._table = table
         self._tokenizer = tokenizer
         self._ignored = ignored
+        self._threads = EmbedderThreads()
 
     @property
     def dimensions(self) -> int:
         return int(self._table.shape[1])
 
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The text's unit vector."""
+        if len(text) > INLINE_LENGTH_MAX:
+            vectors = await self._threads.embed_query(self._embed, [text])
+        else:
+            vectors = self._embed_inline([text])
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector for each text, shape (texts, dimensions); also for an empty text."""
         if sum(map(len, texts)) > INLINE_LENGTH_MAX:
-            return await asyncio.to_thread(self._embed, texts)
-        # One by one is faster for a single query: no threads to wake.
+            return await self._threads.embed_passages(self._embed, texts)
+        return self._embed_inline(texts)
+
+    def _embed_inline(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One by one is faster for a single text: no threads to wake."""
         return self._pool(self._tokenizer.encode(text, add_special_tokens=False) for text in texts)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

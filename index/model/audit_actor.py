@@ -11,12 +11,17 @@ from typing import Protocol
 
 
 class ActingPrincipal(Protocol):
-    """An actor, such as a principal. subject: None for the operator and the system."""
+    """An actor, such as a principal.
+
+    subject: None for the operator and the system. tenant: whose shares it uses; empty for none.
+    """
 
     @property
     def subject(self) -> str | None: ...
     @property
     def key_id(self) -> str | None: ...
+    @property
+    def tenant(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class AuditActor:
 
     subject: str | None
     key_id: str | None
+    tenant: str = ""
 
 
 # No key has such an id: those begin with key_ or tok_.

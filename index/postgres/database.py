@@ -30,6 +30,7 @@ from index.postgres.pooler import Pooler, Timeouts
 from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import Health, SearchConnections
 from index.postgres.session import RAISING, STATEMENTS, ObserveStatement, Row, Session
+from index.postgres.session_shares import SessionShares
 
 SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
 DEDICATED_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
@@ -60,6 +61,7 @@ class Database:
         self.history = ""
         self._url = url
         self._pool = pool
+        self._shares = SessionShares(max(1, pool.get_max_size() - 1))  # one is dedicated
         self._primary = primary or pool
         self._health = health
         self._observe = observe
@@ -88,7 +90,10 @@ class Database:
     async def session(self) -> AsyncIterator[Session]:
         """A session; at its end, what it has committed is announced."""
         with unavailable():
-            async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+            async with (
+                self._shares.slot(),
+                self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
+            ):
                 session = Session(connection, self._observe, self._logged)
                 yield session
         if session.raised:

@@ -7,6 +7,7 @@ from functools import partial
 import structlog
 from cachetools import TTLCache
 
+from common.shares.threads import FairThreads
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import Scope
@@ -35,6 +36,7 @@ class ResidentShards:
     chunks_max: of a partition that is loaded; a larger one is searched in PostgreSQL.
     with_texts: whether they hold what hits show, so that they answer alone.
     on_event:   called at each event, for metrics.
+    threads:    in which large shards are searched.
     folder:     where processes of one machine share shards; None if they don't.
     """
 
@@ -45,9 +47,11 @@ class ResidentShards:
         bytes_max: int,
         chunks_max: int,
         on_event: OnEvent,
+        threads: FairThreads,
         with_texts: bool = False,
         folder: ShardFolder | None = None,
     ) -> None:
+        self.threads = threads
         self._database = database
         self._bytes_max = bytes_max if shard.products_are_precise() else 0
         self._source = ShardSource(database, folder, chunks_max=chunks_max, with_texts=with_texts)

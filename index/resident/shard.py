@@ -5,7 +5,6 @@ error of its scores. PostgreSQL scores the proposed chunks, checks their permiss
 them. So the answer is the one of a scan, to the last bit, on every machine.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from common.shares.threads import FairThreads
 from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.resident.exact_scores import SumOrder
@@ -248,11 +248,11 @@ def can_answer(query: Query) -> bool:
 
 
 async def propose(
-    shards: Sequence[Shard], question: ShardQuestion, proposed_max: int
+    shards: Sequence[Shard], question: ShardQuestion, proposed_max: int, threads: FairThreads
 ) -> list[int] | None:
     """The chunks among which the best of all shards are; None if they are too many.
 
-    None also if the vector can't be compared with all chunks.
+    None also if the vector can't be compared with all chunks. Raises `Saturated`.
     """
     spaces = {shard.space for shard in shards} - {None, question.space}
     if question.vector is not None and (spaces or not question.vector.any()):
@@ -260,7 +260,8 @@ async def propose(
     visible = [part for shard in shards for part in shard.visible(question)]
     if sum(len(segment) for segment, _ in visible) <= _INLINE_ROWS_MAX:
         return _propose(visible, question, proposed_max)
-    return await asyncio.to_thread(_propose, visible, question, proposed_max)
+    tenant = question.scope.tenant
+    return await threads.run(tenant, _propose, visible, question, proposed_max)
 
 
 def _propose(

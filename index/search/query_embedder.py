@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from common.billing_context import bill_to
 from index.errors import EmbeddingUnavailable
 from index.model.query import Query
 from index.model.scope import Scope
@@ -122,12 +123,12 @@ class QueryEmbedder:
         """Cached per scope: no caller of another scope can tell that a query was asked before."""
         vectors = self._vector_caches.get(embedder.space)
         if vectors is None:
-            return await _embed(embedder, text)
+            return await _embed(scope.tenant, embedder, text)
         key = _vector_key(scope, embedder.space, text)
         cached = await vectors.get(scope.tenant, key)
         if cached is not None and len(cached) == _HALF_BYTES * embedder.dimensions:
             return HalfVector(np.frombuffer(cached, "<f2"))
-        vector = await _embed(embedder, text)
+        vector = await _embed(scope.tenant, embedder, text)
         if vector is not None:
             await vectors.put(scope.tenant, key, vector.to_numpy().astype("<f2").tobytes())
         return vector
@@ -166,9 +167,10 @@ def _vector_key(scope: Scope, space: str, text: str) -> str:
     return digest.hexdigest()
 
 
-async def _embed(embedder: Embedder, text: str) -> HalfVector | None:
+async def _embed(tenant: str, embedder: Embedder, text: str) -> HalfVector | None:
     try:
         async with asyncio.timeout(EMBEDDING_BUDGET_S):
-            return HalfVector(await embedder.embed_query(text))
+            with bill_to(tenant):
+                return HalfVector(await embedder.embed_query(text))
     except (EmbeddingUnavailable, TimeoutError):
         return None

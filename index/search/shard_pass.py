@@ -75,7 +75,7 @@ class ShardPass:
     ) -> PassResult | None:
         """One pass over shards that hold texts; None if PostgreSQL has to compare the chunks."""
         question = _to_shard_question(prepared)
-        proposed = await shard.propose(shards, question, _PROPOSED_MAX)
+        proposed = await shard.propose(shards, question, _PROPOSED_MAX, self._shards.threads)
         if proposed is None:
             return None
         rows = best_chunks.best_chunks(shards, question, proposed)
@@ -96,7 +96,7 @@ class ShardPass:
             if filtered is None:
                 return None
             shards = filtered
-            proposed = await shard.propose(shards, question, _PROPOSED_MAX)
+            proposed = await shard.propose(shards, question, _PROPOSED_MAX, self._shards.threads)
             if proposed is None:
                 return None
             arguments = pass_arguments(prepared, exact_pass, proposed)

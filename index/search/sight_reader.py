@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from cachetools import LRUCache
 
 from common.errors import Saturated
+from common.shares.threads import FairThreads
 from index.errors import DatabaseUnavailable
 from index.model.scope import Scope
 from index.model.sight import sight_digest
 from index.postgres.database import Database
+from index.postgres.session import Row
 
 AUDIENCES_MAX = 1_000  # of one scope: their digest takes 3 ms; a starting value
 _INLINE_AUDIENCES_MAX = 100  # more would block the event loop for a third of a millisecond
@@ -33,8 +35,9 @@ class Sight:
 class SightReader:
     """Reads each sight once, and remembers it. database: the nearest one."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, threads: FairThreads) -> None:
         self._database = database.searching
+        self._threads = threads
         self._sights: LRUCache[tuple[bytes, str, int], Sight] = LRUCache(_SIGHTS_MAX)
         self._recent: LRUCache[bytes, tuple[Sight, ...]] = LRUCache(_SIGHTS_MAX)
         self._readings: dict[tuple[bytes, str, int], asyncio.Task[Sight | None]] = {}
@@ -78,18 +81,22 @@ class SightReader:
                 scope.owner,
                 AUDIENCES_MAX + 1,
             )
+            if not rows:
+                return None
+            digest = await self._digest(scope, rows)
         except (DatabaseUnavailable, Saturated):
             return None
-        if not rows:
-            return None
-        audiences = [row["allowed_tokens"] for row in rows if row["allowed_tokens"] is not None]
-        worded = rows[0]["tokens_with_words"]
-        digest = None
-        if len(audiences) <= _INLINE_AUDIENCES_MAX:
-            digest = sight_digest(scope, audiences, worded)
-        elif len(audiences) <= AUDIENCES_MAX:
-            digest = await asyncio.to_thread(sight_digest, scope, audiences, worded)
         sight = Sight(rows[0]["history"], rows[0]["audience_revision"], digest)
         self._recent[scope.fingerprint] = (sight, *self.recent(scope))[:_RECENT_MAX]
         self._sights[scope.fingerprint, sight.history, sight.audience_revision] = sight
         return sight
+
+    async def _digest(self, scope: Scope, rows: Sequence[Row]) -> bytes | None:
+        """None if there are too many audiences. Raises `Saturated`."""
+        audiences = [row["allowed_tokens"] for row in rows if row["allowed_tokens"] is not None]
+        worded = rows[0]["tokens_with_words"]
+        if len(audiences) > AUDIENCES_MAX:
+            return None
+        if len(audiences) <= _INLINE_AUDIENCES_MAX:
+            return sight_digest(scope, audiences, worded)
+        return await self._threads.run(scope.tenant, sight_digest, scope, audiences, worded)

@@ -4,9 +4,9 @@ Words are not counted as documents change: a pruning reads all documents again, 
 continue. It reads what they wrote meanwhile last, while writers wait.
 """
 
-import asyncio
 from collections.abc import Sequence
 
+from common.shares.threads import FairThreads
 from index.jobs.job_queue import NewJob
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
@@ -22,11 +22,12 @@ def job(tenant: str, due_s: float) -> NewJob:
 
 
 class VocabularyPruning:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, threads: FairThreads) -> None:
         self._database = database
+        self._threads = threads
 
     async def run(self, tenant: str) -> int:
-        """Prune the vocabulary; return the number of removed entries."""
+        """Prune the vocabulary; return the number of removed entries. Raises `Saturated`."""
         async with self._database.transaction() as session:
             await session.rows("partitions.lock_tenant", tenant)
             unused = {row["entry"] for row in await session.rows("vocabulary.entries", tenant)}
@@ -38,13 +39,14 @@ class VocabularyPruning:
             )
             if not rows:
                 break
-            unused -= await _entries(rows)
+            unused -= await self._threads.run(tenant, _entries, rows)
             after = rows[-1]["document_key"]
         if not unused:
             return 0
         async with self._database.transaction() as session:
             await session.rows("partitions.lock_tenant", tenant)
-            unused -= await _entries(await session.rows("vocabulary.prune_since", tenant, version))
+            rows = await session.rows("vocabulary.prune_since", tenant, version)
+            unused -= await self._threads.run(tenant, _entries, rows)
             return await _forget(session, tenant, sorted(unused))
 
 
@@ -56,15 +58,13 @@ async def _forget(session: Session, tenant: str, entries: Sequence[str]) -> int:
     return removed
 
 
-async def _entries(rows: Sequence[Row]) -> frozenset[str]:
+def _entries(rows: Sequence[Row]) -> frozenset[str]:
     """What the vocabulary keeps of these documents."""
-    return await asyncio.to_thread(
-        lambda: frozenset(
-            entry
-            for row in rows
-            for entry in vocabulary.entries(
-                row["readers"],
-                spelling.vocabulary_words((row["title"], row["text"], *row["summaries"])),
-            )
+    return frozenset(
+        entry
+        for row in rows
+        for entry in vocabulary.entries(
+            row["readers"],
+            spelling.vocabulary_words((row["title"], row["text"], *row["summaries"])),
         )
     )

@@ -14,6 +14,7 @@ from typing import Protocol
 import structlog
 from pydantic import BaseModel, Field, ValidationError
 
+from common.shares.threads import TenantThreads
 from index.model import chunking_config
 from ingest.chunkers import structure
 from ingest.chunkers.chunk import Chunk
@@ -60,14 +61,16 @@ class LlmChunker:
         self._observe = observe
         self._instruction = (prompt or _default_prompt()).replace(MAX_SIZE, str(CHUNK_WORDS_MAX))
 
-    async def chunks(self, text: str, stored: StoredModelChunks | None) -> list[Chunk]:
+    async def chunks(
+        self, text: str, stored: StoredModelChunks | None, threads: TenantThreads
+    ) -> list[Chunk]:
         """The chunks of the text, each under its headings.
 
         A part that the stored text also has keeps its chunks. If the model's answer for a part is
         invalid, `structure` chunks the part; if the service fails, also all later parts.
         """
-        parts = await asyncio.to_thread(structure.spans, text, words_max=PART_WORDS_MAX)
-        stored_parts = {} if stored is None else await asyncio.to_thread(_stored_parts, stored)
+        parts = await threads.run(structure.spans, text, words_max=PART_WORDS_MAX)
+        stored_parts = {} if stored is None else await threads.run(_stored_parts, stored)
         calls = asyncio.Semaphore(CALLS_MAX)
         has_failed = asyncio.Event()
 
@@ -80,7 +83,7 @@ class LlmChunker:
 
         spans_by_part = await asyncio.gather(*(spans(part) for part in parts))
         all_spans = [span for part_spans in spans_by_part for span in part_spans]
-        return await asyncio.to_thread(
+        return await threads.run(
             rebuild_chunks, text, chunking_config.MODEL, _strip(text, all_spans)
         )
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import structlog
 
+from common.shares.threads import TenantThreads
 from index.model.document import normalise
 from ingest.chunkers.segments import count_words
 from ingest.errors import ChatUnavailable
@@ -39,7 +40,9 @@ class LlmSummarizer:
         self._observe = observe
         self._instruction = (prompt or _default_prompt()).replace(MAX_SIZE, str(WORDS_MAX))
 
-    async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> dict[str, str]:
+    async def summaries_by_text(
+        self, text: str, stored: Mapping[str, str], threads: TenantThreads
+    ) -> dict[str, str]:
         """The model's summary by the text of its part; without the parts for which it failed.
 
         stored: summaries to reuse. After the service has failed, it is not called again.
@@ -47,14 +50,14 @@ class LlmSummarizer:
         summaries = dict(stored)
         calls = asyncio.Semaphore(CALLS_MAX)
         has_failed = asyncio.Event()
-        text_parts = await asyncio.to_thread(parts, text)
+        text_parts = await threads.run(parts, text)
 
         async def summarise(part: Part) -> None:
             body = text[part.start : part.end]
             if body in summaries:
                 return
             async with calls:
-                passage = await asyncio.to_thread(_passage, text, part, text_parts, dict(summaries))
+                passage = await threads.run(_passage, text, part, text_parts, dict(summaries))
                 if (summary := await self._summarise(passage, has_failed)) is not None:
                     summaries[body] = summary
 

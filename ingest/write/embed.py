@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from common.billing_context import bill_to
 from index.documents.document_store import DocumentStore
-from ingest.billing_context import bill_to
 
 
 class PassageEmbedder(Protocol):

@@ -3,11 +3,11 @@
 The plan uses the built-in chunker and extracts where the model gives no result.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from common.shares.threads import TenantThreads
 from index.documents.stored_document import StoredDocument
 from index.model import chunking_config
 from index.model.document import Document
@@ -18,16 +18,21 @@ from ingest.write.document_plan import LlmResult, has_same_chunking
 
 
 class Chunker(Protocol):
-    """Chunks a text with a model, reusing the stored chunks. Never fails."""
+    """Chunks a text with a model, reusing the stored chunks. Raises only `Saturated`."""
 
-    async def chunks(self, text: str, stored: StoredModelChunks | None, /) -> list[Chunk]: ...
+    async def chunks(
+        self, text: str, stored: StoredModelChunks | None, threads: TenantThreads, /
+    ) -> list[Chunk]: ...
 
 
 class Summarizer(Protocol):
-    """Summarises the parts of a text with a model, reusing the stored summaries. Never fails."""
+    """Summarises the parts of a text with a model, reusing the stored summaries.
+
+    Raises only `Saturated`.
+    """
 
     async def summaries_by_text(
-        self, text: str, stored: Mapping[str, str], /
+        self, text: str, stored: Mapping[str, str], threads: TenantThreads, /
     ) -> Mapping[str, str]: ...
 
 
@@ -42,12 +47,18 @@ class LlmPreprocessor:
     summarizer: Summarizer | None = None
 
     async def preprocess(
-        self, changed: Sequence[tuple[StoredDocument | None, Document]]
+        self,
+        changed: Sequence[tuple[StoredDocument | None, Document]],
+        threads: TenantThreads,
     ) -> dict[str, LlmResult]:
-        """The model's results, by the identifier of each document that uses the model."""
+        """The model's results, by the identifier of each document that uses the model.
+
+        threads: for the work beside the model's. Raises `Saturated`.
+        """
         return {
             document.document_id: LlmResult(
-                await self._chunks(stored, document), await self._summaries(stored, document)
+                await self._chunks(stored, document, threads),
+                await self._summaries(stored, document, threads),
             )
             for stored, document in changed
             if document.is_active
@@ -55,7 +66,7 @@ class LlmPreprocessor:
         }
 
     async def _chunks(
-        self, stored: StoredDocument | None, document: Document
+        self, stored: StoredDocument | None, document: Document, threads: TenantThreads
     ) -> Sequence[Chunk] | None:
         if (
             self.chunker is None
@@ -70,19 +81,17 @@ class LlmPreprocessor:
             and stored.document.chunker == chunking_config.MODEL
             else None
         )
-        return await self.chunker.chunks(document.text, stored_chunks)
+        return await self.chunker.chunks(document.text, stored_chunks, threads)
 
     async def _summaries(
-        self, stored: StoredDocument | None, document: Document
+        self, stored: StoredDocument | None, document: Document, threads: TenantThreads
     ) -> Mapping[str, str]:
         """Summaries by the text of their part; a stored one is reused while that text is equal."""
         if document.summaries != "model":
             return {}
         reusable: Mapping[str, str] = {}
         if stored is not None and stored.document.summaries == "model":
-            reusable = await asyncio.to_thread(
-                llm_summary_texts, stored.document.text, stored.summaries
-            )
+            reusable = await threads.run(llm_summary_texts, stored.document.text, stored.summaries)
         if self.summarizer is None:
             return reusable
-        return await self.summarizer.summaries_by_text(document.text, reusable)
+        return await self.summarizer.summaries_by_text(document.text, reusable, threads)

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from pgvector import HalfVector
 
+from common.billing_context import bill_to
 from common.shares.threads import FairThreads
 from index.documents.document_store import DocumentStore
 from index.documents.stored_document import StoredDocument
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
 from index.model.quota import StoredAmounts
-from ingest.billing_context import bill_to
 from ingest.errors import DocumentTooLong
 from ingest.write.document_plan import DocumentPlan, PlannedBatch, plan_in_thread
 from ingest.write.embed import PassageEmbedder, embed_missing
@@ -41,7 +41,7 @@ class WritePlanner:
     ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
         """The plans, and by document the errors of those that are too long."""
         with bill_to(tenant):
-            llm_results = await self._preprocessor.preprocess(changed)
+            llm_results = await self._preprocessor.preprocess(changed, self._threads.of(tenant))
         return await plan_in_thread(self._threads, tenant, changed, llm_results)
 
     async def embed(

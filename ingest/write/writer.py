@@ -75,15 +75,18 @@ class Writer:
         preprocessor: LlmPreprocessor = _NO_PREPROCESSING,
         chunk_counter: ChunkCounter | None = None,
     ) -> None:
-        """embedder: for tenants without vectors; other_embedders: for tenants in their spaces."""
+        """embedder: for tenants without vectors; other_embedders: for tenants in their spaces.
+
+        `threads` are for all that is computed of the texts of stored documents.
+        """
         self._documents = documents
         self._invalidation = invalidation
         self._chunk_counter = chunk_counter
-        self._threads = FairThreads(
+        self.threads = FairThreads(
             _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
         )
         embedders = (embedder, *other_embedders)
-        self._planner = WritePlanner(documents, embedders, preprocessor, self._threads)
+        self._planner = WritePlanner(documents, embedders, preprocessor, self.threads)
         self._retries = WriteRetries(documents)
 
     async def put(
@@ -156,7 +159,7 @@ class Writer:
             if teaches_others(stored.document, document):
                 summaries = (summary.text for summary in stored.summaries)
                 texts = [document.title, document.text, *summaries]
-                words = await self._threads.run(tenant, spelling.vocabulary_words, texts)
+                words = await self.threads.run(tenant, spelling.vocabulary_words, texts)
             owner, readers = document.owner, document.readers
             committed = await self._documents.put_access(
                 tenant, stored, owner=owner, readers=readers, words=words, cause=cause, parts=parts

@@ -1,5 +1,6 @@
 """Who holds a key, while what the tenant's keys and groups are keeps changing."""
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -154,3 +155,35 @@ async def test_a_key_whose_end_was_lost_in_a_failover_counts_on() -> None:
 
     assert (await gate.confirm(rotated)).principal.expires_at is None
     assert (await gate.identify(KEY, digest_of(KEY))).history == "b2"
+
+
+class Slow(Restless):
+    """Whose lookups wait until they may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+        self.lookups = 0
+
+    async def holder_at(self, digest: bytes, /) -> tuple[Principal, Mapping[str, TenantRevisions]]:
+        self.lookups += 1
+        if digest != digest_of(KEY):
+            await self.go_on.wait()
+        return await super().holder_at(digest)
+
+
+async def test_unknown_keys_of_one_address_do_not_delay_those_of_others() -> None:
+    tenant = Slow()
+    gate = authenticator(tenant, Clock())
+    keys = [b"forged %d" % number for number in range(100)]
+    forged = [
+        asyncio.create_task(gate.identify(key, digest_of(key), "203.0.113.9")) for key in keys
+    ]
+    await asyncio.sleep(0)
+
+    principal = await gate.identify(KEY, digest_of(KEY), "198.51.100.7")
+
+    assert principal.digest == digest_of(KEY)
+    assert tenant.lookups < 5  # the others wait
+    tenant.go_on.set()
+    await asyncio.gather(*forged)

@@ -326,6 +326,29 @@ async def test_a_tenant_that_has_all_its_connections_in_use_is_told_so(
         assert sorted([(await task).status_code for task in waiting]) == [200, 429]
 
 
+@pytest.mark.slow
+async def test_writes_of_a_tenant_that_wait_leave_connections_to_others(
+    start: Start, database_url: str
+) -> None:
+    async with start(database_connections=4) as gateway:
+        await gateway.tenant("acme")
+        await gateway.tenant("beta")
+        ana, ben = await gateway.caller("ana"), await gateway.caller("ben", tenant="beta")
+        connection = await asyncpg.connect(database_url)
+        await connection.execute("BEGIN; SELECT FROM tenants WHERE tenant = 'acme' FOR UPDATE")
+        waiting = [
+            asyncio.create_task(ana.call("PUT", f"/v1/documents/{number}", json={"text": "x"}))
+            for number in range(20)
+        ]
+        await until_waiting(database_url, 2)
+
+        written = await ben.call("PUT", "/v1/documents/x", json={"text": "x"})
+
+        assert written.status_code == 200, written.text
+        await connection.close()
+        await asyncio.wait(waiting)
+
+
 @pytest.mark.isolated
 @pytest.mark.usefixtures("blocked")
 async def test_the_callers_deadline_holds_for_writes_too(ana: Caller) -> None:

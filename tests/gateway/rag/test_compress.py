@@ -1,5 +1,6 @@
 """`POST /v1/compress`: what stays of a conversation, within its budget."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.rag import conversation_compression, token_estimate
-from tests.gateway.support.gateways import Caller, problem
+from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
 
@@ -81,3 +82,28 @@ def test_no_conversation_exceeds_its_budget(texts: list[str], budget: int, kept_
 
     assert len(made.texts) == len(texts)
     assert made.tokens == sum(map(token_estimate.count, made.texts)) <= budget
+
+
+@pytest.mark.slow
+async def test_a_tenant_with_many_long_conversations_waits_for_itself_alone(
+    gateway: Gateway, ana: Caller
+) -> None:
+    other = await gateway.caller("ana", tenant=await gateway.new_tenant())
+    sentences = " ".join(
+        f"Lamp {number} burns the oil of harbour {number}." for number in range(55)
+    )
+    long = [{"role": "user", "content": sentences}] * 90
+    body = {"messages": long, "token_budget": 500}
+    calls = [asyncio.create_task(ana.call("POST", "/v1/compress", json=body)) for _ in range(60)]
+    await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+
+    answer = await other.call("POST", "/v1/compress", json={"messages": CHAT, "token_budget": 55})
+    search = await other.search("How is a lamp lit? " * 40)  # embedded in a thread
+    own_search = await ana.search("How is a lamp lit? " * 40)
+
+    assert answer.status_code == search.status_code == own_search.status_code == 200
+    assert sum(not call.done() for call in calls) > 10  # those in the queue of one thread
+    assert {call.result().status_code for call in calls if call.done()} == {200, 429}
+    for call in calls:
+        call.cancel()
+    await asyncio.wait(calls)

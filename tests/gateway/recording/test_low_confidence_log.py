@@ -26,7 +26,7 @@ class StoredQuestions:
 async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
     kept = StoredQuestions()
     doubts = LowConfidenceLog(cast("LowConfidenceStore", kept), items_max=10, every_s=60)
-    large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 4) + b'",' + LOW_CONFIDENCE_SUFFIX
+    large = b'{"hits":[],"text":"' + b"x" * (BYTES_MAX // 8) + b'",' + LOW_CONFIDENCE_SUFFIX
     for number in range(6):
         doubts.add("acme", f"question {number}", large)
     doubts.add("acme", "Question 0", large)

@@ -28,6 +28,7 @@ from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
 from tests.index.support.tiny_shards import STATS, empty_shard, tiny_segment, values_of
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -215,6 +216,7 @@ async def played(
             bytes_max=bytes_max,
             chunks_max=1_000,
             on_event=lambda event: events.update([event]),
+            threads=new_threads(),
             folder=None if path is None else ShardFolder(path, "edition", bytes_max),
         )
         for _ in range(2 if path else 1)

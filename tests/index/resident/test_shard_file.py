@@ -23,6 +23,7 @@ from index.resident.building.shard_file import Unusable
 from index.resident.shard import Shard, ShardQuestion
 from tests.index.support.sample_shards import a_question, a_shard
 from tests.index.support.tiny_shards import tiny_segment, values_of
+from tests.threads import new_threads
 
 ANA = resolve("acme", "ana", [], ["tenant"])
 EDITION = "0.1 index"
@@ -56,7 +57,7 @@ def read(path: Path, **expected: str) -> Shard:
 
 
 def proposed(shard: Shard, question: ShardQuestion) -> list[int] | None:
-    return asyncio.run(shards.propose([shard], question, 1_000))
+    return asyncio.run(shards.propose([shard], question, 1_000, new_threads()))
 
 
 def with_digest(content: bytes) -> bytes:

@@ -45,6 +45,7 @@ from tests.index.support.query_plans import (
     reads,
     rows_read,
 )
+from tests.threads import new_threads
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -197,7 +198,7 @@ async def test_an_exact_pass_goes_by_audience_to_the_documents_and_from_them_to_
 
 async def test_what_a_scope_sees_is_found_by_the_tokens_of_audiences(town: Town) -> None:
     town.searches.plans.clear()
-    await SightReader(cast("Database", town.searches)).read(FEW, "of no database", 0)
+    await SightReader(cast("Database", town.searches), new_threads()).read(FEW, "of no database", 0)
 
     ((_, plan),) = town.searches.plans
     assert_no_table_is_read_through(plan)

@@ -14,6 +14,7 @@ from index.search.sight_reader import Sight, SightReader
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from ingest.write.writer import Writer
 from tests.index.support.samples import a_document, subsets
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -80,7 +81,7 @@ async def test_a_sight_is_of_what_the_scope_admits(
         await put(f"of {owner} to {sorted(readers)}", *readers, owner=owner)
         audiences.append((owner, frozenset(readers)))
     now = await counters(tenants)
-    reader = SightReader(database)
+    reader = SightReader(database, new_threads())
 
     for names, groups in product(subsets(SCOPE_NAMES), [[], ["x", "y"]]):
         scope = resolve("acme", "ana", groups, names)
@@ -107,7 +108,7 @@ async def test_a_sight_of_another_moment_is_none_and_is_remembered_for_its_own(
     before = await counters(tenants)
     await put("document", "group:x")
     now = await counters(tenants)
-    reader = SightReader(database)
+    reader = SightReader(database, new_threads())
 
     assert await reader.read(ana, before.history, before.audience_revision) is None
     assert await reader.read(ana, "another history", now.audience_revision) is None
@@ -130,7 +131,7 @@ async def test_who_sees_too_many_audiences_has_no_digest(
         )
     now = await counters(tenants)
 
-    sight = await SightReader(database).read(ana, now.history, now.audience_revision)
+    sight = await SightReader(database, new_threads()).read(ana, now.history, now.audience_revision)
 
     assert sight == Sight(now.history, now.audience_revision, None)
 
@@ -139,7 +140,7 @@ async def test_a_group_counts_from_its_first_document_on(
     put: Put, writer: Writer, database: Database, tenants: TenantStore
 ) -> None:
     async def digests() -> list[bytes | None]:
-        now, reader = await counters(tenants), SightReader(database)
+        now, reader = await counters(tenants), SightReader(database, new_threads())
         scopes = [resolve("acme", "eve", groups, SCOPE_NAMES) for groups in (["x"], ["x", "y"])]
         sights = [await reader.read(s, now.history, now.audience_revision) for s in scopes]
         return [sight.digest for sight in sights if sight is not None]
@@ -157,4 +158,4 @@ async def test_a_group_counts_from_its_first_document_on(
 async def test_a_tenant_that_is_not_there_has_no_sight(database: Database) -> None:
     nobody = resolve("nobody", "ana", [], SCOPE_NAMES)
 
-    assert await SightReader(database).read(nobody, "a1", 0) is None
+    assert await SightReader(database, new_threads()).read(nobody, "a1", 0) is None

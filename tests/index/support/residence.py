@@ -18,6 +18,7 @@ from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
+from tests.threads import new_threads
 
 WAIT_S_MAX = 10.0
 
@@ -88,6 +89,7 @@ async def residence(
         chunks_max=chunks_max,
         with_texts=with_texts,
         on_event=lambda event: events.update([event]),
+        threads=new_threads(),
         folder=folder,
     )
     searcher = Searcher(database, *embedders, shards=shards)

@@ -12,8 +12,11 @@ from ingest.chunkers.chunk import Chunk
 from ingest.chunkers.llm_chunker import CHUNK_WORDS_MAX, LlmChunker, StoredModelChunks
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
+
+THREADS = new_threads().of("acme")
 
 PARAGRAPHS = [f"Harbour {number} has lamps. They burn oil {number}." for number in range(30)]
 TEXT = "# Lamps\n\n" + "\n\n".join(PARAGRAPHS)
@@ -71,7 +74,7 @@ async def test_the_model_says_which_passages_are_a_chunk(
 ) -> None:
     stub.chat_answer = by(1, 2, 3)
 
-    found = await model_cut.chunks(TEXT, None)
+    found = await model_cut.chunks(TEXT, None, THREADS)
 
     assert [chunk.text for chunk in found[:3]] == [
         "# Lamps\n\nHarbour 0 has lamps.",
@@ -88,7 +91,7 @@ async def test_it_is_asked_by_the_prompt_and_told_how_much_it_may_say(
 ) -> None:
     stub.chat_answer = by(4)
 
-    await model_cut.chunks(TEXT, None)
+    await model_cut.chunks(TEXT, None, THREADS)
 
     (asked,) = stub.chats
     system, user = asked.body["messages"]
@@ -102,7 +105,7 @@ async def test_an_answer_may_stand_in_a_fence(model_cut: LlmChunker, stub: StubO
     text = "\n\n".join(PARAGRAPHS[:10])
     stub.chat_answer = lambda _: chat('Sure:\n```json\n{"chunks": [[1, 20]]}\n```')
 
-    found = await model_cut.chunks(text, None)
+    found = await model_cut.chunks(text, None, THREADS)
 
     assert [chunk.text for chunk in found] == [text]
 
@@ -113,7 +116,7 @@ async def test_a_chunk_of_too_many_words_is_cut_further(
     text = "\n\n".join(f"Of harbour {number} and of its lamps." for number in range(100))
     stub.chat_answer = lambda said: ranges([1, len(passages(said))])
 
-    found = await model_cut.chunks(text, None)
+    found = await model_cut.chunks(text, None, THREADS)
 
     assert len(found) > 2
     assert all(len(chunk.text.split()) <= CHUNK_WORDS_MAX for chunk in found)
@@ -154,7 +157,7 @@ async def test_what_is_no_answer_leaves_the_cut_to_the_structure(
 ) -> None:
     stub.chat_answer = answer
 
-    found = await model_cut.chunks(TEXT, None)
+    found = await model_cut.chunks(TEXT, None, THREADS)
 
     assert found == structure.chunks(TEXT)
     assert counted[-1] == "structure"
@@ -169,7 +172,7 @@ async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
     text = "\n\n".join(f"# Part {number}\n\n{TEXT}" for number in range(40))
     stub.chat_answer = lambda _: Mischief.SILENCE
 
-    found = await model_cut.chunks(text, None)
+    found = await model_cut.chunks(text, None, THREADS)
 
     assert all_of("".join(chunk.text for chunk in found)) == all_of(text)
     assert len(stub.chats) <= 8
@@ -178,11 +181,11 @@ async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
 async def test_an_edit_asks_for_its_own_part_alone(model_cut: LlmChunker, stub: StubOpenAI) -> None:
     text = "\n\n".join(TEXT.replace("oil", f"oil of {number}") for number in range(20))
     stub.chat_answer = by(2, 3)
-    before = await model_cut.chunks(text, None)
+    before = await model_cut.chunks(text, None, THREADS)
     stub.chats.clear()
 
     edited = text.replace("They burn oil of 7 3.", "They burn gas, they say.")
-    after = await model_cut.chunks(edited, known(text, before))
+    after = await model_cut.chunks(edited, known(text, before), THREADS)
 
     assert len(stub.chats) == 1
     assert len({each.digest for each in after} - {each.digest for each in before}) <= 30
@@ -193,10 +196,10 @@ async def test_a_text_that_has_not_changed_is_not_asked_about(
     model_cut: LlmChunker, stub: StubOpenAI
 ) -> None:
     stub.chat_answer = by(2, 3)
-    before = await model_cut.chunks(TEXT, None)
+    before = await model_cut.chunks(TEXT, None, THREADS)
     stub.chats.clear()
 
-    assert await model_cut.chunks(TEXT, known(TEXT, before)) == before
+    assert await model_cut.chunks(TEXT, known(TEXT, before), THREADS) == before
     assert stub.chats == []
 
 
@@ -208,7 +211,7 @@ async def test_a_service_that_wants_the_limit_by_its_newer_name_gets_it(
     stub.chat_first.append(lambda _: error)
     stub.chat_answer = by(5)
 
-    found = await model_cut.chunks(TEXT, None)
+    found = await model_cut.chunks(TEXT, None, THREADS)
 
     assert len(found) == 12
     assert [sorted(asked.body) for asked in stub.chats] == [

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from common.shares.threads import TenantThreads
 from index.documents.document_store import DocumentStore
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
@@ -31,7 +32,9 @@ class Halves:
     def __init__(self) -> None:
         self.known: list[StoredModelChunks | None] = []
 
-    async def chunks(self, text: str, known: StoredModelChunks | None) -> list[Chunk]:
+    async def chunks(
+        self, text: str, known: StoredModelChunks | None, _threads: TenantThreads
+    ) -> list[Chunk]:
         self.known.append(known)
         return characters.chunks(text, len(text) // 2 + 100, 0)
 

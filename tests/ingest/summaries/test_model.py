@@ -10,8 +10,11 @@ from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, Llm
 from ingest.summaries.part import parts
 from tests.ingest.conftest import chat_model
 from tests.stub_openai import Mischief, Reply, StubOpenAI, chat, stub_openai
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
+
+THREADS = new_threads().of("acme")
 
 
 def prose(word: str, words: int = 1_200) -> str:
@@ -47,7 +50,7 @@ def shown(stub: StubOpenAI) -> list[str]:
 async def test_each_part_is_shown_as_it_is_and_gets_what_the_model_says(
     model: LlmSummarizer, stub: StubOpenAI, counted: list[str]
 ) -> None:
-    said = await model.summaries_by_text(TEXT, {})
+    said = await model.summaries_by_text(TEXT, {}, THREADS)
 
     assert said == {WHOLE: "Of # Lights", LAMPS: "Of ## Lamps", FIRES: "Of ## Fires"}
     assert sorted(shown(stub)) == sorted([WHOLE, LAMPS, FIRES])
@@ -57,7 +60,7 @@ async def test_each_part_is_shown_as_it_is_and_gets_what_the_model_says(
 async def test_the_prompt_says_how_long_and_in_which_language(
     model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
-    await model.summaries_by_text(TEXT, {})
+    await model.summaries_by_text(TEXT, {}, THREADS)
 
     system = stub.chats[0].body["messages"][0]["content"]
     assert "at most 80 words" in system
@@ -69,7 +72,7 @@ async def test_the_prompt_says_how_long_and_in_which_language(
 async def test_a_part_that_is_known_is_not_asked_about(
     model: LlmSummarizer, stub: StubOpenAI
 ) -> None:
-    said = await model.summaries_by_text(TEXT, {LAMPS: "Lamps, as ever."})
+    said = await model.summaries_by_text(TEXT, {LAMPS: "Lamps, as ever."}, THREADS)
 
     assert said[LAMPS] == "Lamps, as ever."
     assert LAMPS not in shown(stub)
@@ -82,7 +85,7 @@ async def test_what_is_too_long_for_a_call_is_summed_up_from_its_sections(
     text = "\n\n".join(f"## Part {number}\n\n{prose('lamp')} {number}" for number in range(6))
     stub.chat_answer = lambda said: chat(f"Said {said[:9].strip('# ')}")
 
-    await model.summaries_by_text(text, {})
+    await model.summaries_by_text(text, {}, THREADS)
 
     last = shown(stub)[-1]
     assert count_words(text) > CALL_WORDS_MAX
@@ -94,7 +97,7 @@ async def test_what_has_no_sections_and_is_too_long_is_shown_in_part(
 ) -> None:
     text = " ".join(prose(f"lamp{number}") for number in range(20))
 
-    said = await model.summaries_by_text(text, {})
+    said = await model.summaries_by_text(text, {}, THREADS)
 
     assert list(said) == [text]
     assert 100 < count_words(shown(stub)[0]) <= CALL_WORDS_MAX
@@ -128,7 +131,7 @@ async def test_what_is_no_summary_is_left_to_the_extract(
 ) -> None:
     stub.chat_answer = answer
 
-    assert await model.summaries_by_text(TEXT, {LAMPS: "Known."}) == {LAMPS: "Known."}
+    assert await model.summaries_by_text(TEXT, {LAMPS: "Known."}, THREADS) == {LAMPS: "Known."}
 
     assert counted == ["extract"] * 2
     assert [(line["event"], line["used"]) for line in logs] == [("summary", "extract")] * 2
@@ -140,7 +143,7 @@ async def test_what_the_database_could_not_keep_is_not_in_it(
 ) -> None:
     stub.chat_answer = lambda _: chat("Lamps\0 and\r\n fires. ")
 
-    said = await model.summaries_by_text(prose("lamp"), {})
+    said = await model.summaries_by_text(prose("lamp"), {}, THREADS)
 
     assert list(said.values()) == ["Lamps\ufffd and fires."]
 
@@ -152,6 +155,6 @@ async def test_a_service_that_is_away_is_not_waited_for_part_after_part(
     text = "\n\n".join(f"# Part {number}\n\n{prose(f'lamp{number}')}" for number in range(40))
     stub.chat_answer = lambda _: Mischief.SILENCE
 
-    assert await model.summaries_by_text(text, {}) == {}
+    assert await model.summaries_by_text(text, {}, THREADS) == {}
 
     assert len(stub.chats) <= 8

@@ -6,6 +6,7 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
+from common.shares.threads import TenantThreads
 from index.documents.consistency_counts import ConsistencyReader
 from index.documents.document_store import DocumentStore
 from index.documents.partitions import Partitions
@@ -346,7 +347,9 @@ class Parrot:
         self.known: list[Mapping[str, str]] = []
         self.words = "A summary of"
 
-    async def summaries_by_text(self, text: str, stored: Mapping[str, str]) -> Mapping[str, str]:
+    async def summaries_by_text(
+        self, text: str, stored: Mapping[str, str], _threads: TenantThreads
+    ) -> Mapping[str, str]:
         self.known.append(stored)
         parts = [TEXT.strip(), *("## " + each.strip() for each in text.split("## ")[1:])]
         return {part: f"{self.words} {part[:10]}" for part in parts} | dict(stored)

@@ -33,6 +33,7 @@ from index.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import held, unobserved
+from tests.threads import new_threads
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +100,11 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         for query in (QUERY, replace(QUERY, fusion="rrf"), replace(QUERY, text="lighthuose")):
             await searcher.search(ANA, query)
     shards = ResidentShards(
-        database, bytes_max=1 << 30, chunks_max=10_000, on_event=lambda _event: None
+        database,
+        bytes_max=1 << 30,
+        chunks_max=10_000,
+        on_event=lambda _event: None,
+        threads=new_threads(),
     )
     async with asyncio.timeout(10):
         while shards.use(ANA) is None:
@@ -121,7 +126,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await PopularityStore(database).add(opening("acme", "ana", key, today) for key in keys)
     await PopularityRollup(database, interval_s=0).roll_up("acme", today)
     await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
-    assert await SightReader(recorded).read(ANA, "of no database", 0) is None
+    assert await SightReader(recorded, new_threads()).read(ANA, "of no database", 0) is None
     documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None

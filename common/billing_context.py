@@ -1,6 +1,7 @@
-"""The tenant that pays for the current embedding or model call, read by the usage meter.
+"""The tenant that pays for the current embedding or model call.
 
-An embedder receives only texts, and reports its usage in the middle of a call.
+An embedder receives only texts, and reports its usage in the middle of a call. The usage meter
+reads it, and so do embedders on this machine, whose threads tenants share.
 """
 
 from collections.abc import Iterator

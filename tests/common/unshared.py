@@ -1,0 +1,79 @@
+"""Every queue, pool and cache of the product that is not from `common/shares`, with its reason.
+
+By file and name: how often the file refers to it, and why no tenant takes it from another one.
+`tests/common/test_shares_everywhere.py` compares this list with the code.
+"""
+
+# Work for no tenant: it ends before the first request, or it is an operator's own process.
+_START = "runs while the process starts"
+_END = "runs while the process ends"
+_COMMAND = "runs in an operator's command, which has no callers"
+_ONCE = "loads a part of the program at its first use, once a process"
+# Bounded otherwise.
+_ONE_CALL = "belongs to one call, which is bounded itself"
+_ONE_DOCUMENT = "belongs to one document"
+_ONE_OBJECT = "belongs to one shard or segment, which is its tenant's"
+_ONE_READING = "belongs to one reading of a source, which holds a job's slot"
+_BACKGROUND = "one at a time in the background; no request waits for it"
+_SHARD_FILE = "one at a time a partition; a search goes on without it"
+# A cache of small entries of a fixed size: losing one costs a statement or a parse.
+_TENANT_ENTRY = "one entry a tenant"
+_ADDRESS_ENTRY = "one entry a client address, whoever its tenants are"
+_CALLER_ENTRY = "an entry that is evicted has not been used for so long that it says nothing"
+# Tenants share these first come, first served, until they are moved to `common/shares`.
+_WITHOUT_SHARE = "has no share of a tenant yet"
+
+UNSHARED = {
+    ("gateway/services.py", "to_thread"): (3, _START),
+    ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
+    ("gateway/mcp/endpoint.py", "to_thread"): (1, _ONCE),
+    ("gateway/rag/gates/gate_vocabulary.py", "to_thread"): (1, _ONCE),
+    ("gateway/rag/lazy_rag_tools.py", "to_thread"): (1, _ONCE),
+    ("gateway/caching/question_similarity.py", "to_thread"): (1, _ONCE),
+    ("index/search/search_executor.py", "to_thread"): (1, _ONCE),
+    ("gateway/operator/export_import.py", "to_thread"): (1, _COMMAND),
+    ("gateway/operator/operations.py", "to_thread"): (2, _COMMAND),
+    ("gateway/operator/server_check.py", "to_thread"): (1, _COMMAND),
+    ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),
+    ("gateway/tracing/tracing.py", "to_thread"): (1, _END),
+    ("ingest/parse/extractors.py", "to_thread"): (1, _END),
+    ("gateway/search/plans/one_revision.py", "Semaphore"): (1, _ONE_CALL),
+    ("ingest/chunkers/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
+    ("ingest/summaries/llm_summaries.py", "Semaphore"): (1, _ONE_DOCUMENT),
+    ("gateway/sources/source_reader.py", "to_thread"): (5, _ONE_READING),
+    ("ingest/sources/source_sync.py", "ThreadPoolExecutor"): (1, _ONE_READING),
+    ("ingest/sources/source_sync.py", "run_in_executor"): (2, _ONE_READING),
+    ("index/resident/building/loading.py", "to_thread"): (2, _BACKGROUND),
+    ("index/resident/shard_comparison.py", "to_thread"): (2, _BACKGROUND),
+    ("index/resident/building/shard_source.py", "to_thread"): (4, _SHARD_FILE),
+    ("index/resident/building/shard_folder.py", "to_thread"): (1, _SHARD_FILE),
+    ("index/resident/columns.py", "LRUCache"): (1, _ONE_OBJECT),
+    ("index/resident/segment.py", "LRUCache"): (1, _ONE_OBJECT),
+    ("index/resident/shard.py", "LRUCache"): (1, _ONE_OBJECT),
+    ("cache/invalidation/drain.py", "LRUCache"): (1, _TENANT_ENTRY),
+    ("cache/revision_reader.py", "LRUCache"): (1, _TENANT_ENTRY),
+    ("cache/semantic/pair_stats.py", "LRUCache"): (1, _TENANT_ENTRY),
+    ("gateway/caching/change_feed.py", "LRUCache"): (1, _TENANT_ENTRY),
+    ("gateway/recording/usage_meter.py", "TTLCache"): (1, _TENANT_ENTRY),
+    ("gateway/http/failures.py", "LRUCache"): (1, _ADDRESS_ENTRY),
+    ("gateway/http/admission.py", "LRUCache"): (1, _CALLER_ENTRY),
+    ("cache/embedding_cache.py", "TTLCache"): (1, _WITHOUT_SHARE),
+    ("cache/invalidation/local_registry.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("cache/invalidation/registry_replica.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("cache/local_cache.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("gateway/auth/authenticator.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("gateway/http/repeats.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("gateway/mcp/mcp_services.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("gateway/search/search_services.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("gateway/subscriptions/change_follower.py", "Semaphore"): (1, _WITHOUT_SHARE),
+    ("gateway/subscriptions/webhook_delivery.py", "Semaphore"): (1, _WITHOUT_SHARE),
+    ("gateway/subscriptions/webhook_delivery.py", "ThreadPoolExecutor"): (1, _WITHOUT_SHARE),
+    ("gateway/subscriptions/webhook_delivery.py", "run_in_executor"): (1, _WITHOUT_SHARE),
+    ("index/resident/matching_documents.py", "TTLCache"): (1, _WITHOUT_SHARE),
+    ("index/resident/resident_shards.py", "TTLCache"): (2, _WITHOUT_SHARE),
+    ("index/search/search_executor.py", "LRUCache"): (1, _WITHOUT_SHARE),
+    ("index/search/sight_reader.py", "LRUCache"): (2, _WITHOUT_SHARE),
+    ("index/text/vocabulary.py", "LRUCache"): (2, _WITHOUT_SHARE),
+    ("ingest/parse/extractors.py", "TTLCache"): (1, _WITHOUT_SHARE),
+    ("ingest/web/resolver.py", "BoundedSemaphore"): (1, _WITHOUT_SHARE),
+}
