@@ -41,7 +41,7 @@ from index.errors import (
     TenantMissing,
 )
 from index.model.quota import Excess
-from ingest.errors import DocumentContended, DocumentTooLong
+from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
 
 _ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
 _RETRY = {"Retry-After": "1"}
@@ -254,6 +254,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case (
             GroupHeld()
             | PayloadTooLarge()
+            | PublishingRefused()
             | Saturated()
             | SourceReserved()
             | SubjectSuspended()
@@ -280,13 +281,23 @@ def from_exception(error: Exception, request_id: str) -> Problem:
 
 
 def _refused(
-    error: GroupHeld | PayloadTooLarge | Saturated | SourceReserved | SubjectSuspended | TenantFull,
+    error: (
+        GroupHeld
+        | PayloadTooLarge
+        | PublishingRefused
+        | Saturated
+        | SourceReserved
+        | SubjectSuspended
+        | TenantFull
+    ),
 ) -> Problem:
     match error:
         case GroupHeld() | SubjectSuspended():
             return conflict("subject", str(error))
         case PayloadTooLarge():
             return too_large(error.bytes_max)
+        case PublishingRefused():
+            return forbidden(str(error))
         case Saturated():
             return (
                 rate_limited("of the tenant's requests at once", 1)

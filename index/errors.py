@@ -16,6 +16,7 @@ IndexStoreError
 ├── ProvisioningRefused    a user or group can't be as the identity provider asks
 ├── QueueFull              too many jobs of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
+├── RightsLost             the key whose rights a job has no longer works
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
 ├── Saturated              a shared resource is in use, and the wait has ended
 ├── SourceReserved         a source reading or a vector store writes the source's documents
@@ -158,6 +159,13 @@ class QuotaExceeded(IndexStoreError):
             f"adds {excess.added:,}. Remove some, or ask the operator to raise the quota."
         )
         self.excess = excess
+
+
+class RightsLost(IndexStoreError):
+    """Nothing was written: the key or token that created the job no longer works."""
+
+    def __init__(self) -> None:
+        super().__init__("The key that created the job is revoked or expired.")
 
 
 class RoleRefused(IndexStoreError):

@@ -80,12 +80,14 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     metadata = body.attributes or {}
 
     def revise(stored: Document | None) -> Document:
-        current = document_update.require_editable(caller, stored)
-        document_update.require_publisher(caller.principal, current.readers)
-        return replace(current, metadata=metadata)
+        return replace(document_update.require_editable(caller, stored), metadata=metadata)
 
     written = await services.writer.put(
-        caller.principal.tenant, document.document_id, revise, parts=CONTENT
+        caller.principal.tenant,
+        document.document_id,
+        revise,
+        parts=CONTENT,
+        may_publish=document_update.may_publish(caller.principal),
     )
     answer = await _file_answer(context, caller, store, _file_id(context))
     return response_of_writes(answer, caller, [written])

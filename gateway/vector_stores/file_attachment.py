@@ -17,7 +17,7 @@ from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from ingest.errors import DocumentTooLong
 from ingest.parse.extract import SUFFIXES, Unreadable
-from ingest.write.revision import Written
+from ingest.write.revision import Written, require_accepted, require_written
 
 
 async def attach_each(
@@ -98,12 +98,9 @@ async def _write(
     if len(body.text) > settings.document_inline_bytes_max:
         return None
     try:
-        return await services.writer.put(
-            caller.principal.tenant,
-            document_id,
-            document_update.build_update(caller, document_id, body, settings.language),
-            parts=document_update.parts_of(body),
-        )
+        put = document_update.put_of(caller, document_id, body, settings.language)
+        (outcome,) = await services.writer.put_all(caller.principal.tenant, [put])
+        return require_written(outcome)
     except EmbeddingUnavailable:
         return None
 
@@ -116,9 +113,8 @@ async def _queue(
 ) -> str:
     """Queue the write if the caller may make it now; the id of the job."""
     services, tenant = context.services, caller.principal.tenant
-    revise = document_update.build_update(caller, document_id, body, services.settings.language)
-    stored = await services.documents.stored(tenant, document_id)
-    revise(stored.document if stored else None)
+    put = document_update.put_of(caller, document_id, body, services.settings.language)
+    require_accepted(put, await services.documents.stored(tenant, document_id))
     payload = body.model_dump_json(exclude_unset=True).encode()
     return await enqueue_write(services.document_services, caller, document_id, body, payload)
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
+from index.errors import JobLost, PayloadTooLarge, QueueFull, RightsLost, TenantMissing
 from index.jobs import trace_context
 from index.jobs.trace_context import TraceContext
 from index.model.write_order import ALL_PARTS, Parts, by_parts
@@ -165,6 +165,16 @@ async def hold(session: Session, run: JobLease) -> None:
     """Lock the job for this run until the transaction ends. Raises `JobLost`."""
     if not await session.value("jobs.check_lease", run.job_no, run.lease, run.attempts):
         raise JobLost(run.job_no)
+
+
+async def require_rights(session: Session, run: JobLease) -> None:
+    """Raises `RightsLost` if the key with whose rights the job runs no longer works.
+
+    The session has raised the tenant's revision. An end of the key raises the access revision in
+    the same row, so either it is seen here, or it is acknowledged after the session's transaction.
+    """
+    if not await session.value("jobs.has_rights", run.job_no):
+        raise RightsLost
 
 
 async def supersede(

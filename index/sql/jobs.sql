@@ -1,6 +1,8 @@
 -- The job queue. Statements that make a job due notify the channel nearhit_jobs, to which workers listen.
 -- job_no, lease and attempts identify a run: a worker that has lost its lease changes nothing.
 
+-- uses: principals
+
 -- name: is_queue_full
 -- $1 tenant, $2 limit: true if as many jobs of the tenant wait. No row if the tenant does not exist or is
 -- being deleted.
@@ -123,6 +125,18 @@ WHERE lease = $1 AND state = 'running' AND job_no = ANY ($3::bigint[]);
 -- before the transaction ends.
 SELECT true FROM jobs
 WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
+
+-- name: has_rights
+-- $1 job_no: whether the key or token with whose rights the job runs still works, or it needs none.
+SELECT
+    jobs.key_id IS NULL OR EXISTS (
+        SELECT FROM (
+            :holder
+            WHERE keys.tenant = jobs.tenant AND keys.key_id = jobs.key_id AND keys.revoked_at IS NULL
+        ) AS holder
+        WHERE holder.expires_at IS NULL OR holder.expires_at > clock_timestamp()
+    )
+FROM jobs WHERE job_no = $1;
 
 -- name: progress
 -- $1 job_no, $2 lease, $3 attempts, $4 progress
