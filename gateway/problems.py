@@ -39,6 +39,7 @@ from index.errors import (
     SubjectSuspended,
     TenantFull,
     TenantMissing,
+    TokensFull,
 )
 from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
@@ -259,6 +260,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             | SourceReserved()
             | SubjectSuspended()
             | TenantFull()
+            | TokensFull()
         ):
             return _refused(error)
         case QuotaExceeded():
@@ -289,6 +291,7 @@ def _refused(
         | SourceReserved
         | SubjectSuspended
         | TenantFull
+        | TokensFull
     ),
 ) -> Problem:
     match error:
@@ -306,7 +309,7 @@ def _refused(
             )
         case SourceReserved():
             return conflict("source", str(error))
-        case TenantFull():
+        case TenantFull() | TokensFull():
             return Problem(409, "limit-reached", "Limit reached", str(error))
         case _:
             assert_never(error)

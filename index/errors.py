@@ -23,6 +23,7 @@ IndexStoreError
 ├── SubjectSuspended       the identity provider has deactivated or deleted the subject's user
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
+├── TokensFull             a subject has as many tokens as allowed, or a chain as many ancestors
 ├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 └── VectorTableUnreadable  a table of another database can't be imported
@@ -218,6 +219,10 @@ class TenantMissing(IndexStoreError):
 
     def __init__(self, tenant: str) -> None:
         super().__init__(f"there is no tenant {tenant}")
+
+
+class TokensFull(IndexStoreError):
+    """No token was created; the message says what to do."""
 
 
 class TuplesMoved(IndexStoreError):

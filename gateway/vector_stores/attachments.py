@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.makers import maker_of
 from gateway.documents import document_update
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
@@ -162,7 +163,7 @@ async def _file_list(
         store.source,
         page,
         file_filter,
-        subject=caller.principal.subject if sees_uploads(caller) else None,
+        maker=maker_of(caller.principal) if sees_uploads(caller) else None,
     )
     answers = [StoreFileAnswer.of(store.source, file) for file in files]
     return json_response(list_answer(answers, page, [answer.id for answer in answers]))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.makers import maker_of
 from gateway.documents import document_update
 from gateway.documents.document_endpoints import enqueue_write
 from gateway.documents.document_schemas import DocumentBody
@@ -59,7 +60,7 @@ async def _attach(
 
     None if the write is queued, or failed.
     """
-    tenant, subject = caller.principal.tenant, caller.principal.subject
+    tenant = caller.principal.tenant
     stores = VectorStoreStore(context.services.database)
     document_id = document_id_of(store, file.file_id)
     await stores.attach(
@@ -67,7 +68,8 @@ async def _attach(
         store.source,
         file_id=file.file_id,
         document_id=document_id,
-        subject=subject,
+        subject=caller.principal.subject,
+        key_id=caller.principal.key_id,
         batch_id=batch_id,
     )
     written, job_id, error = None, None, None
@@ -138,7 +140,7 @@ async def _text(
 ) -> str:
     """The text of the file. Raises `Unreadable`."""
     content = await FileStore(context.services.database).content(
-        caller.principal.tenant, caller.principal.subject, file.file_id
+        maker_of(caller.principal), file.file_id
     )
     if content is None:
         raise no_such_file()

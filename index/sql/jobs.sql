@@ -217,8 +217,8 @@ error, due_at, created_at, started_at, ended_at
 
 -- fragment: is_listed
 -- $1 tenant, $2 subject or null for all, $3 state or null for all, $4 kind or null for all, $5 the job_no of
--- the last job of the previous page, $6 limit: the newest first.
-($2::text IS NULL OR subject = $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4)
+-- the last job of the previous page, $6 limit, $7 null or a token as in `is_made_with`: the newest first.
+($2::text IS NULL OR subject = $2) AND is_made_with(tenant, key_id, $7) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4)
 
 -- name: page
 -- Of a tenant, in a form that only the index `jobs_listed` has: by the key, which is in the order of
@@ -233,8 +233,11 @@ SELECT :columns FROM jobs WHERE $1::text IS NULL AND job_no < $5 AND :is_listed
 ORDER BY job_no DESC LIMIT $6;
 
 -- name: get
--- $1 tenant or null for all, $2 job
-SELECT :columns, payload FROM jobs WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2;
+-- $1 tenant or null for all, $2 job, $3 subject or null for all, $4 null or a token as in `is_made_with`,
+-- $5 kinds whose jobs are anybody's.
+SELECT :columns, payload FROM jobs
+WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2
+  AND (($3::text IS NULL OR subject = $3) AND is_made_with(tenant, key_id, $4) OR kind = ANY ($5::text[]));
 
 -- name: replay
 -- $1 tenant or null for all, $2 job
