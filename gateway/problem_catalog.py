@@ -112,8 +112,8 @@ TYPES: Sequence[ProblemType] = (
         "limit-reached",
         (409,),
         "Limit reached",
-        "The tenant has as many of these as it may have.",
-        "Remove some, or ask the operator to raise the limit that `detail` names.",
+        "The tenant or the subject has as many of these as it may have.",
+        "Remove some, or do what `detail` says.",
     ),
     ProblemType(
         "quota-exceeded",

@@ -39,9 +39,10 @@ from index.errors import (
     SubjectSuspended,
     TenantFull,
     TenantMissing,
+    TokensFull,
 )
 from index.model.quota import Excess
-from ingest.errors import DocumentContended, DocumentTooLong
+from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
 
 _ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
 _RETRY = {"Retry-After": "1"}
@@ -254,10 +255,12 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case (
             GroupHeld()
             | PayloadTooLarge()
+            | PublishingRefused()
             | Saturated()
             | SourceReserved()
             | SubjectSuspended()
             | TenantFull()
+            | TokensFull()
         ):
             return _refused(error)
         case QuotaExceeded():
@@ -280,13 +283,24 @@ def from_exception(error: Exception, request_id: str) -> Problem:
 
 
 def _refused(
-    error: GroupHeld | PayloadTooLarge | Saturated | SourceReserved | SubjectSuspended | TenantFull,
+    error: (
+        GroupHeld
+        | PayloadTooLarge
+        | PublishingRefused
+        | Saturated
+        | SourceReserved
+        | SubjectSuspended
+        | TenantFull
+        | TokensFull
+    ),
 ) -> Problem:
     match error:
         case GroupHeld() | SubjectSuspended():
             return conflict("subject", str(error))
         case PayloadTooLarge():
             return too_large(error.bytes_max)
+        case PublishingRefused():
+            return forbidden(str(error))
         case Saturated():
             return (
                 rate_limited("of the tenant's requests at once", 1)
@@ -295,7 +309,7 @@ def _refused(
             )
         case SourceReserved():
             return conflict("source", str(error))
-        case TenantFull():
+        case TenantFull() | TokensFull():
             return Problem(409, "limit-reached", "Limit reached", str(error))
         case _:
             assert_never(error)

@@ -17,11 +17,13 @@ IndexStoreError
 ├── ProvisioningRefused    a user or group can't be as the identity provider asks
 ├── QueueFull              too many jobs of the tenant are waiting
 ├── QuotaExceeded          the tenant would store more than it may
+├── RightsLost             the key whose rights a job has no longer works
 ├── RoleRefused            a database role of Nearhit is missing or too powerful
 ├── SourceReserved         a source reading or a vector store writes the source's documents
 ├── SubjectSuspended       the identity provider has deactivated or deleted the subject's user
 ├── TenantFull             the tenant has the maximal number of these
 ├── TenantMissing          the tenant does not exist
+├── TokensFull             a subject has as many tokens as allowed, or a chain as many ancestors
 ├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 └── VectorTableUnreadable  a table of another database can't be imported
@@ -176,6 +178,13 @@ class QuotaExceeded(IndexStoreError):
         self.excess = excess
 
 
+class RightsLost(IndexStoreError):
+    """Nothing was written: the key or token that created the job no longer works."""
+
+    def __init__(self) -> None:
+        super().__init__("The key that created the job is revoked or expired.")
+
+
 class RoleRefused(IndexStoreError):
     """A database role is missing or too powerful; the message says what to do."""
 
@@ -214,6 +223,10 @@ class TenantMissing(IndexStoreError):
 
     def __init__(self, tenant: str) -> None:
         super().__init__(f"there is no tenant {tenant}")
+
+
+class TokensFull(IndexStoreError):
+    """No token was created; the message says what to do."""
 
 
 class TuplesMoved(IndexStoreError):

@@ -11,6 +11,8 @@ NotImportable       what should be imported can't be read, or not as asked
 NotReembedded       the tenant could not be moved to another embedder's space
 OpenfgaUnavailable  OpenFGA does not answer as it should
   PositionLost      it no longer knows the position in its changes
+PublishingRefused   the document would be public, and the writer may not publish it
+  PublishingOutdated  a later write has set a part of it
 """
 
 
@@ -68,3 +70,24 @@ class OpenfgaUnavailable(Exception):
 
 class PositionLost(OpenfgaUnavailable):
     """All tuples have to be read again."""
+
+
+class PublishingRefused(Exception):
+    """Nothing was stored: the document would be public, and the writer has no right to publish."""
+
+    def __init__(
+        self,
+        detail: str = "The reader public lets other tenants read the document: it needs a key with "
+        "the role publisher and the scope public.",
+    ) -> None:
+        super().__init__(detail)
+
+
+class PublishingOutdated(PublishingRefused):
+    """Nothing was stored: nobody has asked for what the two writes together would publish."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A later write has set a part of the document since this one was requested. Together "
+            "they would make it public, as neither has asked. Send the write again."
+        )

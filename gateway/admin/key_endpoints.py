@@ -21,6 +21,7 @@ from gateway.admin.key_schemas import (
 )
 from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
+from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 from index.tenants.keys import ShownKey, ShownToken
@@ -123,11 +124,8 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
     A token sees itself and its descendants, as it may revoke no others.
     """
     principal = (await context.authenticate()).principal
-    is_admin = "admin" in principal.roles and not principal.is_token
     rows = await context.services.keys.tokens_page(
-        principal.tenant,
-        None if is_admin else principal.subject,
-        principal.key_id if principal.is_token else None,
+        maker_of(principal) if principal.is_token else maker_for_admin(principal),
         after=schemas.parse_value(
             "cursor", schemas.LINE, context.request.query_params.get("cursor", "")
         ),
@@ -141,7 +139,7 @@ async def list_tokens(context: RequestContext[AdminServices]) -> Response:
 async def revoke_token(context: RequestContext[AdminServices]) -> Response:
     """Revoke a token. A token may revoke itself and its descendants; a key all of its subject's."""
     principal = (await context.authenticate()).principal
-    if not await context.services.keys.revoke_token(principal, _key_id(context)):
+    if not await context.services.keys.revoke_token(maker_of(principal), _key_id(context)):
         raise _no_such_key()
     return Response(status_code=204)
 

@@ -99,7 +99,8 @@ def narrow_token(
 def issue_job_token(principal: Principal, now: datetime) -> NewKey:
     """A token that nobody holds, for a job that may outlive the web token that queued it."""
     _, token = narrow_token(principal, now, lifetime=_JOB_TOKEN_LIFETIME)
-    return replace(token, expires_at=now + _JOB_TOKEN_LIFETIME, issuer_key=None)
+    expires_at = now + _JOB_TOKEN_LIFETIME
+    return replace(token, expires_at=expires_at, issuer_key=None, is_for_job=True)
 
 
 def _narrow_roles(

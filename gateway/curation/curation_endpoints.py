@@ -9,7 +9,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
 from gateway.curation.curation_services import CurationServices
-from gateway.documents.document_update import require_publisher
+from gateway.documents.document_update import may_publish
 from gateway.faqs import faq_document
 from gateway.faqs.faq_schemas import FaqBody
 from gateway.http.request_context import RequestContext
@@ -17,7 +17,7 @@ from gateway.http.responses import json_response, with_revision
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from index.tenants.curation import CurationRecord, State
 from ingest.sources.readers.faqs import text_of
-from ingest.write.revision import Written
+from ingest.write.revision import Put, Written, require_written
 
 _PAGE_MAX = 100
 _STATES: tuple[State, ...] = get_args(State)
@@ -44,8 +44,8 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
     tenant = caller.principal.tenant
     item_id = context.request.path_params["item_id"]
     body = context.parse_body(ResolveBody)
-    require_publisher(caller.principal, body.readers)
-    item, written = await resolve(context.services, tenant, item_id, body)
+    publishes = may_publish(caller.principal)
+    item, written = await resolve(context.services, tenant, item_id, body, may_publish=publishes)
     response = json_response(_item(item))
     if written is None:
         return response
@@ -53,7 +53,7 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
 
 
 async def resolve(
-    services: CurationServices, tenant: str, item_id: str, body: ResolveBody
+    services: CurationServices, tenant: str, item_id: str, body: ResolveBody, *, may_publish: bool
 ) -> tuple[CurationRecord, Written | None]:
     """Resolve an item with a new document, or dismiss it; a `Problem` if it is invalid or not open.
 
@@ -72,11 +72,13 @@ async def resolve(
         if body.faq_category is None:
             document_id = body.document_id or f"curation/{item_id}"
             document = _document(document_id, item, body, body.answer, language)
-            written = await services.writer.put(tenant, document_id, lambda _stored: document)
+            put = Put(document_id, lambda _stored: document, may_publish=may_publish)
         else:
             faq = _faq(item, body, body.answer, language)
             document_id = faq.document_id
-            written = await services.writer.put(tenant, document_id, faq_document.revised(faq))
+            put = Put(document_id, faq_document.revised(faq), may_publish=may_publish)
+        (outcome,) = await services.writer.put_all(tenant, [put])
+        written = require_written(outcome)
     state: State = "dismissed" if document_id is None else "resolved"
     resolved = await services.curation.resolve(tenant, item_id, state, document_id)
     if resolved is None:

@@ -12,7 +12,7 @@ from gateway.auth.freshness import revision_header
 from gateway.documents.document_endpoints import enqueue_write, write_answer
 from gateway.documents.document_schemas import BatchLine
 from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import build_update, parts_of
+from gateway.documents.document_update import put_of
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import queued_body
 from gateway.problems import Problem
@@ -128,8 +128,7 @@ def _parse_put(
     except Problem as problem:
         return problem
     language = context.services.settings.language
-    revise = build_update(caller, document.document_id, document, language)
-    return Put(document.document_id, revise, parts_of(document))
+    return put_of(caller, document.document_id, document, language)
 
 
 def _is_final(outcome: Outcome | QueuedLine) -> bool:

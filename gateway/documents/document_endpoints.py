@@ -1,6 +1,7 @@
 """Documents over HTTP: owners and admins write them, readers read them."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -23,10 +24,11 @@ from gateway.documents.document_schemas import (
 )
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import (
-    build_update,
     is_admin,
+    may_publish,
     no_such_document,
     parts_of,
+    put_of,
     require_editable,
     with_access,
 )
@@ -47,7 +49,7 @@ from index.model.document import Document
 from index.model.query import Filter
 from index.model.relations import relations_of
 from index.tenants.principals import Principal
-from ingest.write.revision import Revise, Written
+from ingest.write.revision import Put, Written, require_accepted, require_written
 
 _PAGE_MAX = 100
 
@@ -58,35 +60,32 @@ async def put_document(context: RequestContext[DocumentServices]) -> Response:
     settings = context.services.settings
     payload = context.body
     body = context.parse_body(DocumentBody)
-    revise = with_preconditions(
-        context.request, build_update(caller, document_id, body, settings.language)
-    )
+    put = put_of(caller, document_id, body, settings.language)
+    put = replace(put, revise=with_preconditions(context.request, put.revise))
     if len(payload) > settings.document_inline_bytes_max or context.prefers("respond-async"):
-        return await _queue_put(context, caller, document_id, body, payload, revise)
+        return await _queue_put(context, caller, put, body, payload)
     tenant = caller.principal.tenant
     await require_no_queued_write(context.request, context.services.jobs, tenant, document_id)
     try:
         with context.span("write"):
-            written = await context.services.writer.put(
-                tenant, document_id, revise, parts=parts_of(body)
-            )
+            (outcome,) = await context.services.writer.put_all(tenant, [put])
+            written = require_written(outcome)
     except EmbeddingUnavailable:  # the worker retries
-        return await _queue_put(context, caller, document_id, body, payload, revise)
+        return await _queue_put(context, caller, put, body, payload)
     return written_response(caller, write_answer(written), written)
 
 
 async def _queue_put(
     context: RequestContext[DocumentServices],
     caller: AuthenticatedRequest,
-    document_id: str,
+    put: Put,
     body: DocumentBody,
     payload: bytes,
-    revise: Revise,
 ) -> Response:
     """Queue the write if the caller may make it now; the worker checks the rights again."""
-    principal = caller.principal
+    principal, document_id = caller.principal, put.document_id
     stored = await context.services.documents.stored(principal.tenant, document_id)
-    revise(stored.document if stored else None)
+    require_accepted(put, stored)
     expected = None
     if has_preconditions(context.request):
         expected = stored.version if stored else 0
@@ -222,13 +221,18 @@ async def patch_access(context: RequestContext[DocumentServices]) -> Response:
 
     revise = with_preconditions(context.request, change)
     await require_no_queued_write(context.request, context.services.jobs, tenant, document_id)
+    publishes = may_publish(caller.principal)
     # What enters or leaves the index has its chunks written; other changes move no vector.
     writer = context.services.writer
     with context.span("write"):
         if body.active is None:
-            written = await writer.put_access(tenant, document_id, revise, parts=parts)
+            written = await writer.put_access(
+                tenant, document_id, revise, parts=parts, may_publish=publishes
+            )
         else:
-            written = await writer.put(tenant, document_id, revise, parts=parts)
+            written = await writer.put(
+                tenant, document_id, revise, parts=parts, may_publish=publishes
+            )
     answer = RevisionAnswer(document_id=written.document_id, revision=written.revision)
     return written_response(caller, answer, written)
 

@@ -14,7 +14,8 @@ from index.model.scope import PUBLIC
 from index.model.write_order import ACTIVE, CONTENT, Parts
 from index.tenants.principals import Principal
 from index.text import language_detection
-from ingest.write.revision import Revise
+from ingest.errors import PublishingRefused
+from ingest.write.revision import Put, Revise
 
 
 def parts_of(body: DocumentBody | AccessBody) -> Parts:
@@ -23,6 +24,14 @@ def parts_of(body: DocumentBody | AccessBody) -> Parts:
     owner: Parts = frozenset({"owner"} if "owner" in body.model_fields_set else ())
     readers: Parts = frozenset() if body.readers is None else frozenset({"readers"})
     return content | owner | readers | (frozenset() if body.active is None else ACTIVE)
+
+
+def put_of(
+    caller: AuthenticatedRequest, document_id: str, body: DocumentBody, default_language: str
+) -> Put:
+    """The write that the body asks for, with the caller's rights."""
+    revise = build_update(caller, document_id, body, default_language)
+    return Put(document_id, revise, parts_of(body), may_publish(caller.principal))
 
 
 def build_update(
@@ -62,17 +71,12 @@ def build_update(
 
 
 def with_access(caller: AuthenticatedRequest, document: Document, access: AccessBody) -> Document:
-    """The document with what the body sets; a 403 `Problem` if refused.
-
-    A document that is public by then needs a publisher, also if it was public before.
-    """
+    """The document with what the body sets; a 403 `Problem` if refused."""
     has_owner = "owner" in access.model_fields_set
     if has_owner and access.owner not in (document.owner, caller.principal.subject):
         _require_admin(caller, "Only an admin may set another owner or none.")
     readers = document.readers if access.readers is None else access.readers
     is_active = document.is_active if access.active is None else access.active
-    if is_active is not False:  # what no search finds is not published
-        require_publisher(caller.principal, readers)
     owner = access.owner if has_owner else document.owner
     return replace(document, owner=owner, readers=readers, is_active=is_active)
 
@@ -82,12 +86,12 @@ def may_publish(principal: Principal) -> bool:
 
 
 def require_publisher(principal: Principal, readers: Collection[str]) -> None:
-    """A 403 `Problem` if the readers make a document public and the principal may not publish."""
+    """Raises `PublishingRefused` if documents with these readers need a publisher.
+
+    For what gives its readers to documents later; a document itself is judged by the writer.
+    """
     if PUBLIC in readers and not may_publish(principal):
-        raise problems.forbidden(
-            "The reader public lets other tenants read the document: it needs a key with the role "
-            "publisher and the scope public."
-        )
+        raise PublishingRefused
 
 
 def _require_replaceable(caller: AuthenticatedRequest, stored: Document) -> None:

@@ -9,7 +9,7 @@ from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents.deletion import remove_document
 from gateway.documents.document_endpoints import written_response
 from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import require_publisher
+from gateway.documents.document_update import may_publish
 from gateway.documents.preconditions import with_etag, with_preconditions
 from gateway.faqs import faq_document
 from gateway.faqs.faq_schemas import (
@@ -90,11 +90,15 @@ async def put_faq(context: RequestContext[DocumentServices]) -> Response:
     caller = await authenticated_admin(context)
     services = context.services
     body, faq_id = context.parse_body(FaqBody), _faq_id(context)
-    require_publisher(caller.principal, body.readers)
     document = faq_document.to_document(faq_id, body, services.settings.language)
     revise = with_preconditions(context.request, faq_document.revised(document), "FAQ")
     with context.span("write"):
-        written = await services.writer.put(caller.principal.tenant, document.document_id, revise)
+        written = await services.writer.put(
+            caller.principal.tenant,
+            document.document_id,
+            revise,
+            may_publish=may_publish(caller.principal),
+        )
     answer = FaqWritten(id=faq_id, document_id=document.document_id, revision=written.revision)
     return written_response(caller, answer, written)
 

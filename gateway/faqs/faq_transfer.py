@@ -10,7 +10,7 @@ from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.documents.batch_endpoint import lines_of
 from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import require_publisher
+from gateway.documents.document_update import may_publish
 from gateway.faqs import faq_csv, faq_document
 from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.faqs.faq_schemas import FaqImported, FaqLine
@@ -120,12 +120,12 @@ def _parse_line(
 ) -> Put | Problem:
     try:
         body = schemas.parse(FaqLine, line)
-        require_publisher(caller.principal, body.readers)
     except Problem as problem:
         return problem
     faq_id = body.id or faq_document.id_of_question(body.question)
     document = faq_document.to_document(faq_id, body, context.services.settings.language)
-    return Put(document.document_id, faq_document.revised(document))
+    revise = faq_document.revised(document)
+    return Put(document.document_id, revise, may_publish=may_publish(caller.principal))
 
 
 def _is_final(outcome: Outcome) -> bool:

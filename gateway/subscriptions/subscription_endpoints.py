@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.credentials import new_id
+from gateway.auth.makers import maker_of
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, read_response
 from gateway.search.schemas.search_schemas import SearchBody
@@ -59,7 +60,7 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
     )
     answer = await _answer(services, subscription)
     if answer.webhook is not None and webhook is not None:
-        shown = answer.webhook.model_copy(update={"secret": webhook.secret})
+        shown = answer.webhook.model_copy(update={"url": webhook.url, "secret": webhook.secret})
         answer = answer.model_copy(update={"webhook": shown})
     response = json_response(answer, 201)
     response.headers["Location"] = f"/v1/subscriptions/{subscription.subscription_id}"
@@ -95,12 +96,11 @@ def _new_webhook(
 
 
 async def list_subscriptions(context: RequestContext[SubscriptionServices]) -> Response:
-    """List the subject's subscriptions, by identifier."""
+    """List the caller's subscriptions, by identifier."""
     principal = (await context.authenticate()).principal
     cursor = context.request.query_params.get("cursor", "")
     rows = await context.services.store.page(
-        principal.tenant,
-        principal.subject,
+        maker_of(principal),
         after=schemas.parse_value("cursor", schemas.LINE, cursor),
         limit=_PAGE_MAX + 1,
     )
@@ -120,19 +120,14 @@ async def get_subscription(context: RequestContext[SubscriptionServices]) -> Res
 
 async def delete_subscription(context: RequestContext[SubscriptionServices]) -> Response:
     principal = (await context.authenticate()).principal
-    subscription_id = _subscription_id(context)
-    if not await context.services.store.delete(
-        principal.tenant, principal.subject, subscription_id
-    ):
+    if not await context.services.store.delete(maker_of(principal), _subscription_id(context)):
         raise _no_such_subscription()
     return Response(status_code=204)
 
 
 async def find(context: RequestContext[SubscriptionServices], principal: Principal) -> Subscription:
-    """The subscription of the path; a 404 `Problem` if it is not one of the subject's."""
-    subscription = await context.services.store.get(
-        principal.tenant, principal.subject, _subscription_id(context)
-    )
+    """The subscription of the path; a 404 `Problem` if it is not one of the caller's."""
+    subscription = await context.services.store.get(maker_of(principal), _subscription_id(context))
     if subscription is None:
         raise _no_such_subscription()
     return subscription
@@ -174,7 +169,15 @@ def _to_answer(subscription: Subscription, webhook: Webhook | None) -> Subscript
 def _webhook(webhook: Webhook) -> WebhookAnswer:
     fields = asdict(webhook)
     letters = [DeadLetter.model_validate(letter, strict=False) for letter in webhook.dead_letters]
-    return WebhookAnswer(**{**fields, "dead_letters": tuple(letters)})
+    url = _masked(webhook.url)
+    return WebhookAnswer(**{**fields, "url": url, "dead_letters": tuple(letters)})
+
+
+def _masked(url: str) -> str:
+    """The URL's origin: what follows it often is a credential."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}/…"
 
 
 def _subscription_id(context: RequestContext[SubscriptionServices]) -> str:

@@ -61,7 +61,10 @@ class DeadLetter(Body):
 
 
 class WebhookAnswer(Body):
-    url: str
+    url: str = Field(
+        description="whole when the subscription is created, later only its origin, because the "
+        "rest often is a credential"
+    )
     secret: str | None = Field(
         None, description="verifies the signatures; shown once, when the subscription is created"
     )

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.makers import maker_of
 from gateway.documents import document_update
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import json_response
@@ -80,12 +81,14 @@ async def change_attached(context: RequestContext[VectorStoreServices]) -> Respo
     metadata = body.attributes or {}
 
     def revise(stored: Document | None) -> Document:
-        current = document_update.require_editable(caller, stored)
-        document_update.require_publisher(caller.principal, current.readers)
-        return replace(current, metadata=metadata)
+        return replace(document_update.require_editable(caller, stored), metadata=metadata)
 
     written = await services.writer.put(
-        caller.principal.tenant, document.document_id, revise, parts=CONTENT
+        caller.principal.tenant,
+        document.document_id,
+        revise,
+        parts=CONTENT,
+        may_publish=document_update.may_publish(caller.principal),
     )
     answer = await _file_answer(context, caller, store, _file_id(context))
     return response_of_writes(answer, caller, [written])
@@ -160,7 +163,7 @@ async def _file_list(
         store.source,
         page,
         file_filter,
-        subject=caller.principal.subject if sees_uploads(caller) else None,
+        maker=maker_of(caller.principal) if sees_uploads(caller) else None,
     )
     answers = [StoreFileAnswer.of(store.source, file) for file in files]
     return json_response(list_answer(answers, page, [answer.id for answer in answers]))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.makers import maker_of
 from gateway.documents import document_update
 from gateway.documents.document_endpoints import enqueue_write
 from gateway.documents.document_schemas import DocumentBody
@@ -17,7 +18,7 @@ from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from ingest.errors import DocumentTooLong
 from ingest.parse.extract import SUFFIXES, Unreadable
-from ingest.write.revision import Written
+from ingest.write.revision import Written, require_accepted, require_written
 
 
 async def attach_each(
@@ -59,7 +60,7 @@ async def _attach(
 
     None if the write is queued, or failed.
     """
-    tenant, subject = caller.principal.tenant, caller.principal.subject
+    tenant = caller.principal.tenant
     stores = VectorStoreStore(context.services.database)
     document_id = document_id_of(store, file.file_id)
     await stores.attach(
@@ -67,7 +68,8 @@ async def _attach(
         store.source,
         file_id=file.file_id,
         document_id=document_id,
-        subject=subject,
+        subject=caller.principal.subject,
+        key_id=caller.principal.key_id,
         batch_id=batch_id,
     )
     written, job_id, error = None, None, None
@@ -98,12 +100,9 @@ async def _write(
     if len(body.text) > settings.document_inline_bytes_max:
         return None
     try:
-        return await services.writer.put(
-            caller.principal.tenant,
-            document_id,
-            document_update.build_update(caller, document_id, body, settings.language),
-            parts=document_update.parts_of(body),
-        )
+        put = document_update.put_of(caller, document_id, body, settings.language)
+        (outcome,) = await services.writer.put_all(caller.principal.tenant, [put])
+        return require_written(outcome)
     except EmbeddingUnavailable:
         return None
 
@@ -116,9 +115,8 @@ async def _queue(
 ) -> str:
     """Queue the write if the caller may make it now; the id of the job."""
     services, tenant = context.services, caller.principal.tenant
-    revise = document_update.build_update(caller, document_id, body, services.settings.language)
-    stored = await services.documents.stored(tenant, document_id)
-    revise(stored.document if stored else None)
+    put = document_update.put_of(caller, document_id, body, services.settings.language)
+    require_accepted(put, await services.documents.stored(tenant, document_id))
     payload = body.model_dump_json(exclude_unset=True).encode()
     return await enqueue_write(services.document_services, caller, document_id, body, payload)
 
@@ -142,7 +140,7 @@ async def _text(
 ) -> str:
     """The text of the file. Raises `Unreadable`."""
     content = await FileStore(context.services.database).content(
-        caller.principal.tenant, caller.principal.subject, file.file_id
+        maker_of(caller.principal), file.file_id
     )
     if content is None:
         raise no_such_file()

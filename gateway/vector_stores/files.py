@@ -1,6 +1,7 @@
 """Files: uploaded once, visible to their uploader, attached to any number of vector stores.
 
-An admin may list and delete all files; only the uploader reads their contents.
+An admin may list and delete all files; only the uploader reads their contents. Whose a file is,
+`gateway.auth.makers` says.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -14,6 +15,7 @@ from starlette.responses import Response
 from gateway import field_errors, problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import latest_revisions
+from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.documents.document_update import require_editable
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, with_revision
@@ -22,6 +24,7 @@ from gateway.vector_stores.paging import list_answer, page_of
 from gateway.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.model.document import Document, Line
+from index.model.maker import Maker
 from index.tenants.principals import NO_FILTER
 from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStoreStore
@@ -44,6 +47,7 @@ async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
     file = await FileStore(services.database).add(
         caller.principal.tenant,
         caller.principal.subject,
+        key_id=caller.principal.key_id,
         filename=filename,
         purpose=purpose,
         content=content,
@@ -60,7 +64,7 @@ async def list_files(context: RequestContext[VectorStoreServices]) -> Response:
     files: list[File] = []
     if sees_uploads(caller):
         files = await FileStore(context.services.database).page(
-            caller.principal.tenant, _uploader(caller), page, purpose=purpose
+            maker_for_admin(caller.principal), page, purpose=purpose
         )
     answers = [FileAnswer.of(file) for file in files]
     return json_response(list_answer(answers, page, [answer.id for answer in answers]))
@@ -74,7 +78,7 @@ async def get_file_content(context: RequestContext[VectorStoreServices]) -> Resp
     caller = await context.authenticate()
     file = await require_own_file(context, caller, _file_id(context))
     content = await FileStore(context.services.database).content(
-        caller.principal.tenant, caller.principal.subject, file.file_id
+        maker_of(caller.principal), file.file_id
     )
     if content is None:
         raise no_such_file()
@@ -91,7 +95,7 @@ async def delete_file(context: RequestContext[VectorStoreServices]) -> Response:
         permit = partial(_permit_removal, caller)
         removals.append(await services.writer.remove(tenant, document_id, permit, forget=True))
         await stores.detach(tenant, source, file.file_id)
-    await FileStore(services.database).remove(tenant, _uploader(caller), file.file_id)
+    await FileStore(services.database).remove(maker_for_admin(caller.principal), file.file_id)
     return response_of_writes(DeletedAnswer(id=file.file_id, object="file"), caller, removals)
 
 
@@ -114,8 +118,8 @@ def _permit_removal(caller: AuthenticatedRequest, stored: Document | None) -> No
 async def require_own_file(
     context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, file_id: str
 ) -> File:
-    """The file with this identifier; a 404 `Problem` if the caller has not uploaded it."""
-    return await _file(context, caller, file_id, caller.principal.subject)
+    """The file with this identifier; a 404 `Problem` if it is not the caller's."""
+    return await _file(context, caller, file_id, maker_of(caller.principal))
 
 
 def sees_uploads(caller: AuthenticatedRequest) -> bool:
@@ -126,7 +130,7 @@ def sees_uploads(caller: AuthenticatedRequest) -> bool:
 
 def no_such_file() -> problems.Problem:
     return problems.not_found(
-        "file_id", "The file does not exist, or another subject has uploaded it."
+        "file_id", "The file does not exist, or another subject or token has uploaded it."
     )
 
 
@@ -134,19 +138,19 @@ async def _visible_file(
     context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest
 ) -> File:
     """The file in the path; a 404 `Problem` if the caller may not see it."""
-    return await _file(context, caller, _file_id(context), _uploader(caller))
+    return await _file(context, caller, _file_id(context), maker_for_admin(caller.principal))
 
 
 async def _file(
     context: RequestContext[VectorStoreServices],
     caller: AuthenticatedRequest,
     file_id: str,
-    subject: str | None,
+    maker: Maker,
 ) -> File:
     if not sees_uploads(caller):
         raise no_such_file()
     files = FileStore(context.services.database)
-    file = await files.get(caller.principal.tenant, subject, file_id)
+    file = await files.get(maker, file_id)
     if file is None:
         raise no_such_file()
     return file
@@ -155,11 +159,6 @@ async def _file(
 def _file_id(context: RequestContext[VectorStoreServices]) -> str:
     name: str = context.request.path_params["file_id"]
     return name
-
-
-def _uploader(caller: AuthenticatedRequest) -> str | None:
-    """The uploader whose files the caller sees: itself, or None (all) for an admin."""
-    return None if "admin" in caller.principal.roles else caller.principal.subject
 
 
 async def _parse_upload(context: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:

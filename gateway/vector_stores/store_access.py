@@ -2,6 +2,7 @@
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.makers import maker_of
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.vector_stores.files import sees_uploads
 from gateway.vector_stores.vector_store_services import VectorStoreServices
@@ -48,7 +49,7 @@ async def files_of(
         source,
         FileListing(None, newest_first=True, limit=FILES_MAX),
         file_filter,
-        subject=caller.principal.subject if sees_uploads(caller) else None,
+        maker=maker_of(caller.principal) if sees_uploads(caller) else None,
     )
 
 

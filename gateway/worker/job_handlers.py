@@ -20,12 +20,14 @@ from gateway.worker.backfill import BACKFILL, BackfillJob
 from gateway.worker.index_audit_job import AuditIndexJob
 from gateway.worker.worker_services import WorkerServices
 from index.audit.audit_schedule import AUDIT
+from index.errors import RightsLost
 from index.jobs.job_queue import ClaimedJob
 from index.sources.source_store import REMOVE, SYNC
 from index.tenants import tenant_deletion
 from index.text.vocabulary_pruning import PRUNE
 from ingest.errors import JobRefused
 from ingest.worker.job_worker import Handler
+from ingest.write.revision import require_written
 
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
@@ -59,10 +61,9 @@ class PutDocumentJob:
         try:
             body = schemas.parse(DocumentBody, job.payload)
             language = self._services.settings.language
-            revise = document_update.build_update(caller, document_id, body, language)
-            written = await self._services.writer.put(
-                job.tenant, document_id, revise, job.run, document_update.parts_of(body)
-            )
+            put = document_update.put_of(caller, document_id, body, language)
+            (outcome,) = await self._services.writer.put_all(job.tenant, [put], job.run)
+            written = require_written(outcome)
         except Problem as problem:
             raise JobRefused(problem.detail) from None
         return (
@@ -73,13 +74,13 @@ class PutDocumentJob:
 
 
 async def _job_owner(services: WorkerServices, job: ClaimedJob) -> AuthenticatedRequest:
-    """The creator of the job with its present rights. Raises `JobRefused` if they are lost."""
+    """The creator of the job with its present rights. Raises `JobRefused` and `RightsLost`."""
     assert job.key_id is not None, "a job of this kind has a key"
     principal = await services.stores.principals.holder_now(job.tenant, job.key_id)
     if principal is None or (
         principal.expires_at is not None and principal.expires_at <= utc_now()
     ):
-        raise JobRefused("The key that created the job is revoked or expired.")
+        raise RightsLost
     if {"writer", "admin"}.isdisjoint(principal.roles):
         raise JobRefused("The key that created the job may no longer write.")
     revisions = Revisions(principal.history, {})

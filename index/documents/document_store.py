@@ -15,6 +15,8 @@ from index.documents.outbox import Change, CommitResult
 from index.documents.rows import DatedDocument, row_to_dated_document
 from index.documents.stored_document import StoredDocument, row_to_stored_document
 from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
+from index.jobs import job_queue
+from index.jobs.job_queue import JobLease
 from index.model.query import Filter
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts, excess
 from index.model.scope import PUBLIC, Scope
@@ -190,7 +192,8 @@ class DocumentStore:
         cause: the job's run, the reading or the event behind the writes, which must not be
                outdated; earlier jobs with nothing left to write are superseded.
 
-        Raises `QuotaExceeded`, and commits none, if the tenant may not store all of them.
+        Raises `QuotaExceeded`, and commits none, if the tenant may not store all of them, and
+        `RightsLost` if the key of the job no longer works.
         """
         sources = document_writes.sources_of_callers(writes, cause)
         async with self._writing(tenant, sources) as (session, locked):
@@ -231,6 +234,8 @@ class DocumentStore:
             committed = await outbox.commit(
                 session, tenant, changes, "write", actions, default_quotas=self._default_quotas
             )
+            if isinstance(cause, JobLease):
+                await job_queue.require_rights(session, cause)
             space = next((write.space for write in accepted_writes if write.added), None)
             if space is not None:
                 added = [*chain.from_iterable(change.added for change in changes)]

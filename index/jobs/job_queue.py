@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
+from index.errors import JobLost, PayloadTooLarge, QueueFull, RightsLost, TenantMissing
 from index.jobs import trace_context
 from index.jobs.trace_context import TraceContext
+from index.model.maker import Maker
 from index.model.write_order import ALL_PARTS, Parts, by_parts
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
@@ -167,6 +168,16 @@ async def hold(session: Session, run: JobLease) -> None:
         raise JobLost(run.job_no)
 
 
+async def require_rights(session: Session, run: JobLease) -> None:
+    """Raises `RightsLost` if the key with whose rights the job runs no longer works.
+
+    The session has raised the tenant's revision. An end of the key raises the access revision in
+    the same row, so either it is seen here, or it is acknowledged after the session's transaction.
+    """
+    if not await session.value("jobs.has_rights", run.job_no):
+        raise RightsLost
+
+
 async def supersede(
     session: Session, tenant: str, parts: Mapping[str, Parts], sequence: int | None = None
 ) -> None:
@@ -308,7 +319,7 @@ class JobQueue:
         self,
         tenant: str | None,
         *,
-        subject: str | None = None,
+        maker: Maker | None = None,
         state: State | None = None,
         kind: str | None = None,
         before: int | None = None,
@@ -316,12 +327,23 @@ class JobQueue:
     ) -> list[Job]:
         """The newest first; `before` is the last job_no of the page before."""
         after = _NEWEST if before is None else before
+        subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
         statement = "jobs.page_of_all" if tenant is None else "jobs.page"
-        rows = await self._database.rows(statement, tenant, subject, state, kind, after, limit)
+        arguments = (tenant, subject, state, kind, after, limit, token_id)
+        rows = await self._database.rows(statement, *arguments)
         return [Job(**row) for row in rows]
 
-    async def get(self, tenant: str | None, job_id: str) -> Job | None:
-        row = await self._database.row("jobs.get", tenant, job_id)
+    async def get(
+        self,
+        tenant: str | None,
+        job_id: str,
+        maker: Maker | None = None,
+        shared_kinds: Collection[str] = (),
+    ) -> Job | None:
+        """maker: None for anybody. shared_kinds: whose jobs are found whoever has made them."""
+        subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
+        arguments = (tenant, job_id, subject, token_id, list(shared_kinds))
+        row = await self._database.row("jobs.get", *arguments)
         return None if row is None else Job(**row)
 
     async def replay(self, tenant: str | None, job_id: str) -> bool:

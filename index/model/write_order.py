@@ -57,6 +57,11 @@ def remaining(parts: Parts, last: PartSequences, sequence: int | None) -> Parts:
     return frozenset(part for part in parts if getattr(last, part) <= sequence)
 
 
+def is_overtaken(last: PartSequences, sequence: int | None) -> bool:
+    """Whether a later write has set any part; sequence: None for a current write."""
+    return sequence is not None and any(getattr(last, part) > sequence for part in get_args(Part))
+
+
 def merge(stored: Document, written: Document, parts: Parts) -> Document:
     """The stored document with these parts of the written one."""
     return replace(

@@ -31,7 +31,8 @@ def _parse(file_name: str) -> Iterator[tuple[str, str, str]]:
     _, *pieces = _HEADING.split((_FOLDER / file_name).read_text(encoding="utf-8"))
     for kind, name, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         if kind == "uses":
-            fragments.update((part, text) for _, part, text in _parse(f"{name}.sql"))
+            parts = _parse(f"{name}.sql")
+            fragments.update((part, text) for kind, part, text in parts if kind == "fragment")
             continue
         text = _FRAGMENT.sub(lambda mention: fragments[mention[1]], body.strip())
         if kind == "fragment":

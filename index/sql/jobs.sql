@@ -1,6 +1,8 @@
 -- The job queue. Statements that make a job due notify the channel nearhit_jobs, to which workers listen.
 -- job_no, lease and attempts identify a run: a worker that has lost its lease changes nothing.
 
+-- uses: principals
+
 -- name: is_queue_full
 -- $1 tenant, $2 limit: true if as many jobs of the tenant wait. No row if the tenant does not exist or is
 -- being deleted.
@@ -124,6 +126,18 @@ WHERE lease = $1 AND state = 'running' AND job_no = ANY ($3::bigint[]);
 SELECT true FROM jobs
 WHERE job_no = $1 AND lease = $2 AND attempts = $3 AND state = 'running' FOR UPDATE;
 
+-- name: has_rights
+-- $1 job_no: whether the key or token with whose rights the job runs still works, or it needs none.
+SELECT
+    jobs.key_id IS NULL OR EXISTS (
+        SELECT FROM (
+            :holder
+            WHERE keys.tenant = jobs.tenant AND keys.key_id = jobs.key_id AND keys.revoked_at IS NULL
+        ) AS holder
+        WHERE holder.expires_at IS NULL OR holder.expires_at > clock_timestamp()
+    )
+FROM jobs WHERE job_no = $1;
+
 -- name: progress
 -- $1 job_no, $2 lease, $3 attempts, $4 progress
 UPDATE jobs SET progress = $4
@@ -203,8 +217,8 @@ error, due_at, created_at, started_at, ended_at
 
 -- fragment: is_listed
 -- $1 tenant, $2 subject or null for all, $3 state or null for all, $4 kind or null for all, $5 the job_no of
--- the last job of the previous page, $6 limit: the newest first.
-($2::text IS NULL OR subject = $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4)
+-- the last job of the previous page, $6 limit, $7 null or a token as in `is_made_with`: the newest first.
+($2::text IS NULL OR subject = $2) AND is_made_with(tenant, key_id, $7) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR kind = $4)
 
 -- name: page
 -- Of a tenant, in a form that only the index `jobs_listed` has: by the key, which is in the order of
@@ -219,8 +233,11 @@ SELECT :columns FROM jobs WHERE $1::text IS NULL AND job_no < $5 AND :is_listed
 ORDER BY job_no DESC LIMIT $6;
 
 -- name: get
--- $1 tenant or null for all, $2 job
-SELECT :columns, payload FROM jobs WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2;
+-- $1 tenant or null for all, $2 job, $3 subject or null for all, $4 null or a token as in `is_made_with`,
+-- $5 kinds whose jobs are anybody's.
+SELECT :columns, payload FROM jobs
+WHERE ($1::text IS NULL OR tenant = $1) AND job_id = $2
+  AND (($3::text IS NULL OR subject = $3) AND is_made_with(tenant, key_id, $4) OR kind = ANY ($5::text[]));
 
 -- name: replay
 -- $1 tenant or null for all, $2 job

@@ -8,6 +8,17 @@ ORDER BY key_id FOR SHARE;
 -- $1 tenant, $2 key or token: what its tokens inherit and never changes.
 SELECT ancestor_key_ids, allowed_groups FROM keys WHERE tenant = $1 AND key_id = $2;
 
+-- name: lock_tokens
+-- $1 tenant, $2 subject: its tokens are counted one creation at a time. chr(31) is in no tenant's name, so the
+-- key can't equal that of a document.
+SELECT pg_advisory_xact_lock(hashtextextended(chr(31) || 'tokens' || chr(31) || $1 || chr(31) || $2, 0));
+
+-- name: count_tokens
+-- $1 tenant, $2 subject: its tokens that work, but for those of jobs.
+SELECT count(*) FROM keys
+WHERE tenant = $1 AND subject = $2 AND is_token AND NOT is_for_job AND revoked_at IS NULL
+  AND expires_at > now();
+
 -- name: is_suspended
 -- $1 tenant, $2 subject.
 SELECT true FROM suspended_subjects WHERE tenant = $1 AND subject = $2;
@@ -16,9 +27,9 @@ SELECT true FROM suspended_subjects WHERE tenant = $1 AND subject = $2;
 -- $1 tenant, then the key.
 INSERT INTO keys (
     key_id, tenant, digest, name, subject, groups, roles, scopes, expires_at, is_token, ancestor_key_ids,
-    allowed_groups, filter, issuer_key
+    allowed_groups, filter, issuer_key, is_for_job
 )
-SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+SELECT $2, tenant, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15
 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 RETURNING key_id;
 

@@ -41,8 +41,9 @@ ORDER BY document_id USING ~<~ LIMIT $15;
 ORDER BY document_id USING ~<~ LIMIT $15;
 
 -- fragment: attached_files
--- $13 source, $14 subject or null, $15 batch or null, $16 status or null: files attached to the source whose
--- document the caller may see. While a file has no document, only its subject sees it.
+-- $13 source, $14 subject or null, $15 null or a token as in `is_made_with`, $16 batch or null, $17 status or null:
+-- files attached to the source whose document the caller may see. While a file has no document, only its
+-- maker sees it.
 SELECT
     file_id, document_id, created_at, status, error_code, error, metadata, chunker, size_bytes
 FROM (
@@ -62,9 +63,10 @@ FROM (
     LEFT JOIN document_texts USING (document_key)
     LEFT JOIN jobs ON jobs.job_id = attached.job_id
     WHERE attached.tenant = $1 AND attached.source = $13
-      AND ($15::text IS NULL OR attached.batch_id = $15)
+      AND ($16::text IS NULL OR attached.batch_id = $16)
       AND CASE
-          WHEN document_key IS NULL THEN attached.subject = $14
+          WHEN document_key IS NULL
+              THEN attached.subject = $14 AND is_made_with($1, attached.key_id, $15)
           ELSE EXISTS (
               SELECT FROM documents AS visible
               WHERE visible.tenant = $1 AND visible.document_key = documents.document_key
@@ -72,32 +74,32 @@ FROM (
           )
       END
 ) AS files
-WHERE status IS NOT NULL AND ($16::text IS NULL OR status = $16)
+WHERE status IS NOT NULL AND ($17::text IS NULL OR status = $17)
 
 -- fragment: last_created_at
 -- Null if the last file is no longer attached: no file comes after it.
 (SELECT created_at FROM vector_store_files AS last
- WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $17)
+ WHERE last.tenant = $1 AND last.source = $13 AND last.file_id = $18)
 
 -- name: files
--- $17 the last file of the previous page or null, $18 limit: the oldest first. The index
+-- $18 the last file of the previous page or null, $19 limit: the oldest first. The index
 -- `vector_store_files_created` serves one order in a statement.
 :attached_files
   AND (created_at, file_id)
-      > (CASE WHEN $17::text IS NULL THEN '-infinity' ELSE :last_created_at END, coalesce($17, ''))
-ORDER BY created_at, file_id LIMIT $18;
+      > (CASE WHEN $18::text IS NULL THEN '-infinity' ELSE :last_created_at END, coalesce($18, ''))
+ORDER BY created_at, file_id LIMIT $19;
 
 -- name: newest_files
 -- As above, the newest first.
 :attached_files
   AND (created_at, file_id)
-      < (CASE WHEN $17::text IS NULL THEN 'infinity' ELSE :last_created_at END, coalesce($17, ''))
-ORDER BY created_at DESC, file_id DESC LIMIT $18;
+      < (CASE WHEN $18::text IS NULL THEN 'infinity' ELSE :last_created_at END, coalesce($18, ''))
+ORDER BY created_at DESC, file_id DESC LIMIT $19;
 
 -- name: file
--- $17 the file.
+-- $18 the file.
 :attached_files
-  AND file_id = $17;
+  AND file_id = $18;
 
 -- name: get_of
 -- $13 document, $14 include public documents of other tenants, $15 its tenant, $16 as $14 of `get`. Another

@@ -18,19 +18,22 @@ INSERT INTO subscriptions (subscription_id, tenant, subject, key_id, search, rep
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 RETURNING :columns;
 
+-- fragment: is_of_maker
+tenant = $1 AND subject = $2 AND is_made_with($1, key_id, $3)
+
 -- name: get
--- $1 tenant, $2 subject, $3 subscription.
-SELECT :columns FROM subscriptions WHERE tenant = $1 AND subject = $2 AND subscription_id = $3;
+-- $1 tenant, $2 subject, $3 null or a token as in `is_made_with`, $4 subscription.
+SELECT :columns FROM subscriptions WHERE :is_of_maker AND subscription_id = $4;
 
 -- name: page
--- $1 tenant, $2 subject, $3 the last identifier of the previous page, $4 limit.
-SELECT :columns FROM subscriptions WHERE tenant = $1 AND subject = $2 AND subscription_id > $3
-ORDER BY subscription_id LIMIT $4;
+-- $1 to $3 as above, $4 the last identifier of the previous page, $5 limit.
+SELECT :columns FROM subscriptions WHERE :is_of_maker AND subscription_id > $4
+ORDER BY subscription_id LIMIT $5;
 
 -- name: delete
--- $1 tenant, $2 subject, $3 subscription. Those who listen to it hear that it ended.
+-- $1 to $3 as above, $4 subscription. Those who listen to it hear that it ended.
 WITH deleted AS (
-    DELETE FROM subscriptions WHERE tenant = $1 AND subject = $2 AND subscription_id = $3
+    DELETE FROM subscriptions WHERE :is_of_maker AND subscription_id = $4
     RETURNING subscription_id
 )
 SELECT

@@ -55,12 +55,12 @@ SELECT document_id FROM vector_store_files WHERE tenant = $1 AND source = $2;
 DELETE FROM vector_stores WHERE tenant = $1 AND source = $2;
 
 -- name: attach
--- $2 source, $3 file, $4 document, $5 subject, $6 batch or null
-INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, batch_id)
-VALUES ($1, $2, $3, $4, $5, $6)
+-- $2 source, $3 file, $4 document, $5 subject, $6 batch or null, $7 key or token or null
+INSERT INTO vector_store_files (tenant, source, file_id, document_id, subject, batch_id, key_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (tenant, source, file_id) DO UPDATE SET
-    subject = excluded.subject, batch_id = excluded.batch_id, job_id = NULL, error_code = NULL,
-    error = NULL;
+    subject = excluded.subject, batch_id = excluded.batch_id, key_id = excluded.key_id,
+    job_id = NULL, error_code = NULL, error = NULL;
 
 -- name: record_file
 -- $2 source, $3 file, $4 job or null, $5 code of the error or null, $6 error or null: the result

@@ -1,12 +1,13 @@
 """Subscriptions in PostgreSQL, with the events that reported their answers."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any
 
 from index.audit import audit_log
 from index.errors import TenantFull, TenantMissing
+from index.model.maker import Maker
 from index.postgres.database import Database
 
 CHANNEL = "nearhit_subscriptions"  # as in migrations/0034_subscriptions.sql
@@ -107,24 +108,23 @@ class SubscriptionStore:
             await audit_log.append(session, new.tenant, "subscription.create", new.subscription_id)
             return Subscription(**row)
 
-    async def get(self, tenant: str, subject: str, subscription_id: str) -> Subscription | None:
-        row = await self._database.row("subscriptions.get", tenant, subject, subscription_id)
+    async def get(self, maker: Maker, subscription_id: str) -> Subscription | None:
+        row = await self._database.row("subscriptions.get", *astuple(maker), subscription_id)
         return None if row is None else Subscription(**row)
 
-    async def page(
-        self, tenant: str, subject: str, *, after: str, limit: int
-    ) -> list[Subscription]:
-        """The subject's subscriptions, by identifier."""
-        rows = await self._database.rows("subscriptions.page", tenant, subject, after, limit)
+    async def page(self, maker: Maker, *, after: str, limit: int) -> list[Subscription]:
+        """The maker's subscriptions, by identifier."""
+        rows = await self._database.rows("subscriptions.page", *astuple(maker), after, limit)
         return [Subscription(**row) for row in rows]
 
-    async def delete(self, tenant: str, subject: str, subscription_id: str) -> bool:
-        """Delete the subscription; False if the subject has none of this identifier."""
+    async def delete(self, maker: Maker, subscription_id: str) -> bool:
+        """Delete the subscription; False if the maker has none of this identifier."""
         async with self._database.transaction() as session:
-            arguments = (tenant, subject, subscription_id)
-            row = await session.row("subscriptions.delete", *arguments)
+            row = await session.row("subscriptions.delete", *astuple(maker), subscription_id)
             if row is not None:
-                await audit_log.append(session, tenant, "subscription.delete", subscription_id)
+                await audit_log.append(
+                    session, maker.tenant, "subscription.delete", subscription_id
+                )
             return row is not None
 
     async def delete_unused(self, unused_s: float, *, limit: int) -> int:

@@ -4,12 +4,16 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from index.audit import audit_log
-from index.errors import SubjectSuspended
+from index.errors import SubjectSuspended, TokensFull
+from index.model.maker import Maker
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
-from index.tenants.principals import Principal
+
+# Starting values, not measured: a thousand tasks at a time, each with a token of its own.
+TOKENS_MAX = 1_000  # of a subject
+ANCESTORS_MAX = 8  # of a token: each request reads them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,7 @@ class NewKey:
     """A key or token to create.
 
     made_with: the key or token that a token is made with; it must be live, and gives its groups.
+    is_for_job: nobody holds the token; it does not count towards the limit of tokens.
     issuer_key: as in `Principal`.
     """
 
@@ -33,6 +38,7 @@ class NewKey:
     groups_only: tuple[str, ...] | None = None
     filter: Filter | None = None
     issuer_key: str | None = None
+    is_for_job: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,14 @@ class KeyStore:
     async def create(self, tenant: str, key: NewKey) -> bool:
         """False if there is no such tenant, or the token's parent is no longer live.
 
-        Raises `SubjectSuspended`.
+        Raises `SubjectSuspended`, and `TokensFull` if the subject has `TOKENS_MAX` tokens or the
+        new one would have more than `ANCESTORS_MAX` ancestors.
         """
         async with self._database.transaction() as session:
             if await session.row("principals.is_suspended", tenant, key.subject) is not None:
                 raise SubjectSuspended(key.subject)
+            if key.is_token and not key.is_for_job:
+                await _require_room(session, tenant, key.subject)
             groups, groups_only = key.groups, key.groups_only
             lineage: list[str] = []
             if key.made_with is not None:
@@ -85,6 +94,11 @@ class KeyStore:
                 if parent is None:
                     return False
                 lineage = [*parent["ancestor_key_ids"], key.made_with]
+                if len(lineage) > ANCESTORS_MAX:
+                    raise TokensFull(
+                        f"A token has at most {ANCESTORS_MAX} ancestors. Make it with the key, or "
+                        "with an earlier token of the chain."
+                    )
                 locked = await session.rows("principals.lock", tenant, lineage)
                 if len(locked) < len(lineage):
                     return False
@@ -106,6 +120,7 @@ class KeyStore:
                 None if groups_only is None else list(groups_only),
                 None if key.filter is None else asdict(key.filter),
                 key.issuer_key,
+                key.is_for_job,
             )
             if row is not None:
                 await audit_log.append(
@@ -127,11 +142,9 @@ class KeyStore:
         rows = await self._database.rows("principals.page", tenant, after, limit)
         return [_to_shown_key(row) for row in rows]
 
-    async def tokens_page(
-        self, tenant: str, subject: str | None, token_id: str | None, *, after: str, limit: int
-    ) -> list[ShownToken]:
-        """Tokens that work, by id. subject: None for all. token_id: it and those made with it."""
-        arguments = (tenant, after, limit, subject, token_id)
+    async def tokens_page(self, maker: Maker, *, after: str, limit: int) -> list[ShownToken]:
+        """The maker's tokens that work, by id; a token is among its own."""
+        arguments = (maker.tenant, after, limit, maker.subject, maker.token_id)
         rows = await self._database.rows("principals.tokens_page", *arguments)
         return [
             ShownToken(
@@ -176,19 +189,16 @@ class KeyStore:
                 await audit_log.append(session, owner, "key.revoke", key_id)
             return owner is not None
 
-    async def revoke_token(self, principal: Principal, token_id: str) -> bool:
-        """Revoke a token of the principal's subject; False if there is none.
-
-        A token may revoke only itself and tokens made with it.
-        """
+    async def revoke_token(self, maker: Maker, token_id: str) -> bool:
+        """Revoke a token of the maker; False if there is none. A token is among its own."""
         async with self._database.transaction() as session:
             owner = await _lock_live(
                 session,
                 "principals.lock_token",
-                principal.tenant,
+                maker.tenant,
                 token_id,
-                principal.subject,
-                principal.key_id if principal.is_token else None,
+                maker.subject,
+                maker.token_id,
             )
             if owner is not None:
                 await session.rows("principals.revoke", owner, token_id)
@@ -198,6 +208,16 @@ class KeyStore:
     async def forget_tokens(self, before: datetime) -> None:
         """Delete the tokens that stopped working before then."""
         await self._database.rows("principals.delete_ended_tokens", before)
+
+
+async def _require_room(session: Session, tenant: str, subject: str) -> None:
+    """Raises `TokensFull` if the subject has as many tokens as allowed."""
+    await session.rows("principals.lock_tokens", tenant, subject)
+    if await session.value("principals.count_tokens", tenant, subject) >= TOKENS_MAX:
+        raise TokensFull(
+            f"{subject} has {TOKENS_MAX:,} tokens that work. Revoke some, use one for several "
+            "tasks, or make them with a shorter life."
+        )
 
 
 async def _lock_live(session: Session, name: str, *arguments: str | None) -> str | None:

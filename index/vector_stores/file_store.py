@@ -1,12 +1,13 @@
 """Stored files, as they were uploaded."""
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull
+from index.model.maker import Maker
 from index.model.quota import NO_QUOTAS, Quotas
 from index.postgres.database import Database
 from index.postgres.session import Row
@@ -32,7 +33,7 @@ class FileListing:
 
 
 class FileStore:
-    """subject: the owner of the files; None for an admin, who sees all files."""
+    """maker: whose files are read or removed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,6 +43,7 @@ class FileStore:
         tenant: str,
         subject: str,
         *,
+        key_id: str | None,
         filename: str,
         purpose: str,
         content: bytes,
@@ -50,7 +52,7 @@ class FileStore:
     ) -> File:
         """Raises `TenantFull` if the tenant already has `files_max` files, and `QuotaExceeded`."""
         file_id = f"file-{secrets.token_hex(12)}"
-        fields = (subject, filename, purpose, content, files_max)
+        fields = (subject, filename, purpose, content, files_max, key_id)
         async with self._database.transaction() as session:
             row = await session.row("files.add", tenant, file_id, *fields)
             if row is None:
@@ -59,31 +61,29 @@ class FileStore:
             await audit_log.append(session, tenant, "file.add", file_id, bytes=len(content))
         return File(file_id, subject, filename, purpose, len(content), row["created_at"])
 
-    async def get(self, tenant: str, subject: str | None, file_id: str) -> File | None:
-        row = await self._database.row("files.get", tenant, subject, file_id)
+    async def get(self, maker: Maker, file_id: str) -> File | None:
+        row = await self._database.row("files.get", *astuple(maker), file_id)
         return None if row is None else _file(row)
 
-    async def content(self, tenant: str, subject: str | None, file_id: str) -> bytes | None:
-        row = await self._database.row("files.content", tenant, subject, file_id)
+    async def content(self, maker: Maker, file_id: str) -> bytes | None:
+        row = await self._database.row("files.content", *astuple(maker), file_id)
         if row is None:
             return None
         content: bytes = row["content"]
         return content
 
-    async def page(
-        self, tenant: str, subject: str | None, page: FileListing, *, purpose: str | None
-    ) -> list[File]:
+    async def page(self, maker: Maker, page: FileListing, *, purpose: str | None) -> list[File]:
         statement = "files.newest_page" if page.newest_first else "files.page"
         arguments = (purpose, page.after, page.limit)
-        rows = await self._database.rows(statement, tenant, subject, *arguments)
+        rows = await self._database.rows(statement, *astuple(maker), *arguments)
         return [_file(row) for row in rows]
 
-    async def remove(self, tenant: str, subject: str | None, file_id: str) -> None:
+    async def remove(self, maker: Maker, file_id: str) -> None:
         async with self._database.transaction() as session:
-            row = await session.row("files.remove", tenant, subject, file_id)
+            row = await session.row("files.remove", *astuple(maker), file_id)
             if row is not None:
-                await quotas.add_bytes(session, tenant, -row["size_bytes"], NO_QUOTAS)
-                await audit_log.append(session, tenant, "file.remove", file_id)
+                await quotas.add_bytes(session, maker.tenant, -row["size_bytes"], NO_QUOTAS)
+                await audit_log.append(session, maker.tenant, "file.remove", file_id)
 
 
 def _file(row: Row) -> File:

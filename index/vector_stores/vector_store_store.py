@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull
+from index.model.maker import Maker
 from index.model.query import Filter
 from index.model.quota import Quotas
 from index.model.scope import Scope
@@ -125,9 +126,10 @@ class VectorStoreStore:
         file_id: str,
         document_id: str,
         subject: str,
+        key_id: str | None,
         batch_id: str | None = None,
     ) -> None:
-        arguments = (file_id, document_id, subject, batch_id)
+        arguments = (file_id, document_id, subject, batch_id, key_id)
         await self._database.rows("vector_stores.attach", tenant, source, *arguments)
 
     async def attached(
@@ -165,15 +167,16 @@ class VectorStoreStore:
         page: FileListing,
         file_filter: FileFilter = ANY,
         *,
-        subject: str | None,
+        maker: Maker | None,
     ) -> list[AttachedFile]:
         """The files whose document the scope and the filter admit.
 
-        subject: sees its own files also before their documents exist.
+        maker: whose files are found also before their documents exist.
         """
+        subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
         arguments = (
             *visibility_args.filter_args(scope, document_filter),
-            *(source, subject, file_filter.batch_id, file_filter.status),
+            *(source, subject, token_id, file_filter.batch_id, file_filter.status),
         )
         read = self._database.searching.rows
         if file_filter.file_id is not None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from index.documents.event_versions import EventUpdate, EventVersionStore
 from index.errors import EventSuperseded
 from index.model.document import Document
-from index.model.scope import PUBLIC
 from index.model.write_order import ALL_PARTS, CONTENT
-from ingest.errors import DocumentContended, EventRefused
+from ingest.errors import DocumentContended, EventRefused, PublishingRefused
 from ingest.events import event_schemas
 from ingest.events.event_schemas import DeleteEvent, Event, PutEvent
 from ingest.write.revision import Written
@@ -58,6 +57,10 @@ class EventHandler:
     async def _apply(self, tenant: str, event: Event, update: EventUpdate) -> Written | None:
         try:
             return await self._write(tenant, event, update)
+        except PublishingRefused:
+            raise EventRefused(
+                "readers: events may not publish (NEARHIT_RABBITMQ_MAY_PUBLISH)"
+            ) from None
         except _DocumentMissing:  # the event is kept for a later document
             await self.event_versions.keep(tenant, update)
             return None
@@ -71,11 +74,10 @@ class EventHandler:
                 return await self.writer.put(
                     tenant,
                     document_id,
-                    lambda stored: self._permit(
-                        event_schemas.document_of(event, stored, update, self.language)
-                    ),
+                    lambda stored: event_schemas.document_of(event, stored, update, self.language),
                     update,
                     ALL_PARTS if sets_access else CONTENT,
+                    may_publish=self.may_publish,
                 )
             case DeleteEvent() if is_latest:
                 return await self.writer.remove(
@@ -85,16 +87,12 @@ class EventHandler:
                 return await self.writer.put_access(
                     tenant,
                     document_id,
-                    lambda stored: self._permit(
-                        replace(_require(stored), owner=after.owner, readers=after.readers)
+                    lambda stored: replace(
+                        _require(stored), owner=after.owner, readers=after.readers
                     ),
                     update,
+                    may_publish=self.may_publish,
                 )
-
-    def _permit(self, document: Document) -> Document:
-        if PUBLIC in document.readers and not self.may_publish:
-            raise EventRefused("readers: events may not publish (NEARHIT_RABBITMQ_MAY_PUBLISH)")
-        return document
 
 
 def _require(stored: Document | None) -> Document:

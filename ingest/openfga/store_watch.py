@@ -263,7 +263,12 @@ class StoreWatch:
 
         try:
             await self._services.writer.put_access(
-                tenant, document_id, revise, cause=update, parts=_READERS
+                tenant,
+                document_id,
+                revise,
+                cause=update,
+                parts=_READERS,
+                may_publish=True,  # no tuple gives the reader public, which stays as it is
             )
         except _NothingToChange:
             if update.removed:

@@ -6,7 +6,8 @@ from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.documents.stored_document import StoredDocument
 from index.model.document import Document
-from ingest.write.revision import Outcome, Put, Written, with_activity
+from index.model.write_order import NEVER_SEEN
+from ingest.write.revision import Outcome, PlannedUpdate, Put, Written, revision_of
 from ingest.write.write_coordination import PipelineLocks
 
 
@@ -33,9 +34,10 @@ class DryRunWriter:
         self.behind.add(document_id)
         return Written(document_id, 0)
 
-    def _compare(self, put: Put, stored: StoredDocument | None) -> Written:
-        document = stored.document if stored else None
-        is_new = with_activity(put.revise(document), document) != document
-        if is_new:
+    def _compare(self, put: Put, stored: StoredDocument | None) -> Outcome:
+        outcome = revision_of(put, stored, NEVER_SEEN, None)
+        if not isinstance(outcome, PlannedUpdate):
+            return outcome
+        if not outcome.is_unchanged:
             self.behind.add(put.document_id)
-        return Written(put.document_id, 0, changed=is_new)
+        return Written(put.document_id, 0, changed=not outcome.is_unchanged)

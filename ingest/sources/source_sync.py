@@ -11,8 +11,7 @@ from typing import Protocol, TypeAlias
 
 from index.documents.event_versions import Reading
 from index.model.document import Document
-from index.model.scope import PUBLIC
-from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong
+from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong, PublishingRefused
 from ingest.sources.pruning import KeptBecause, PrunePolicy
 from ingest.sources.source import Item, RefusedItem, SkippedFiles, Source, UnchangedItem
 from ingest.write.batch import batches
@@ -185,8 +184,6 @@ async def read_items(
     may_publish: as in `read_source`.
     """
     report, ids_being_written, locks = Report(), set[str](), PipelineLocks()
-    if not may_publish:
-        items = map(_refuse_public, items)
 
     async def write(batch: Sequence[Item], before: Sequence[_Writing]) -> list[Outcome]:
         documents = [item for item in batch if isinstance(item, Document)]
@@ -194,7 +191,10 @@ async def read_items(
         if not ids_being_written.isdisjoint(document_ids):  # the later version must win
             await asyncio.wait(before)
         ids_being_written.update(document_ids)
-        puts = [Put(document.document_id, _as_read(document)) for document in documents]
+        puts = [
+            Put(document.document_id, _as_read(document), may_publish=may_publish)
+            for document in documents
+        ]
         try:
             return await writer.put_all(tenant, puts, reading, locks)
         finally:
@@ -278,12 +278,6 @@ def _holds(refused: RefusedItem) -> str:
     return refused.path if refused.holds is None else refused.holds
 
 
-def _refuse_public(item: Item) -> Item:
-    if isinstance(item, Document) and PUBLIC in item.readers:
-        return RefusedItem(item.document_id.removeprefix(f"{item.source}/"), _NOT_PUBLISHED)
-    return item
-
-
 def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     """Count the item, with the next outcome if it is a document; raises what ends the reading."""
     if isinstance(item, RefusedItem):
@@ -301,9 +295,10 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
             report.count(written)
             path = item.document_id.removeprefix(f"{item.source}/")
             report.warnings += [f"{path}: {warning.detail}" for warning in written.warnings]
-        case DocumentTooLong() | DocumentOfOtherOrigin() as error:
+        case DocumentTooLong() | DocumentOfOtherOrigin() | PublishingRefused() as error:
             path = item.document_id.removeprefix(f"{item.source}/")
-            report.refused.append(RefusedItem(path, str(error)))
+            is_denied = type(error) is PublishingRefused
+            report.refused.append(RefusedItem(path, _NOT_PUBLISHED if is_denied else str(error)))
         case error:
             raise error
 

@@ -24,12 +24,13 @@ from index.errors import (
     EmbeddingUnavailable,
     JobLost,
     QuotaExceeded,
+    RightsLost,
     SourceReserved,
     TenantMissing,
 )
 from index.jobs.job_queue import CHANNEL, ClaimedJob, JobQueue
 from index.model.audit_actor import SYSTEM, AuditActor, acting_as
-from ingest.errors import DocumentContended, DocumentTooLong, JobRefused
+from ingest.errors import DocumentContended, DocumentTooLong, JobRefused, PublishingRefused
 from ingest.worker.pgqueuer_adapter import Listening, PgqueuerRepositoryAdapter, WorkerLimits
 
 _AWAY_PAUSE_S = 1.0  # between two attempts to reach the database
@@ -115,7 +116,9 @@ class Worker:
         except (
             JobRefused,
             DocumentTooLong,
+            PublishingRefused,
             QuotaExceeded,
+            RightsLost,
             SourceReserved,
             TenantMissing,
         ) as error:

@@ -15,9 +15,12 @@ from index.model.write_order import (
     NEVER_SEEN,
     MissingDocument,
     Parts,
+    PartSequences,
+    is_overtaken,
     merge,
     remaining,
 )
+from ingest.write.publishing import require_publishable
 from ingest.write.write_warning import WriteWarning, warnings_of
 
 Revise = Callable[[Document | None], Document]
@@ -29,11 +32,13 @@ class Put:
 
     `revise` may be called several times, and may raise to refuse.
     parts: those that it sets; `revise` keeps the others as stored.
+    may_publish: whether the writer may let the document be public.
     """
 
     document_id: str
     revise: Revise
     parts: Parts = ALL_PARTS
+    may_publish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,11 @@ def distinct(puts: Sequence[Put]) -> Iterator[dict[str, Put]]:
 def revision_of(
     put: Put, stored: StoredDocument | None, missing: MissingDocument, sequence: int | None
 ) -> PlannedUpdate | Outcome:
-    """The document's revision without parts that later writes have set, or the put's outcome."""
+    """The document's revision without parts that later writes have set, or the put's outcome.
+
+    Every write of a document passes here again whenever the stored document has changed, so this is
+    where the right to publish is judged.
+    """
     if stored is not None:
         parts = remaining(put.parts, stored.sequences, sequence)
     else:
@@ -134,9 +143,28 @@ def revision_of(
         return superseded(put.document_id, stored)
     try:
         document = put.revise(stored.document if stored else None)
+        planned = _plan_update(put.parts, parts, document, stored, missing, sequence)
+        last = PartSequences(readers=missing.access) if stored is None else stored.sequences
+        require_publishable(
+            stored.document if stored else None,
+            planned.document,
+            may_publish=put.may_publish,
+            is_overtaken=is_overtaken(last, sequence),
+        )
     except Exception as refusal:
         return refusal
-    own_parts = put.parts
+    return planned
+
+
+def _plan_update(
+    own_parts: Parts,
+    parts: Parts,
+    document: Document,
+    stored: StoredDocument | None,
+    missing: MissingDocument,
+    sequence: int | None,
+) -> PlannedUpdate:
+    """own_parts: those that the put sets; parts: without those that later writes have set."""
     if document.is_active is None:
         parts, own_parts = parts - ACTIVE, own_parts - ACTIVE
         document = with_activity(document, stored.document if stored else None)
@@ -146,6 +174,13 @@ def revision_of(
         document = replace(document, owner=missing.owner, readers=missing.readers)
         return PlannedUpdate(None, document, CONTENT | (own_parts & ACTIVE), missing)
     return PlannedUpdate(None, document, own_parts, missing)
+
+
+def require_accepted(put: Put, stored: StoredDocument | None) -> None:
+    """Raises why the put would be refused if it were written now."""
+    outcome = revision_of(put, stored, NEVER_SEEN, None)
+    if isinstance(outcome, Exception):
+        raise outcome
 
 
 def with_activity(document: Document, stored: Document | None) -> Document:

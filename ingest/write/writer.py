@@ -26,6 +26,7 @@ from ingest.write.document_plan import (
 )
 from ingest.write.embed import PassageEmbedder
 from ingest.write.llm_preprocessing import LlmPreprocessor
+from ingest.write.publishing import require_publishable
 from ingest.write.revision import (
     Outcome,
     PlannedUpdate,
@@ -96,14 +97,17 @@ class Writer:
         revise: Revise,
         cause: WriteCause | None = None,
         parts: Parts = ALL_PARTS,
+        *,
+        may_publish: bool = False,
     ) -> Written:
         """`put_all` of one document; raises the exception that `put_all` returns.
 
         cause: the job, source reading or event behind the write. If a newer cause has replaced
         it, nothing is written and `JobLost` or `EventSuperseded` is raised. Parts that a later
-        write has set stay unchanged. parts: those that this write sets.
+        write has set stay unchanged. parts: those that this write sets. may_publish: as in `Put`.
         """
-        (outcome,) = await self.put_all(tenant, [Put(document_id, revise, parts)], cause)
+        put = Put(document_id, revise, parts, may_publish)
+        (outcome,) = await self.put_all(tenant, [put], cause)
         return require_written(outcome)
 
     async def put_all(
@@ -138,18 +142,22 @@ class Writer:
         revise: Revise,
         cause: AccessCause | None = None,
         parts: Parts = ACCESS,
+        *,
+        may_publish: bool = False,
     ) -> Written:
         """Set owner and readers as `revise` returns them; embeds and moves no vector.
 
         cause: the event or the relation tuples behind the change; raises `EventSuperseded` or
         `TuplesMoved` if they have changed since.
         parts: which of the two it sets; queued writes then do not change them.
+        may_publish: as in `Put`.
         """
 
         async def attempt(stored: StoredDocument | None) -> Written | None:
             await self._announce_absence(tenant, stored)
             document = revise(stored.document if stored else None)
             assert stored is not None, "revise raises if the document does not exist"
+            require_publishable(stored.document, document, may_publish=may_publish)
             if stored.document == document:
                 unchanged = PlannedUpdate(stored, document, parts)
                 event = cause if isinstance(cause, EventUpdate) else None

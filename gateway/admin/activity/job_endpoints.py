@@ -1,5 +1,7 @@
 """Jobs over HTTP: an admin sees and manages the tenant's jobs, other callers see their own.
 
+Whose a job is, `gateway.auth.makers` says.
+
 Every writer sees the jobs that finish deletions, because many deletions wait for one job.
 """
 
@@ -12,6 +14,7 @@ from gateway import problems, schemas
 from gateway.admin.activity.job_schemas import JobAnswer, JobsAnswer
 from gateway.admin.admin_services import AdminServices
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.makers import maker_for_admin
 from gateway.documents import deletion
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
@@ -38,7 +41,7 @@ async def list_jobs(context: RequestContext[AdminServices]) -> Response:
         raise problems.invalid_field("cursor", "must be the `cursor` of the previous page")
     rows = await context.services.jobs.page(
         caller.principal.tenant,
-        subject=None if _is_admin(caller) else caller.principal.subject,
+        maker=maker_for_admin(caller.principal),
         state=cast("State | None", state),
         kind=schemas.parse_value("kind", schemas.LINE, query.get("kind", "")) or None,
         before=None if cursor is None else int(cursor),
@@ -83,22 +86,19 @@ async def drop_job(context: RequestContext[AdminServices]) -> Response:
 
 
 async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequest) -> Job:
-    job = await context.services.jobs.get(caller.principal.tenant, _job_id(context))
-    if job is None or not (
-        _is_admin(caller)
-        or job.subject == caller.principal.subject
-        or job.kind in deletion.TENANT_VISIBLE_KINDS
-    ):
+    job = await context.services.jobs.get(
+        caller.principal.tenant,
+        _job_id(context),
+        maker_for_admin(caller.principal),
+        deletion.TENANT_VISIBLE_KINDS,
+    )
+    if job is None:
         raise _no_such_job()
     return job
 
 
 def _job_id(context: RequestContext[AdminServices]) -> str:
     return schemas.parse_value("job_id", schemas.NAME, context.request.path_params["job_id"])
-
-
-def _is_admin(caller: AuthenticatedRequest) -> bool:
-    return "admin" in caller.principal.roles
 
 
 def _no_such_job() -> Problem:

@@ -102,7 +102,9 @@ def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | N
         body = ResolveBody.model_validate(fields)
         async with operations.acting_services(settings) as services:
             try:
-                record, _ = await resolve(services.curation, tenant, item_id, body)
+                record, _ = await resolve(
+                    services.curation, tenant, item_id, body, may_publish=True
+                )
             except Problem as problem:
                 raise CommandError(problem.detail) from None
         return record.document_id

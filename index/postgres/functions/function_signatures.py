@@ -183,20 +183,20 @@ SIGNATURES: Mapping[str, Signature] = {
         """,
         "search_documents.files": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text, text, text, text, text,
+            zone, timestamp with time zone, text[], jsonb, text, text, text, text, text, text,
             bigint -> file_id text, document_id text, created_at timestamp with time
             zone, status text, error_code text, error text, metadata jsonb, chunker text,
             size_bytes integer
         """,
         "search_documents.file": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text, text, text, text, text ->
+            zone, timestamp with time zone, text[], jsonb, text, text, text, text, text, text ->
             file_id text, document_id text, created_at timestamp with time zone, status text,
             error_code text, error text, metadata jsonb, chunker text, size_bytes integer
         """,
         "search_documents.newest_files": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, text, text, text, text, text,
+            zone, timestamp with time zone, text[], jsonb, text, text, text, text, text, text,
             bigint -> file_id text, document_id text, created_at timestamp with time
             zone, status text, error_code text, error text, metadata jsonb, chunker text,
             size_bytes integer

@@ -14,9 +14,10 @@ from cache.revision_reader import RevisionReader
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.auth.credentials import key_digest, make_key, make_secret, narrow_token, new_id
 from gateway.problems import Problem
+from index.errors import TokensFull
 from index.postgres import database
 from index.postgres.database import Database
-from index.tenants.keys import KeyStore
+from index.tenants.keys import ANCESTORS_MAX, KeyStore
 from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from tests.gateway.support.gateways import Caller, Gateway, problem
@@ -38,6 +39,10 @@ class Credential:
     parent: "Credential | None"
     ends_at: datetime | None
     is_revoked: bool = False
+
+    @property
+    def ancestors(self) -> int:
+        return 0 if self.parent is None else self.parent.ancestors + 1
 
     def works(self, now: datetime) -> bool:
         is_live = not self.is_revoked and (self.ends_at is None or now < self.ends_at)
@@ -120,6 +125,10 @@ class CredentialWorld:
         principal = await self.admitted(self.gates[0], parent)
         assert principal is not None
         secret, token = narrow_token(principal, self.now, lifetime=timedelta(seconds=lifetime_s))
+        if parent.ancestors == ANCESTORS_MAX:
+            with pytest.raises(TokensFull):
+                await self.keys.create(self.tenant, token)
+            return
         assert await self.keys.create(self.tenant, token)
         ends_at = self.now + timedelta(seconds=lifetime_s)
         self.credentials.append(Credential(token.key_id, secret, parent, ends_at))

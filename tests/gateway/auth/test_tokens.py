@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from index.tenants.keys import ANCESTORS_MAX, TOKENS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
 pytestmark = pytest.mark.anyio
@@ -288,3 +289,24 @@ async def test_an_admins_token_makes_no_keys(admin: Caller) -> None:
         ("GET", "/v1/keys", None),
     ):
         problem(await token.call(method, path, json=body), 403)
+
+
+@pytest.mark.slow
+async def test_a_subject_has_so_many_tokens_and_a_token_so_many_ancestors(
+    gateway: Gateway,
+) -> None:
+    ana, ben = await gateway.caller("ana"), await gateway.caller("ben")
+    chain = [ana]
+    for _ in range(ANCESTORS_MAX):
+        chain.append(await narrowed(chain[-1]))
+    too_long = problem(await chain[-1].call("POST", "/v1/tokens", json={}), 409)
+    tokens = await asyncio.gather(*(made_token(ana) for _ in range(TOKENS_MAX - ANCESTORS_MAX)))
+
+    too_many = problem(await ana.call("POST", "/v1/tokens", json={}), 409)
+    await made_token(ben)
+    await ana.call("DELETE", f"/v1/tokens/{tokens[0]['id']}")
+    await made_token(ana)
+
+    assert "Make it with the key" in too_long["detail"]
+    assert "Revoke some" in too_many["detail"]
+    assert too_long["type"] == too_many["type"] == "urn:nearhit:problem:limit-reached"

@@ -8,7 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.monitoring.metrics import Metrics
+from gateway.services import open_services
 from gateway.settings.settings import Settings
+from gateway.worker.worker_loop import make_worker
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import connected
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
@@ -310,6 +313,39 @@ async def test_who_may_not_publish_takes_public_away_and_changes_nothing_that_st
     stored = (await ana.call("GET", path)).json()
     assert (stored["text"], stored["readers"]) == ("A notice for ourselves.", ["tenant"])
     assert (await ana.call("DELETE", path)).status_code == 200
+
+
+@pytest.mark.isolated
+@pytest.mark.parametrize("roles", [["writer"], ["writer", "publisher"]], ids="+".join)
+async def test_a_queued_write_and_an_activation_publish_nothing_together(
+    settings: Settings, embedder: Embedder, roles: list[str]
+) -> None:
+    """With and without the right: neither asks for a document that is public and active."""
+    own = settings.model_copy(update={"public_documents": True})
+    async with (
+        running(own, embedder) as gateway,
+        open_services(own, Metrics(), embedder) as services,
+    ):
+        for tenant in ("acme", "beta"):
+            await gateway.tenant(tenant)
+        await gateway.receive_public("beta")
+        ana, ben = await gateway.caller("ana"), await gateway.caller("ben", tenant="beta")
+        queueing = await gateway.caller("ana", roles=roles)
+        await ana.put(REFUND, "A draft.")
+        path = f"/v1/documents/{REFUND}"
+        body = {"text": TEXTS["acme"], "readers": ["public"], "active": False}
+
+        queued = await queueing.call("PUT", path, json=body, headers={"Prefer": "respond-async"})
+        activated = await ana.call("PATCH", f"{path}/access", json={"active": True})
+        await make_worker(services.worker).drain()
+
+        assert queued.status_code == (202 if "publisher" in roles else 403), queued.text
+        assert activated.status_code == 200
+        assert await ben.found(QUESTION) == []
+        assert (await ana.call("GET", path)).json()["text"] == "A draft."
+        if "publisher" in roles:
+            failed = (await ana.call("GET", queued.json()["status_url"])).json()
+            assert (failed["state"], "Send the write again" in failed["error"]) == ("failed", True)
 
 
 @pytest.mark.parametrize("roles", [["admin"], ["admin", "publisher"]], ids="+".join)

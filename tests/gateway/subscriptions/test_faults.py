@@ -15,6 +15,7 @@ from gateway.settings.settings import Settings
 from gateway.subscriptions.change_follower import ChangeFollower
 from gateway.subscriptions.subscription_watcher import SubscriptionWatcher
 from index.invalidation.changes import ChangeLog
+from index.model.maker import Maker
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
 from tests.gateway.support.event_listener import EventListener, listening, subscribe
@@ -113,7 +114,8 @@ async def test_a_commit_itself_wakes_those_whom_it_concerns(
         await gateway.tenant("acme")
         admin, ana = await gateway.caller("ada", roles=["admin"]), await gateway.caller("ana")
         await admin.call("PUT", "/v1/groups/people/members/ana")
-        stored = await services.stores.subscriptions.get("acme", "ana", await subscribe(ana, LEAVE))
+        subscription_id = await subscribe(ana, LEAVE)
+        stored = await services.stores.subscriptions.get(Maker("acme", "ana"), subscription_id)
         assert stored is not None
         key = (ana.key or "").encode()
         principal = await services.http.authenticator.identify(key, digest_of(key))

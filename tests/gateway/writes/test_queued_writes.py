@@ -1,5 +1,6 @@
 """Documents that are written later, and what is shown of queued work."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -205,6 +206,28 @@ class TestRights:
         assert (failed["state"], failed["attempts"]) == ("failed", 1)
         assert "revoked" in failed["error"]
         assert await admin.found("annual leave") == []
+
+    async def test_a_key_revoked_while_its_job_runs_ends_the_write(
+        self, gateway: Gateway, admin: Caller, settings: Settings, embedder: Embedder
+    ) -> None:
+        body = {"tenant": "acme", "subject": "ana"}
+        made = (await gateway.operator.call("POST", "/v1/keys", json=body)).json()
+        ana = Caller(gateway.client, made["key"])
+        token = (await ana.call("POST", "/v1/tokens", json={})).json()["token"]
+        job_id = await put_later(Caller(gateway.client, token), "leave", readers=["tenant"])
+        moody = MoodyEmbedder(embedder)
+        moody.hold()
+        async with worker(settings, moody) as services:
+            working = asyncio.create_task(work(services))
+            await asyncio.wait_for(moody.asked.wait(), 60)
+            await admin.call("DELETE", f"/v1/keys/{made['id']}")
+            moody.go_on()
+            await working
+
+        failed = await job(admin, job_id)
+        assert (failed["state"], failed["attempts"]) == ("failed", 1)
+        assert "revoked" in failed["error"]
+        assert (await admin.call("GET", "/v1/documents/leave")).status_code == 404
 
     async def test_who_has_lost_a_document_meanwhile_does_not_write_it(
         self, ana: Caller, ben: Caller, services: Services

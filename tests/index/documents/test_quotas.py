@@ -10,6 +10,7 @@ from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
 from index.documents.quotas import add_source
 from index.errors import QuotaExceeded
+from index.model.maker import Maker
 from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
 from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
@@ -52,6 +53,7 @@ async def test_what_a_tenant_stores_is_counted_through_all_that_it_writes(
     file = await files.add(
         "acme",
         "ana",
+        key_id=None,
         filename="f",
         purpose="assistants",
         content=b"12345",
@@ -62,7 +64,7 @@ async def test_what_a_tenant_stores_is_counted_through_all_that_it_writes(
     stored = await documents.stored("acme", "two")
     assert stored is not None
     await documents.remove("acme", stored)
-    await files.remove("acme", "ana", file.file_id)
+    await files.remove(Maker("acme", "ana"), file.file_id)
 
     assert added == StoredAmounts(documents=2, chunks=3, bytes=4 + 4, sources=2)
     assert changed == StoredAmounts(documents=2, chunks=2, bytes=13 + 4 + 5, sources=2)
@@ -258,6 +260,7 @@ async def test_a_file_for_which_there_is_no_room_is_refused(
         await FileStore(database).add(
             "acme",
             "ana",
+            key_id=None,
             filename="f",
             purpose="assistants",
             content=b"12345",

@@ -11,6 +11,7 @@ from index.documents.document_store import DocumentStore
 from index.errors import JobLost, PayloadTooLarge, QueueFull, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import ClaimedJob, Job, JobLease, JobQueue, NewJob
+from index.model.maker import Maker
 from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
@@ -296,8 +297,10 @@ class TestPeople:
         await queue.enqueue(a_job("document:other", subject="ben"))
         await queue.enqueue(a_job(tenant="beta"))
 
-        first = await queue.page("acme", subject="ana", limit=3)
-        second = await queue.page("acme", subject="ana", before=first[-1].job_no, limit=3)
+        ana = Maker("acme", "ana")
+
+        first = await queue.page("acme", maker=ana, limit=3)
+        second = await queue.page("acme", maker=ana, before=first[-1].job_no, limit=3)
 
         assert [job.job_id for job in first + second] == own[::-1]
         assert len(await queue.page("acme", limit=10)) == 6

@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from index.jobs.job_queue import JobQueue
+from index.model.maker import Maker
 from index.model.query import Filter
 from index.model.scope import everything
 from index.postgres import statements
@@ -61,7 +62,7 @@ async def test_a_page_of_keys_tokens_or_jobs_reads_none_of_other_tenants(
         database = cast("Database", explaining)
         keys = await KeyStore(database).page("acme", after="", limit=15)
         more = await KeyStore(database).page("acme", after=keys[-1].key_id, limit=15)
-        tokens = await KeyStore(database).tokens_page("acme", None, None, after="", limit=15)
+        tokens = await KeyStore(database).tokens_page(Maker("acme", None), after="", limit=15)
         jobs = await JobQueue(database).page("acme", limit=15)
 
     assert [len(keys), len(more), len(tokens), len(jobs)] == [15, 5, 15, 15]
@@ -105,9 +106,11 @@ async def test_pages_of_files_read_what_they_list_in_either_order(
             ids += [file.file_id for file in files]
         return ids
 
-    uploaded = await walk(lambda page: FileStore(database).page("acme", None, page, purpose=None))
+    uploaded = await walk(
+        lambda page: FileStore(database).page(Maker("acme", None), page, purpose=None)
+    )
     attached = await walk(
-        lambda page: VectorStoreStore(database).files(ana, Filter(), "vs_1", page, subject=None)
+        lambda page: VectorStoreStore(database).files(ana, Filter(), "vs_1", page, maker=None)
     )
     expected = sorted(
         (number // 3, f"file-{10_007 + number * 7919 % 10_007}", number) for number in range(1, 501)
@@ -118,11 +121,11 @@ async def test_pages_of_files_read_what_they_list_in_either_order(
 
     page = FileListing(attached[200], newest_first, 10)
     async with explained_by_owner(database_url) as owner:
-        await FileStore(cast("Database", owner)).page("acme", None, page, purpose=None)
+        await FileStore(cast("Database", owner)).page(Maker("acme", None), page, purpose=None)
     async with explained_searches(database_url) as searches:
         stores = VectorStoreStore(cast("Database", searches))
-        await stores.files(ana, Filter(), "vs_1", page, subject=None)
-        await stores.files(ana, Filter(), "vs_1", page, FileFilter(attached[200]), subject=None)
+        await stores.files(ana, Filter(), "vs_1", page, maker=None)
+        await stores.files(ana, Filter(), "vs_1", page, FileFilter(attached[200]), maker=None)
     (_, of_uploaded), (_, of_attached), (_, of_one) = owner.plans + searches.plans
     assert rows_read(of_uploaded, "files") == 10 + 1, "those of the page, and its cursor"
     assert rows_read(of_attached, "vector_store_files") <= 10 * 5 / 4 + 2, "those without documents"

@@ -25,7 +25,7 @@ Put = Callable[..., Awaitable[None]]
 def put(writer: Writer) -> Put:
     async def put(document_id: str, *readers: str, owner: str | None = None) -> None:
         written = a_document(document_id, readers=readers, owner=owner)
-        await writer.put("acme", document_id, lambda _stored: written)
+        await writer.put("acme", document_id, lambda _stored: written, may_publish=True)
 
     return put
 

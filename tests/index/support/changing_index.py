@@ -26,7 +26,7 @@ DOCUMENTS = 12  # a tenant has at most
 
 
 def as_put(document: Document) -> Put:
-    return Put(document.document_id, lambda _stored: document)
+    return Put(document.document_id, lambda _stored: document, may_publish=True)
 
 
 class ChangingIndex:
@@ -73,7 +73,9 @@ class ChangingIndex:
         elif self.story.chance(0.2):
             document = self.story.re_permitted(stored)
             self.stored[tenant, document_id] = document
-            await self.writer.put_access(tenant, document_id, lambda _stored: document)
+            await self.writer.put_access(
+                tenant, document_id, lambda _stored: document, may_publish=True
+            )
         elif self.story.chance(0.1):
             await self._put_all(tenant)
         else:
@@ -101,7 +103,7 @@ class ChangingIndex:
 
     async def _put(self, tenant: str, document_id: str) -> None:
         document = self._next(tenant, document_id)
-        await self.writer.put(tenant, document_id, lambda _stored: document)
+        await self.writer.put_all(tenant, [as_put(document)])
 
     async def _put_all(self, tenant: str) -> None:
         every = [self._next(tenant, f"d{number}") for number in range(4)]

@@ -44,7 +44,9 @@ def subsets(things: Sequence[T]) -> list[tuple[T, ...]]:
 
 async def put(writer: Writer, document: Document, tenant: str = "acme") -> Written:
     """Write the document, whatever is stored."""
-    return await writer.put(tenant, document.document_id, lambda _stored: document)
+    return await writer.put(
+        tenant, document.document_id, lambda _stored: document, may_publish=True
+    )
 
 
 class RecordingEmbedder:

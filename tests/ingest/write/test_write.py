@@ -365,7 +365,9 @@ async def write_something(
         await writer.remove("acme", document_id, lambda document: document)
         return True
     if stored and random.random() < 0.4:
-        written = await writer.put_access("acme", document_id, with_readers(*readers))
+        written = await writer.put_access(
+            "acme", document_id, with_readers(*readers), may_publish=True
+        )
         return written.changed
     text = "".join(random.choices(SECTIONS[:4], k=random.randint(0, 4)))
     fields = {

@@ -47,7 +47,7 @@ async def put_all(writer: Writer, *documents: Document, tenant: str = "acme") ->
 
 
 def as_put(document: Document) -> Put:
-    return Put(document.document_id, lambda _stored: document)
+    return Put(document.document_id, lambda _stored: document, may_publish=True)
 
 
 def made_of(*outcomes: Outcome) -> list[str | type]:

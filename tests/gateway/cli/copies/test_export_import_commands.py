@@ -90,7 +90,10 @@ async def test_what_is_exported_and_imported_is_exported_alike(
     documents = [document for tenant, document in made_up_documents(seed) if tenant == "acme"]
     assert len(documents) > 5
     await services.stores.tenants.create("acme", "Acme \u2028 Ltda.")
-    puts = [Put(each.document_id, lambda _, each=each: each) for each in documents]  # type: ignore[misc]
+    puts = [
+        Put(each.document_id, lambda _, each=each: each, may_publish=True)  # type: ignore[misc]
+        for each in documents
+    ]
     reading = Reading(await services.stores.documents.next_sequence())
     await services.documents.writer.put_all("acme", puts, reading)
     for number in range(random.randrange(4)):

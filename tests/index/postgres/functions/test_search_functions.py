@@ -134,13 +134,13 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.page(ANA, Filter(), after="", limit=100)
     await documents.page(ANA, Filter(), after="", source=known.document.source, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
-    told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben"}
+    told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben", "key_id": "key_1"}
     await VectorStoreStore(database).attach("acme", "handbook", **told)
     stores, one = VectorStoreStore(recorded), FileFilter(file_id="file-1")
     for newest_first in (True, False):
         page = FileListing(None, newest_first=newest_first, limit=10)
-        await stores.files(ANA, Filter(), "handbook", page, subject=None)
-    await stores.files(ANA, Filter(), "handbook", page, one, subject=None)
+        await stores.files(ANA, Filter(), "handbook", page, maker=None)
+    await stores.files(ANA, Filter(), "handbook", page, one, maker=None)
     return recorder.calls
 
 
