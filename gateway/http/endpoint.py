@@ -75,8 +75,6 @@ class Endpoint:
                 response.raw_headers.append((b"ratelimit", header))
             if trace.rights_as_of is not None:
                 response.raw_headers.append(trace.rights_as_of)
-            if isinstance(response, EventStream) and response.is_long_lived:
-                slot.end()
             await response(scope, receive, send)
         finally:
             slot.end()
@@ -86,6 +84,8 @@ class Endpoint:
     ) -> Response:
         try:
             response = await self._handle(request, trace, http, slot)
+            if isinstance(response, EventStream) and response.is_long_lived:
+                slot.begin_stream()
             if trace.unspent:
                 await _spend_rest(trace, http)
         except Exception as error:
@@ -124,7 +124,9 @@ class Endpoint:
             slot.tenant = "" if principal is None else principal.tenant
             if self._route.body is not None:
                 content.check_type(self._route.body_type or self._route.media_type, trace.headers)
-            sent = self._body_at_hand(request)
+            connection: Connection = request.scope["state"]["connection"]
+            connection.prove(slot.tenant)
+            sent = self._body_at_hand(connection)
             if sent is None:
                 sent = await body.read(
                     request,
@@ -155,13 +157,8 @@ class Endpoint:
         )
         return await self._route.handle(context)
 
-    def _body_at_hand(self, request: Request) -> bytes | None:
+    def _body_at_hand(self, connection: Connection) -> bytes | None:
         """The body if all of it has arrived with the head; else None."""
-        connection: Connection = request.scope["state"]["connection"]
-        if (
-            not connection.is_proven
-        ):  # a connection with a valid key is not closed in favour of others
-            connection.prove()
         sent = connection.buffered_body()
         if sent is not None and len(sent) > self._body_bytes_max:
             raise problems.too_large(self._body_bytes_max)
