@@ -35,7 +35,7 @@ class AdmissionControl:
 
     rate_limiters: of `key` and `tenant`, as far as they are limited.
     requests: answered at once. streams: of events, which last as long as their clients.
-    body_bytes: of the bodies that are in memory.
+    body_bytes: of the bodies that are in memory, and of answers that wait for others.
     """
 
     def __init__(
@@ -129,14 +129,14 @@ class Slot:
         self._counted_by: FairBudget | None = None
 
     def hold(self, size_bytes: int) -> None:
-        """Count bytes of the body; raises as `begin`."""
-        _take(
-            self._admission.body_bytes,
-            self.tenant,
-            size_bytes,
-            "bytes of the tenant's bodies at once",
-        )
+        """Count bytes of the body, or of an answer; raises as `begin`."""
+        subject = "bytes of the tenant's bodies and answers at once"
+        _take(self._admission.body_bytes, self.tenant, size_bytes, subject)
         self._body_bytes += size_bytes
+
+    def release(self, size_bytes: int) -> None:
+        self._admission.body_bytes.give_back(self.tenant, size_bytes)
+        self._body_bytes -= size_bytes
 
     def begin(self) -> None:
         """Count a request; a 503 `Problem` if there are too many, a 429 if of the tenant."""

@@ -106,7 +106,7 @@ class Endpoint:
         timeout_s = self._timeout_s(trace.headers)
         with http.deadlines.timeout(timeout_s) as deadline:
             if self._is_open_to_anyone:
-                return await self._call_handler(request, http, b"", None, b"")
+                return await self._call_handler(request, http, b"", None, b"", slot)
             min_revision = parse_min_revision(trace.headers.get(b"nearhit-min-revision"))
             credential = bearer(trace.headers.get(b"authorization", b""))
             if credential is None:
@@ -140,7 +140,9 @@ class Endpoint:
             slot.begin()
             if principal is not None:
                 _count(principal, trace, http)
-            return await self._call_handler(request, http, digest, principal, sent, min_revision)
+            return await self._call_handler(
+                request, http, digest, principal, sent, slot, min_revision
+            )
 
     async def _call_handler(
         self,
@@ -149,11 +151,12 @@ class Endpoint:
         digest: bytes,
         principal: Principal | None,
         sent: bytes,
+        slot: Slot,
         min_revision: MinRevision | None = None,
     ) -> Response:
         services = self._room(request.scope["state"]["services"])
         context = RequestContext(
-            self._route.needs, request, http, services, digest, principal, sent, min_revision
+            self._route.needs, request, http, services, digest, principal, sent, slot, min_revision
         )
         return await self._route.handle(context)
 
