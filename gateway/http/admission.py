@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cachetools import LRUCache
-
 from cache.rate_limit import LocalTokens, RateLimiter
 from common.shares.budget import FairBudget
+from common.shares.cache import FairCache
 from gateway import problems
 from index.tenants.principals import Principal
 
-# Keys and subjects whose tokens a worker holds; about 20 MB. The least recently used is dropped:
-# its bucket is full again by the time that so many others have made requests.
+# Keys and subjects whose tokens a worker holds; about 20 MB. The least recently used of the
+# tenant with the most is dropped: its bucket is full again by the time that so many others asked.
 _CALLERS_MAX = 20_000
 
 
@@ -50,7 +49,7 @@ class AdmissionControl:
         self.requests = requests
         self.streams = streams
         self.body_bytes = body_bytes
-        self._counters: LRUCache[tuple[str, str], Counters] = LRUCache(_CALLERS_MAX)
+        self._counters: FairCache[tuple[str, str], Counters] = FairCache(_CALLERS_MAX)
 
     def begin(self, tenant: str) -> None:
         """Count a request; a 503 `Problem` if there are too many, a 429 if of the tenant."""
@@ -111,7 +110,7 @@ class AdmissionControl:
             )
             for name, limiter in self._rate_limiters.items()
         )
-        self._counters[tenant, caller] = counters
+        self._counters.put(tenant, (tenant, caller), counters)
         return counters
 
 

@@ -78,9 +78,11 @@ class _Group:
         if len(self.unproven) > self._size_max // _UNPROVEN_PART:
             return oldest
         for connections in self.proven.by_tenant():
-            waiting = [each for each in connections if not each.is_answering]
-            if waiting:
-                return next((each for each in waiting if each.is_idle), waiting[0])
+            idle = (each for each in connections if each.is_idle)
+            waiting = (each for each in connections if not each.is_answering)
+            victim = next(idle, None) or next(waiting, None)
+            if victim is not None:
+                return victim
         return oldest
 
 

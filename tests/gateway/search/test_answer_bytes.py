@@ -60,6 +60,7 @@ async def test_longer_metadata_of_an_earlier_version_stays_and_hits_show_null(
 ) -> None:
     await ana.put("leave", "Annual leave.", metadata={"priority": 3})
     longer = metadata_of(METADATA_BYTES_MAX + 1)
+    assert settings.database_url is not None
     connection = await asyncpg.connect(settings.database_url.get_secret_value())
     await connection.execute(
         "UPDATE documents SET metadata = metadata || jsonb_build_object('old', repeat('x', 70000))"
