@@ -23,12 +23,16 @@ from cache.singleflight import Singleflight
 _ATTEMPTS_MAX = 8  # of one fill, whose compare-and-swap may fail; giving up costs speed only
 _WAIT_S_MAX = 0.3  # for another process that computes the same; starting values, not measured
 _WAIT_S = 0.004
+# Of an answer with its record in Redis, a starting value. With the number of entries it bounds what
+# a tenant takes of the server's memory, for which Redis else evicts the answers of others.
+ENTRY_BYTES_MAX = 65_536
 _BACKGROUND_MAX = 4  # concurrent verifications in the background
 
 
 class Answers:
     """`count` receives the tier of each answer, and the events computed, waited, stored, refused,
-    reset, revalidated, audiences_changed, unverified, and unavailable when Redis does not answer.
+    oversized, reset, revalidated, audiences_changed, unverified, and unavailable when Redis does
+    not answer.
     """
 
     def __init__(
@@ -176,7 +180,7 @@ class Answers:
         if valid_until is None:
             return None
         self._count("revalidated")
-        self._memory.put(lookup.key, replace(entry, valid_until=valid_until))
+        self._memory.put(lookup.tenant, lookup.key, replace(entry, valid_until=valid_until))
         return ServedAnswer(entry.body, valid_until, "memory", lookup.key)
 
     async def _load_own(
@@ -256,7 +260,7 @@ class Answers:
         if state is None or not protocol.may_serve(state, entry.version, revisions):
             return None
         valid_until = protocol.valid_until(state, entry.version, revisions)
-        self._memory.put(lookup.key, LocalEntry(entry.body, valid_until))
+        self._memory.put(lookup.tenant, lookup.key, LocalEntry(entry.body, valid_until))
         return ServedAnswer(entry.body, valid_until, "redis", lookup.key)
 
     async def _find_similar(
@@ -329,7 +333,7 @@ class Answers:
             self._count("audiences_changed")
         elif answer.is_complete:
             computation = next(self._computations)
-            self._memory.put(key, LocalEntry(answer.body, answer.as_of, computation))
+            self._memory.put(lookup.tenant, key, LocalEntry(answer.body, answer.as_of, computation))
             if not lookup.is_shared and answer.record:
                 self._local_invalidation.add(
                     lookup.tenant, key, computation, answer.as_of, answer.record
@@ -339,7 +343,10 @@ class Answers:
     async def _fill(
         self, lookup: CacheLookup, snapshot: CacheSnapshot, answer: ComputedAnswer, lock_token: str
     ) -> bool:
-        """Store the answer in Redis; False if the state has changed meanwhile."""
+        """Store the answer in Redis; False if it is too large or the state has changed."""
+        if len(answer.body) + len(answer.record) > ENTRY_BYTES_MAX:
+            self._count("oversized")
+            return False
         if snapshot.state is None:
             return False
         version = EntryVersion(snapshot.state.nonce, answer.as_of)

@@ -7,10 +7,9 @@ import hashlib
 import time
 from collections.abc import Callable
 
-from cachetools import TTLCache
-
 from cache.errors import CacheUnavailable
 from cache.redis.store import RedisStore
+from common.shares.cache import FairCache
 
 _STAMP_BYTES = 8
 _OVERHEAD_BYTES = 200  # of a value in memory, beside its bytes; measured with sys.getsizeof
@@ -19,7 +18,7 @@ _OVERHEAD_BYTES = 200  # of a value in memory, beside its bytes; measured with s
 class EmbeddingCache:
     """`count` receives vector_memory, vector_redis, vector_miss, and away if Redis is unavailable.
 
-    size_bytes_max: in this process; the least recently used are dropped.
+    size_bytes_max: in this process; the least recently used of the tenant with the most give way.
     lifetime_s: of an output, here and in Redis.
     kind: replaces `vector` in the Redis keys and the counted events.
     """
@@ -39,11 +38,9 @@ class EmbeddingCache:
         self._lifetime_s = lifetime_s
         self._store = store
         self._count = count
-        self._memory: TTLCache[tuple[str, str], bytes] = TTLCache(
-            size_bytes_max,
-            lifetime_s,
-            clock_s,
-            getsizeof=lambda vector: len(vector) + _OVERHEAD_BYTES,
+        self._clock_s = clock_s
+        self._memory: FairCache[tuple[str, str], tuple[float, bytes]] = FairCache(
+            size_bytes_max, lambda dated: len(dated[1]) + _OVERHEAD_BYTES
         )
 
     def begin(self, epoch: str) -> None:
@@ -52,13 +49,12 @@ class EmbeddingCache:
         self._memory.clear()
 
     def size(self) -> tuple[int, int]:
-        """The number of outputs in this process, and their bytes."""
-        self._memory.expire()
-        return len(self._memory), int(self._memory.currsize)
+        """The number of outputs in this process, and their bytes; also of those that have ended."""
+        return len(self._memory), self._memory.size
 
     async def get(self, tenant: str, key: str) -> bytes | None:
         """The tenant's vector under this key, or None."""
-        vector = self._memory.get((tenant, key))
+        vector = self._remembered(tenant, key)
         if vector is not None:
             self._count(f"{self._kind}_memory")
             return vector
@@ -86,8 +82,15 @@ class EmbeddingCache:
         return f"{self._kind}:{self._epoch}:{key}" if self._epoch else f"{self._kind}:{key}"
 
     def _remember(self, tenant: str, key: str, vector: bytes) -> None:
-        if len(vector) + _OVERHEAD_BYTES <= self._memory.maxsize:
-            self._memory[tenant, key] = vector
+        ends_s = self._clock_s() + self._lifetime_s
+        self._memory.put(tenant, (tenant, key), (ends_s, vector))
+
+    def _remembered(self, tenant: str, key: str) -> bytes | None:
+        ends_s, vector = self._memory.get((tenant, key)) or (0.0, None)
+        if vector is not None and ends_s <= self._clock_s():
+            self._memory.pop((tenant, key))
+            return None
+        return vector
 
 
 def _strip_stamp(raw: bytes | None) -> bytes | None:

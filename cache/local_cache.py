@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from cachetools import LRUCache
-
 from cache.protocol import Revisions
+from common.shares.cache import FairCache
 
 _OVERHEAD_BYTES = 600  # an entry without its body, measured with sys.getsizeof over its parts
 
@@ -23,11 +22,11 @@ class LocalEntry:
 
 
 class LocalCache:
-    """An LRU cache of answers, bounded by `size_bytes_max`."""
+    """The answers of all tenants; that of the tenant with the most bytes gives way."""
 
     def __init__(self, size_bytes_max: int) -> None:
-        self._answers: LRUCache[str, LocalEntry] = LRUCache(
-            size_bytes_max, getsizeof=lambda entry: len(entry.body) + _OVERHEAD_BYTES
+        self._answers: FairCache[str, LocalEntry] = FairCache(
+            size_bytes_max, lambda entry: len(entry.body) + _OVERHEAD_BYTES
         )
 
     def get(self, key: str, revisions: Revisions) -> LocalEntry | None:
@@ -43,12 +42,12 @@ class LocalCache:
         """The answer, correct at whatever revisions."""
         return self._answers.get(key)
 
-    def put(self, key: str, entry: LocalEntry) -> None:
-        if len(entry.body) + _OVERHEAD_BYTES <= self._answers.maxsize:
-            self._answers[key] = entry
+    def put(self, tenant: str, key: str, entry: LocalEntry) -> None:
+        """tenant: of the callers that the answer is for."""
+        self._answers.put(tenant, key, entry)
 
     def drop(self, key: str) -> None:
-        self._answers.pop(key, None)
+        self._answers.pop(key)
 
     def clear(self) -> None:
         self._answers.clear()

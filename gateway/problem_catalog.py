@@ -147,6 +147,14 @@ TYPES: Sequence[ProblemType] = (
         "Send less: fewer lines of a batch, or a document in parts. The operator sets the limits.",
     ),
     ProblemType(
+        "answer-too-large",
+        (422,),
+        "Answer too large",
+        "The hits have more bytes together than one response may have.",
+        "Ask for fewer hits (`top_k`), for fewer searches at once, or without `metadata`, "
+        "`expand` or `relations`.",
+    ),
+    ProblemType(
         "url-too-long",
         (414,),
         "URL too long",

@@ -151,6 +151,14 @@ def too_large(bytes_max: int) -> Problem:
     return Problem(413, "body-too-large", "Body too large", detail, errors)
 
 
+def answer_too_large(bytes_max: int) -> Problem:
+    detail = (
+        f"The answer exceeds {bytes_max:,} bytes. Ask for fewer hits (`top_k`), fewer searches at "
+        "once, or less of each hit (`metadata`, `expand`, `relations`)."
+    )
+    return Problem(422, "answer-too-large", "Answer too large", detail)
+
+
 def unsupported_media_type(detail: str) -> Problem:
     return Problem(415, "unsupported-media-type", "Unsupported media type", detail)
 
@@ -268,7 +276,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
         case TenantMissing():
             return not_found("tenant", "The tenant has been deleted.")
         case DocumentTooLong():
-            return invalid_field("text", str(error))
+            return invalid_field(error.field, str(error))
         case TimeoutError():
             detail = "The deadline has passed. Retry, or make the request smaller."
             return Problem(504, "deadline-exceeded", "Deadline exceeded", detail, headers=_RETRY)

@@ -4,7 +4,7 @@ ChatUnavailable     no language model has returned a complete response
   ChatTooLate       the response did not arrive before the deadline
 DocumentContended   concurrent writes kept changing the document before the commit
 DocumentOfOtherOrigin  the document was read from another folder of the same source
-DocumentTooLong     the document has more chunks than allowed
+DocumentTooLong     the document has more chunks or metadata than allowed
 EventRefused        the event is invalid
 JobRefused          the job can never succeed
 NotImportable       what should be imported can't be read, or not as asked
@@ -38,7 +38,11 @@ class DocumentOfOtherOrigin(Exception):
 
 
 class DocumentTooLong(Exception):
-    """Nothing was stored; the message names the limit."""
+    """Nothing was stored; the message names the limit. field: of the document, which exceeds it."""
+
+    def __init__(self, message: str, field: str = "text") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class EventRefused(Exception):

@@ -6,7 +6,7 @@ holds less than itself.
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -43,18 +43,38 @@ class FairCache(Generic[K, V]):
         entries.move_to_end(key)
         return entries[key][0]
 
-    def put(self, tenant: str, key: K, value: V) -> None:
-        """Store the entry, unless it is larger than the cache."""
+    def put(self, tenant: str, key: K, value: V) -> Sequence[K]:
+        """Store the entry; return the keys that are removed for it.
+
+        An entry larger than the cache is not stored, and its own key is returned.
+        """
         self.pop(key)
         size = self._size_of(value)
         if size > self._size_max:
-            return
+            return (key,)
         self._owners[key] = tenant
         self._entries.setdefault(tenant, OrderedDict())[key] = (value, size)
         self._resize(tenant, size)
+        if self.size <= self._size_max:
+            return ()
+        removed = []
         while self.size > self._size_max:
-            largest = self._largest_tenant()
-            self.pop(next(iter(self._entries[largest])))
+            removed.append(next(iter(self._entries[self._largest_tenant()])))
+            self.pop(removed[-1])
+        return removed
+
+    def by_tenant(self) -> Iterator[Iterable[K]]:
+        """The keys of each tenant, the least recently used first; the largest tenant comes first.
+
+        No entry may be put or removed meanwhile.
+        """
+        if not self._sizes:
+            return
+        largest = self._largest_tenant()
+        yield self._entries[largest]
+        for tenant in sorted(self._sizes, key=self._sizes.__getitem__, reverse=True):
+            if tenant != largest:
+                yield self._entries[tenant]
 
     def pop(self, key: K) -> V | None:
         """Remove the entry and return its value; None if there is none."""

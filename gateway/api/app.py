@@ -153,6 +153,7 @@ def _connections(settings: Settings, http: HttpServices) -> Connections:
         send_deadline_s=settings.send_deadline_s,
         connections_max=settings.connections_max,
         address_connections_max=settings.address_connections_max,
+        unsent_bytes_max=settings.body_memory_bytes,
     )
     return Connections(
         limits,

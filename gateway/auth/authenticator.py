@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, get_args
 
-from cachetools import LRUCache
-
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
+from common.shares.cache import FairCache
 from common.shares.slots import FairSlots
 from gateway import problems
 from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
@@ -120,7 +119,7 @@ class Authenticator:
         self._staleness_s_max = staleness_s_max
         self._credential_staleness_s_max = credential_staleness_s_max
         self._recalls = recalls
-        self._principals_by_digest: LRUCache[bytes, Principal] = LRUCache(_PRINCIPALS_MAX)
+        self._principals_by_digest: FairCache[bytes, Principal] = FairCache(_PRINCIPALS_MAX)
         self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
             "keys", principals.touch, max, every_s=_FLUSH_S, items_max=_USED_MAX
         )
@@ -138,7 +137,7 @@ class Authenticator:
         """
         principal = self._principals_by_digest.get(digest)
         if principal is not None and self._is_expired(principal):
-            del self._principals_by_digest[digest]
+            self._principals_by_digest.pop(digest)
             return None
         return principal
 
@@ -182,7 +181,7 @@ class Authenticator:
         if admitted is not None:
             return admitted
         # Keys or groups have changed and may change again: one statement reads both.
-        self._principals_by_digest.pop(principal.digest, None)
+        self._principals_by_digest.pop(principal.digest)
         admitted = await self._read_principal(principal.digest, principal.claims)
         await self._require_same_history(admitted, read)
         self._refuse_expired(admitted.principal)
@@ -298,7 +297,7 @@ class Authenticator:
         if holder is None:
             raise problems.unauthorized()
         principal, counters = holder
-        self._principals_by_digest[digest] = principal
+        self._principals_by_digest.put(principal.tenant, digest, principal)
         revisions = document_revisions(counters)
         return AuthenticatedRequest(principal, revisions, revisions)
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cachetools import LRUCache
-
 from cache.rate_limit import LocalTokens, RateLimiter
+from common.shares.budget import FairBudget
+from common.shares.cache import FairCache
 from gateway import problems
 from index.tenants.principals import Principal
 
-# Keys and subjects whose tokens a worker holds; about 20 MB. The least recently used is dropped:
-# its bucket is full again by the time that so many others have made requests.
+# Keys and subjects whose tokens a worker holds; about 20 MB. The least recently used of the
+# tenant with the most is dropped: its bucket is full again by the time that so many others asked.
 _CALLERS_MAX = 20_000
 
 
@@ -33,60 +33,30 @@ class AdmissionControl:
     """The limits of one worker, and the rate limits, which all workers share.
 
     rate_limiters: of `key` and `tenant`, as far as they are limited.
-    requests_max, tenant_requests_max: concurrent requests.
-    body_bytes_max, tenant_body_bytes_max: of the bodies that are in memory.
+    requests: answered at once. streams: of events, which last as long as their clients.
+    body_bytes: of the bodies that are in memory, and of answers that wait for others.
     """
 
     def __init__(
         self,
         rate_limiters: Mapping[str, RateLimiter],
         *,
-        requests_max: int,
-        tenant_requests_max: int,
-        body_bytes_max: int,
-        tenant_body_bytes_max: int,
+        requests: FairBudget,
+        streams: FairBudget,
+        body_bytes: FairBudget,
     ) -> None:
         self._rate_limiters = rate_limiters
-        self._requests_max = requests_max
-        self._tenant_requests_max = tenant_requests_max
-        self._body_bytes_max = body_bytes_max
-        self._tenant_body_bytes_max = tenant_body_bytes_max
-        self._requests = self._body_bytes = 0
-        self._tenant_body_bytes: dict[str, int] = {}
-        self._tenant_requests: dict[str, int] = {}
-        self._counters: LRUCache[tuple[str, str], Counters] = LRUCache(_CALLERS_MAX)
+        self.requests = requests
+        self.streams = streams
+        self.body_bytes = body_bytes
+        self._counters: FairCache[tuple[str, str], Counters] = FairCache(_CALLERS_MAX)
 
     def begin(self, tenant: str) -> None:
         """Count a request; a 503 `Problem` if there are too many, a 429 if of the tenant."""
-        if self._requests >= self._requests_max:
-            raise problems.overloaded()
-        if tenant:
-            concurrent = self._tenant_requests.get(tenant, 0)
-            if concurrent >= self._tenant_requests_max:
-                raise problems.rate_limited("of the tenant's requests at once", 1)
-            self._tenant_requests[tenant] = concurrent + 1
-        self._requests += 1
+        _take(self.requests, tenant, 1, "of the tenant's requests at once")
 
     def end(self, tenant: str) -> None:
-        self._requests -= 1
-        if tenant:
-            _subtract(self._tenant_requests, tenant, 1)
-
-    def hold(self, tenant: str, size_bytes: int) -> None:
-        """Count bytes of a body; a 503 `Problem` if there are too many, a 429 if the tenant has
-        too many.
-        """
-        if self._body_bytes + size_bytes > self._body_bytes_max:
-            raise problems.overloaded()
-        tenant_bytes = self._tenant_body_bytes.get(tenant, 0) + size_bytes
-        if tenant_bytes > self._tenant_body_bytes_max:
-            raise problems.rate_limited("bytes of the tenant's bodies at once", 1)
-        self._body_bytes += size_bytes
-        self._tenant_body_bytes[tenant] = tenant_bytes
-
-    def release(self, tenant: str, size_bytes: int) -> None:
-        self._body_bytes -= size_bytes
-        _subtract(self._tenant_body_bytes, tenant, size_bytes)
+        self.requests.give_back(tenant)
 
     def counters(self, principal: Principal) -> Counters:
         """The counters of the principal's requests."""
@@ -140,42 +110,57 @@ class AdmissionControl:
             )
             for name, limiter in self._rate_limiters.items()
         )
-        self._counters[tenant, caller] = counters
+        self._counters.put(tenant, (tenant, caller), counters)
         return counters
 
 
 class Slot:
     """One request's share of its worker: the bytes of its body, then a place among the concurrent
-    requests. tenant: of the caller; empty for none.
+    requests or streams. tenant: of the caller; empty for none.
     """
 
-    __slots__ = ("_admission", "_body_bytes", "_has_begun", "tenant")
+    __slots__ = ("_admission", "_body_bytes", "_counted_by", "tenant")
 
     def __init__(self, admission: AdmissionControl) -> None:
         self._admission = admission
         self.tenant = ""
         self._body_bytes = 0
-        self._has_begun = False
+        self._counted_by: FairBudget | None = None
 
     def hold(self, size_bytes: int) -> None:
-        self._admission.hold(self.tenant, size_bytes)
+        """Count bytes of the body, or of an answer; raises as `begin`."""
+        subject = "bytes of the tenant's bodies and answers at once"
+        _take(self._admission.body_bytes, self.tenant, size_bytes, subject)
         self._body_bytes += size_bytes
 
+    def release(self, size_bytes: int) -> None:
+        self._admission.body_bytes.give_back(self.tenant, size_bytes)
+        self._body_bytes -= size_bytes
+
     def begin(self) -> None:
+        """Count a request; a 503 `Problem` if there are too many, a 429 if of the tenant."""
         self._admission.begin(self.tenant)
-        self._has_begun = True
+        self._counted_by = self._admission.requests
+
+    def begin_stream(self) -> None:
+        """Count the request as a stream from now on; raises as `begin`."""
+        _take(self._admission.streams, self.tenant, 1, "streams of the tenant at once")
+        self.end()
+        self._counted_by = self._admission.streams
 
     def end(self) -> None:
         """Release what is held; a second call releases nothing."""
         if self._body_bytes:
-            self._admission.release(self.tenant, self._body_bytes)
+            self._admission.body_bytes.give_back(self.tenant, self._body_bytes)
             self._body_bytes = 0
-        if self._has_begun:
-            self._admission.end(self.tenant)
-            self._has_begun = False
+        if self._counted_by is not None:
+            self._counted_by.give_back(self.tenant)
+            self._counted_by = None
 
 
-def _subtract(counts: dict[str, int], tenant: str, amount: int) -> None:
-    counts[tenant] -= amount
-    if not counts[tenant]:
-        del counts[tenant]
+def _take(budget: FairBudget, tenant: str, amount: int, subject: str) -> None:
+    match budget.take(tenant, amount):
+        case "all":
+            raise problems.overloaded()
+        case "tenant":
+            raise problems.rate_limited(subject, 1)

@@ -75,8 +75,6 @@ class Endpoint:
                 response.raw_headers.append((b"ratelimit", header))
             if trace.rights_as_of is not None:
                 response.raw_headers.append(trace.rights_as_of)
-            if isinstance(response, EventStream) and response.is_long_lived:
-                slot.end()
             await response(scope, receive, send)
         finally:
             slot.end()
@@ -86,6 +84,8 @@ class Endpoint:
     ) -> Response:
         try:
             response = await self._handle(request, trace, http, slot)
+            if isinstance(response, EventStream) and response.is_long_lived:
+                slot.begin_stream()
             if trace.unspent:
                 await _spend_rest(trace, http)
         except Exception as error:
@@ -106,7 +106,7 @@ class Endpoint:
         timeout_s = self._timeout_s(trace.headers)
         with http.deadlines.timeout(timeout_s) as deadline:
             if self._is_open_to_anyone:
-                return await self._call_handler(request, http, b"", None, b"")
+                return await self._call_handler(request, http, b"", None, b"", slot)
             min_revision = parse_min_revision(trace.headers.get(b"nearhit-min-revision"))
             credential = bearer(trace.headers.get(b"authorization", b""))
             if credential is None:
@@ -124,7 +124,9 @@ class Endpoint:
             slot.tenant = "" if principal is None else principal.tenant
             if self._route.body is not None:
                 content.check_type(self._route.body_type or self._route.media_type, trace.headers)
-            sent = self._body_at_hand(request)
+            connection: Connection = request.scope["state"]["connection"]
+            connection.prove(slot.tenant)
+            sent = self._body_at_hand(connection)
             if sent is None:
                 sent = await body.read(
                     request,
@@ -138,7 +140,9 @@ class Endpoint:
             slot.begin()
             if principal is not None:
                 _count(principal, trace, http)
-            return await self._call_handler(request, http, digest, principal, sent, min_revision)
+            return await self._call_handler(
+                request, http, digest, principal, sent, slot, min_revision
+            )
 
     async def _call_handler(
         self,
@@ -147,21 +151,17 @@ class Endpoint:
         digest: bytes,
         principal: Principal | None,
         sent: bytes,
+        slot: Slot,
         min_revision: MinRevision | None = None,
     ) -> Response:
         services = self._room(request.scope["state"]["services"])
         context = RequestContext(
-            self._route.needs, request, http, services, digest, principal, sent, min_revision
+            self._route.needs, request, http, services, digest, principal, sent, slot, min_revision
         )
         return await self._route.handle(context)
 
-    def _body_at_hand(self, request: Request) -> bytes | None:
+    def _body_at_hand(self, connection: Connection) -> bytes | None:
         """The body if all of it has arrived with the head; else None."""
-        connection: Connection = request.scope["state"]["connection"]
-        if (
-            not connection.is_proven
-        ):  # a connection with a valid key is not closed in favour of others
-            connection.prove()
         sent = connection.buffered_body()
         if sent is not None and len(sent) > self._body_bytes_max:
             raise problems.too_large(self._body_bytes_max)

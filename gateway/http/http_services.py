@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.store import RedisStore
+from common.shares.budget import FairBudget
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.auth.rights_as_of import RightsAsOf
 from gateway.http.address import ClientAddresses
@@ -60,10 +61,16 @@ def build(
     deadlines = Deadlines()
     admission = AdmissionControl(
         _rate_limiters(settings, store),
-        requests_max=settings.concurrent_requests_max,
-        tenant_requests_max=settings.tenant_concurrent_requests_max,
-        body_bytes_max=settings.body_memory_bytes,
-        tenant_body_bytes_max=settings.tenant_body_memory_bytes,
+        requests=FairBudget(
+            total_max=settings.concurrent_requests_max,
+            tenant_max=settings.tenant_concurrent_requests_max,
+        ),
+        streams=FairBudget(
+            total_max=settings.connections_max * 3 // 4, tenant_max=settings.connections_max // 4
+        ),
+        body_bytes=FairBudget(
+            total_max=settings.body_memory_bytes, tenant_max=settings.tenant_body_memory_bytes
+        ),
     )
     is_logged = settings.log_level in ("debug", "info")
     recorder = RequestRecorder(

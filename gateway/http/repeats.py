@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
-from cachetools import LRUCache
 from starlette.responses import Response
 
+from common.shares.cache import FairCache
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness
 from gateway.auth.rights_as_of import RightsAsOf
@@ -74,12 +74,12 @@ class Repeats:
         self.deadlines = deadlines
         self.recorder = recorder
         self.rights_as_of = rights_as_of
-        self._requests: LRUCache[bytes, RepeatableRequest] = LRUCache(_REQUESTS_MAX)
+        self._requests: FairCache[bytes, RepeatableRequest] = FairCache(_REQUESTS_MAX)
         self._resumes_s = 0.0
 
     def remember(self, received: bytes, request: RepeatableRequest) -> None:
         """Remember an answered request. received: all of its bytes, and no others."""
-        self._requests[_digest(received)] = request
+        self._requests.put(request.principal.tenant, _digest(received), request)
 
     def find(self, received: bytes) -> RepeatableRequest | None:
         if len(received) > REQUEST_BYTES_MAX or self._resumes_s > self.deadlines.loop.time():

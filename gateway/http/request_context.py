@@ -14,6 +14,7 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.auth.authenticator import SUFFICIENT, AuthenticatedRequest, bearer
 from gateway.auth.freshness import Freshness, MinRevision
+from gateway.http.admission import Slot
 from gateway.http.http_services import HttpServices
 from gateway.http.repeats import RepeatableRequest
 from gateway.http.telemetry import Trace
@@ -36,6 +37,7 @@ class RequestContext(Generic[RoomServices_co]):
     services: of the handler's room.
     digest:   of the credential; empty if the route needs none.
     caller:   the principal as it was last read; None for the operator, and if the route needs none.
+    slot:     what the request holds of its worker.
     min_revision: that the answer has to be correct at; None if the caller names none.
     """
 
@@ -46,6 +48,7 @@ class RequestContext(Generic[RoomServices_co]):
     digest: bytes
     caller: Principal | None
     body: bytes
+    slot: Slot
     min_revision: MinRevision | None = None
 
     @property

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from cachetools import LRUCache
-
+from common.shares.cache import FairCache
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
@@ -23,7 +22,7 @@ class McpServices:
     read_log: ReadLog
     openings: OpeningLog
     subscriptions: SubscriptionServices
-    tool_results: LRUCache[str, tuple[bytes, bytes]]
+    tool_results: FairCache[str, tuple[bytes, bytes]]
 
 
 def build(
@@ -40,7 +39,7 @@ def build(
         search.read_log,
         openings,
         subscriptions,
-        LRUCache(
+        FairCache(
             settings.local_cache_bytes_max // 4, lambda result: len(result[0]) + len(result[1])
         ),
     )

@@ -136,7 +136,7 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
     request = services.parsed_request(key, context.principal)
     if request is None:
         request = services.request_of(context.principal, _search_body(services, arguments))
-        services.parsed_searches[key] = request
+        services.parsed_searches.put(request.scope.tenant, key, request)
     answered = await serve(context, services, request)
     request, answer = answered.request, answered.answer
     headers = [
@@ -162,7 +162,7 @@ def _search_result(services: McpServices, request: SearchRequest, answer: Served
     tokens_max = services.settings.mcp_tokens_max
     tenant = request.scope.tenant
     result = encode(results.search(orjson.loads(body), tenant=tenant, tokens_max=tokens_max))
-    services.tool_results[answer.key] = (body, result)
+    services.tool_results.put(tenant, answer.key, (body, result))
     return result
 
 

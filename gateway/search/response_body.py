@@ -9,6 +9,7 @@ from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
+from gateway.search.answer_bytes import require_short
 from index.model.query import Query
 from index.model.scope import Scope
 from index.search.hits import Hit
@@ -52,7 +53,10 @@ async def build_answer(
     *,
     is_recorded: bool = True,
 ) -> ComputedAnswer:
-    """The answer that the search result makes; services and models postprocess it if asked to."""
+    """The answer that the search result makes; services and models postprocess it if asked to.
+
+    A 422 `Problem` if it is too large.
+    """
     is_absolute = bool(result.hits) and query.fusion == "absolute"
     search_metrics.computed(
         scope.tenant,
@@ -67,7 +71,7 @@ async def build_answer(
         llm_output = await postprocessor.call_models(scope.tenant, result.hits, query)
         missing_parts |= llm_output.failures
     return ComputedAnswer(
-        encode(result, query, llm_output),
+        require_short(encode(result, query, llm_output)),
         Revisions(result.history, result.as_of, {scope.tenant: result.audience_revision}),
         result.dependencies.encode() if is_recorded else b"",
         is_complete=not missing_parts,

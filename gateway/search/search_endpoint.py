@@ -59,7 +59,8 @@ async def search(context: RequestContext[SearchServices]) -> Response:
         if body.is_conversational:
             return await _search_conversation(context, body)
         request = services.request_of(context.principal, body)
-        services.parsed_searches[key] = request  # agents repeat requests byte for byte
+        # Agents repeat requests byte for byte.
+        services.parsed_searches.put(request.scope.tenant, key, request)
     context.trace.mark("parse")
     answered = await serve(context, services, request)
     request = answered.request

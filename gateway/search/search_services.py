@@ -6,9 +6,8 @@ from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from cachetools import LRUCache
-
 from cache.answers import Answers
+from common.shares.cache import FairCache
 from common.shares.threads import FairThreads
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
@@ -80,7 +79,7 @@ class SearchServices:
     statistics: SearchStatistics
     low_confidence: LowConfidenceLog
     asked_questions: AskedQuestionLog
-    parsed_searches: LRUCache[tuple[bytes, bytes], SearchRequest]
+    parsed_searches: FairCache[tuple[bytes, bytes], SearchRequest]
     tracing: "Tracing | None"
     receipts: ReceiptIssuer | None
 
@@ -90,7 +89,8 @@ class SearchServices:
         """The request that came with these bytes before, for the principal as it is known now."""
         request = self.parsed_searches.get(key)
         if request is not None and request.principal is not principal:
-            request = self.parsed_searches[key] = self.request_of(principal, request.body)
+            request = self.request_of(principal, request.body)
+            self.parsed_searches.put(principal.tenant, key, request)
         return request
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
@@ -193,7 +193,7 @@ def build(
             of_all=bool(settings.confidence_min),
         ),
         asked_questions=asked_questions,
-        parsed_searches=LRUCache(_PARSED_SEARCHES_MAX),
+        parsed_searches=FairCache(_PARSED_SEARCHES_MAX),
         tracing=tracing,
         receipts=receipts,
     )

@@ -12,6 +12,7 @@ from gateway.auth.freshness import revision_header, strictest
 from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response
+from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.answer_service import record_served
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header
@@ -50,7 +51,8 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
         caller = await context.authenticate(caller.principal, freshness)
     trace.mark("revision")
     requests = [services.search.request_of(caller.principal, search) for search in searches]
-    served = await search_consistently(services.search, requests, caller.revisions)
+    held = HeldAnswers(context.slot)
+    served = await search_consistently(services.search, requests, caller.revisions, held)
     for request, answer in zip(requests, served, strict=True):
         record_served(services.search, request, answer)
     trace.mark("search")
@@ -128,7 +130,7 @@ def _found_file(own_tenant: str, source: str, hit: dict[str, Any]) -> FoundFile:
         file_id=file_id,
         filename=hit["title"] or file_id,
         score=hit["score"],
-        attributes=dict(_attributes(hit["metadata"])),
+        attributes=dict(_attributes(hit["metadata"] or {})),
         content=(Content(text=hit["text"]),),
         scope=hit["scope"],
         tenant=hit.get("tenant"),

@@ -1,7 +1,14 @@
-"""Which partitions live in the memory of this process."""
+"""Which partitions live in the memory of this process.
+
+If they are too large together, those go first that have not been searched for a minute, the least
+recently searched before the others; then the largest, so that a large tenant displaces no small
+ones. The partition of public documents, which belongs to no tenant, is treated alike. A partition
+that had to go as the largest is loaded again once there is room for it.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import structlog
@@ -23,6 +30,7 @@ from index.resident.shard import Shard
 # Starting values, not measured.
 _SEARCHES_MIN = 3  # before a partition is loaded, each within `_WINDOW_S` of the one before
 _WINDOW_S = 60.0
+_CROWDED_OUT_S = 600.0  # in which the size of a partition that had to go is known
 _REFUSED_S = 30.0  # after a partition could not be loaded, or disagreed with PostgreSQL
 _COUNTED_MAX = 10_000  # partitions
 
@@ -32,7 +40,7 @@ log = structlog.get_logger()
 class ResidentShards:
     """The shards of this process.
 
-    bytes_max:  what all may take together; the least recently searched are evicted.
+    bytes_max:  what all may take together.
     chunks_max: of a partition that is loaded; a larger one is searched in PostgreSQL.
     with_texts: whether they hold what hits show, so that they answer alone.
     on_event:   called at each event, for metrics.
@@ -50,6 +58,7 @@ class ResidentShards:
         threads: FairThreads,
         with_texts: bool = False,
         folder: ShardFolder | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self.threads = threads
         self._database = database
@@ -58,11 +67,14 @@ class ResidentShards:
         self._on_event = on_event
         self._residents: dict[str, ResidentPartition] = {}  # the least recently searched first
         self._sizes_bytes: dict[str, int] = {}
+        self._searched_s: dict[str, float] = {}  # when each was searched last
+        self._clock_s = clock_s
         self._loads: dict[str, asyncio.Task[None]] = {}
         self._discards: set[asyncio.Task[None]] = set()
         self._matching = MatchingDocumentsReader(database)
         self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
         self._refused: TTLCache[str, bool] = TTLCache(_COUNTED_MAX, _REFUSED_S)
+        self._crowded_out: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _CROWDED_OUT_S)
 
     @property
     def size_bytes(self) -> int:
@@ -188,6 +200,7 @@ class ResidentShards:
         loads, residents = [*self._loads.values()], [*self._residents.values()]
         self._residents.clear()
         self._sizes_bytes.clear()
+        self._searched_s.clear()
         for task in loads:
             task.cancel()
         await asyncio.gather(*loads, *self._discards, return_exceptions=True)
@@ -198,12 +211,14 @@ class ResidentShards:
         resident = self._residents.pop(partition, None)
         if resident is not None:
             self._residents[partition] = resident  # the most recently searched last
+            self._searched_s[partition] = self._clock_s()
             return resident.shard
         self._searches[partition] = searches = self._searches.get(partition, 0) + 1
         if (
             searches >= _SEARCHES_MIN
             and partition not in self._loads
             and partition not in self._refused
+            and self._has_room(partition)
         ):
             self._loads[partition] = asyncio.create_task(self._load(partition))
         return None
@@ -223,6 +238,7 @@ class ResidentShards:
             self._on_event("unsuitable")
             return
         self._refused.pop(partition, None)
+        self._searched_s[partition] = self._clock_s()
         on_event = partial(self._on_partition_event, partition)
         self._residents[partition] = ResidentPartition(
             loaded, self._source, self._database, on_event
@@ -235,10 +251,35 @@ class ResidentShards:
         if resident is None:
             return
         self._sizes_bytes[partition] = resident.shard.size_bytes
+        if self.size_bytes > self._bytes_max:
+            self._evict()
+
+    def _has_room(self, partition: str) -> bool:
+        """Whether the partition would stay, as far as its size is known."""
+        size_bytes = self._crowded_out.get(partition)
+        if size_bytes is None:
+            return True
+        staying = (
+            other
+            for name, other in self._sizes_bytes.items()
+            if other <= size_bytes and not self._is_idle(name)
+        )
+        return sum(staying) + size_bytes <= self._bytes_max
+
+    def _evict(self) -> None:
+        for idle in [name for name in self._residents if self._is_idle(name)]:
+            if self.size_bytes > self._bytes_max:
+                self._drop(idle, "evicted")
         while self.size_bytes > self._bytes_max:
-            self._drop(next(iter(self._residents)), "evicted")
+            # Of equal ones the least recently searched.
+            largest = max(self._residents, key=lambda name: self._sizes_bytes.get(name, 0))
+            self._crowded_out[largest] = self._sizes_bytes[largest]
+            self._drop(largest, "evicted")
+
+    def _is_idle(self, partition: str) -> bool:
+        return self._searched_s[partition] + _WINDOW_S < self._clock_s()
 
     def _drop(self, partition: str, event: Event = "outdated") -> None:
         if self._residents.pop(partition, None) is not None:
-            del self._sizes_bytes[partition]
+            del self._sizes_bytes[partition], self._searched_s[partition]
             self._on_event(event)

@@ -38,6 +38,7 @@ class Hit:
     summaries: of the document and the sections around the hit, the whole document first; empty
                unless the request asks for them.
     scope_name: see `Scope.name_of`.
+    metadata: None if it is longer than an answer shows; see `search.sql`.
     highlights: of the query's words in `text`; empty unless the request asks for them.
     related: documents that are related to the hit's; empty unless the request asks for them.
     updated_at: of the document; None unless the request asks for it.
@@ -60,7 +61,7 @@ class Hit:
     scope_name: ScopeName
     kind: Kind
     summaries: tuple[HitSummary, ...]
-    metadata: Mapping[str, Any] = field(hash=False)
+    metadata: Mapping[str, Any] | None = field(hash=False)
     highlights: tuple[Highlight, ...] = ()
     related: tuple[RelatedDocument, ...] = ()
     boosts: Boosts | None = None

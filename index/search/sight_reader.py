@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cachetools import LRUCache
-
 from common.errors import Saturated
+from common.shares.cache import FairCache
 from common.shares.threads import FairThreads
 from index.errors import DatabaseUnavailable
 from index.model.scope import Scope
@@ -38,8 +37,8 @@ class SightReader:
     def __init__(self, database: Database, threads: FairThreads) -> None:
         self._database = database.searching
         self._threads = threads
-        self._sights: LRUCache[tuple[bytes, str, int], Sight] = LRUCache(_SIGHTS_MAX)
-        self._recent: LRUCache[bytes, tuple[Sight, ...]] = LRUCache(_SIGHTS_MAX)
+        self._sights: FairCache[tuple[bytes, str, int], Sight] = FairCache(_SIGHTS_MAX)
+        self._recent: FairCache[bytes, tuple[Sight, ...]] = FairCache(_SIGHTS_MAX)
         self._readings: dict[tuple[bytes, str, int], asyncio.Task[Sight | None]] = {}
 
     def known(self, scope: Scope, history: str, audience_revision: int) -> Sight | None:
@@ -48,13 +47,14 @@ class SightReader:
 
     def recent(self, scope: Scope) -> Sequence[Sight]:
         """The sights that were read last, at whatever revisions, the last one first."""
-        return self._recent.get(scope.fingerprint, ())
+        return self._recent.get(scope.fingerprint) or ()
 
     def forget(self, scope: Scope, audience_revision: int) -> None:
         """Count the sights of this audience revision among the recent ones no more."""
-        self._recent[scope.fingerprint] = tuple(
+        others = [
             each for each in self.recent(scope) if each.audience_revision != audience_revision
-        )
+        ]
+        self._recent.put(scope.tenant, scope.fingerprint, tuple(others))
 
     async def read(self, scope: Scope, history: str, audience_revision: int) -> Sight | None:
         """The sight at this revision; None if the database is at another one, or unavailable."""
@@ -87,8 +87,10 @@ class SightReader:
         except (DatabaseUnavailable, Saturated):
             return None
         sight = Sight(rows[0]["history"], rows[0]["audience_revision"], digest)
-        self._recent[scope.fingerprint] = (sight, *self.recent(scope))[:_RECENT_MAX]
-        self._sights[scope.fingerprint, sight.history, sight.audience_revision] = sight
+        recent = (sight, *self.recent(scope))[:_RECENT_MAX]
+        self._recent.put(scope.tenant, scope.fingerprint, recent)
+        key = (scope.fingerprint, sight.history, sight.audience_revision)
+        self._sights.put(scope.tenant, key, sight)
         return sight
 
     async def _digest(self, scope: Scope, rows: Sequence[Row]) -> bytes | None:

@@ -160,6 +160,11 @@ CASE
     ELSE 'public'
 END
 
+-- fragment: shown_metadata
+-- An answer shows no metadata that is longer: an earlier version stored up to some hundred megabytes of a
+-- document. What is written now has fewer bytes, unless numbers with large exponents are written out.
+CASE WHEN octet_length(documents.metadata::text) <= 65536 THEN documents.metadata END
+
 -- fragment: answer
 -- The head in the first row, joined with the chosen chunks and the fields of their hits.
 SELECT
@@ -168,7 +173,7 @@ SELECT
     coalesce(around.start_at, chunk_texts.start_at) AS start_at,
     coalesce(around.end_at, chunk_texts.end_at) AS end_at,
     document_key, documents.tenant, documents.document_id, documents.title, documents.source, documents.uri,
-    documents.language, documents.tags, documents.metadata, documents.updated_at,
+    documents.language, documents.tags, :shown_metadata AS metadata, documents.updated_at,
     :scope_name AS scope_name,
     CASE WHEN $23::boolean THEN (:summaries) END AS summaries
 FROM (SELECT 1 AS position, * FROM head) AS head

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from common.shares.cache import FairCache
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
@@ -256,8 +256,8 @@ class Vocabulary:
 
     def __init__(self, database: Database) -> None:
         self._database = database.searching
-        self._known_words: LRUCache[tuple[_Visibility, Era, str], bool] = LRUCache(KNOWN_MAX)
-        self._corrections: LRUCache[tuple[_Asked, Extent, str], tuple[str, ...]] = LRUCache(
+        self._known_words: FairCache[tuple[_Visibility, Era, str], bool] = FairCache(KNOWN_MAX)
+        self._corrections: FairCache[tuple[_Asked, Extent, str], tuple[str, ...]] = FairCache(
             CORRECTED_MAX
         )
 
@@ -322,16 +322,16 @@ class Vocabulary:
         )
         extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
         era = extent.era
-        self._known_words.update(
-            ((asked.visibility, era, row["word"]), True) for row in rows if row["is_known"]
-        )
+        for row in rows:
+            if row["is_known"]:
+                self._known_words.put(asked.tenant, (asked.visibility, era, row["word"]), True)
         unknown = [row for row in rows if not row["is_known"]]
         by_word = {
             row["word"]: spelling.corrections(row["word"], _near(row), asked.languages)
             for row in unknown[:UNKNOWN_MAX]
         }
         for word, corrections in by_word.items():
-            self._corrections[asked, extent, word] = corrections
+            self._corrections.put(asked.tenant, (asked, extent, word), corrections)
         return _spelling(by_word, extent) if by_word else Spelling(_NONE, None, era)
 
 

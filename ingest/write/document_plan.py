@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import orjson
 from pgvector import HalfVector
 
 from common.shares.threads import FairThreads
@@ -21,6 +22,8 @@ from ingest.summaries.summary import summaries
 from ingest.write.plan import ChunkPlan, StoredChunk, plan_chunks
 
 INLINE_CHARACTERS_MAX = 1_000  # at most a few milliseconds; longer texts run in a thread
+# Of a document, as JSON: what Pinecone stores with a record, by its limits of October 2025.
+METADATA_BYTES_MAX = 40_960
 CHUNKS_MAX = 5_000  # of a document; a starting value: an ordinary book has half of it
 
 
@@ -103,6 +106,7 @@ def plan_document(
     if document.is_active:  # what no search may find has no chunks; see docs/decisions/0068
         new_chunks += _chunks(stored, document, llm_result.chunks)
         new_chunks += _summaries(document, llm_result.summaries)
+    _require_short_metadata(stored, document)
     if len(new_chunks) > CHUNKS_MAX:
         raise DocumentTooLong(f"has {len(new_chunks):,} chunks; the limit is {CHUNKS_MAX:,}")
     chunk_plan = _plan(stored, new_chunks)
@@ -122,6 +126,17 @@ def plan_document(
         stored=stored.document if stored else None,
     )
     return DocumentPlan(write, added, added_words)
+
+
+def _require_short_metadata(stored: StoredDocument | None, document: Document) -> None:
+    """Raises `DocumentTooLong`, unless the metadata is that of a document stored before."""
+    if stored is not None and stored.document.metadata == document.metadata:
+        return
+    size_bytes = len(orjson.dumps(dict(document.metadata)))
+    if size_bytes > METADATA_BYTES_MAX:
+        raise DocumentTooLong(
+            f"has {size_bytes:,} bytes as JSON; the limit is {METADATA_BYTES_MAX:,}", "metadata"
+        )
 
 
 async def plan_in_thread(

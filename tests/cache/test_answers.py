@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
+from cache.answers import ENTRY_BYTES_MAX
 from cache.lookup import CacheLookup, ComputedAnswer
 from cache.redis.store import RedisStore
 from tests.cache.support.histories import at
@@ -42,6 +43,19 @@ async def test_another_worker_is_answered_from_redis(new_worker: NewWorker) -> N
 
     assert (served.tier, served.body, served.valid_until) == ("redis", b"one", at(acme=3))
     assert index.asked == 1
+
+
+async def test_a_large_answer_stays_in_the_process_that_computed_it(
+    new_worker: NewWorker,
+) -> None:
+    worker, index = new_worker(), Index(b"x" * (ENTRY_BYTES_MAX + 1), acme=3)
+
+    first = await worker.ask("key", index, acme=3)
+    second = await worker.ask("key", index, acme=3)
+    elsewhere = await new_worker().ask("key", index, acme=3)
+
+    assert (first.stored, second.tier, elsewhere.tier) == (False, "memory", "miss")
+    assert worker.events.count("oversized") == 1
 
 
 async def test_a_change_that_nobody_drained_is_seen_by_the_next_reader(

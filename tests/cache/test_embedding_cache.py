@@ -59,9 +59,9 @@ async def test_a_vector_ends_with_its_lifetime_here_and_in_redis(
 
     process.now_s = 61.0
 
-    assert process.vectors.size() == (0, 0)
     await redis.delete(store.name("acme", "vector:key"))
     assert await process.vectors.get("acme", "key") is None
+    assert process.vectors.size() == (0, 0)
 
 
 async def test_what_the_operator_clears_is_gone_from_redis_and_from_every_process(

@@ -4,7 +4,7 @@ from tests.cache.support.histories import at
 
 def test_an_answer_is_given_up_to_the_revisions_that_it_is_known_good_at() -> None:
     memory = LocalCache(10_000)
-    memory.put("key", LocalEntry(b"body", at(acme=5, public=2)))
+    memory.put("acme", "key", LocalEntry(b"body", at(acme=5, public=2)))
 
     assert memory.get("key", at(acme=5, public=2)) is not None
     assert memory.get("key", at(acme=4, public=1)) is not None
@@ -14,7 +14,7 @@ def test_an_answer_is_given_up_to_the_revisions_that_it_is_known_good_at() -> No
 
 def test_an_answer_says_nothing_of_a_partition_that_it_was_not_computed_in() -> None:
     memory = LocalCache(10_000)
-    memory.put("key", LocalEntry(b"body", at(acme=5)))
+    memory.put("acme", "key", LocalEntry(b"body", at(acme=5)))
 
     assert memory.get("key", at(acme=5, public=0)) is None
 
@@ -22,17 +22,28 @@ def test_an_answer_says_nothing_of_a_partition_that_it_was_not_computed_in() -> 
 def test_the_least_recently_used_answers_go_first() -> None:
     memory = LocalCache(4_000)
     for name in "abc":
-        memory.put(name, LocalEntry(b"x" * 500, at(acme=1)))
+        memory.put("acme", name, LocalEntry(b"x" * 500, at(acme=1)))
     memory.get("a", at(acme=1))
 
-    memory.put("d", LocalEntry(b"x" * 500, at(acme=1)))
+    memory.put("acme", "d", LocalEntry(b"x" * 500, at(acme=1)))
 
     assert [name for name in "abcd" if memory.get(name, at(acme=1))] == ["a", "c", "d"]
+
+
+def test_a_tenant_with_many_answers_displaces_none_of_another() -> None:
+    memory = LocalCache(40_000)
+    memory.put("beta", "beta", LocalEntry(b"x" * 500, at(beta=1)))
+
+    for number in range(100):
+        memory.put("acme", f"acme {number}", LocalEntry(b"x" * 500, at(acme=1)))
+
+    assert memory.get("beta", at(beta=1)) is not None
+    assert memory.get("acme 99", at(acme=1)) is not None
 
 
 def test_an_answer_larger_than_the_whole_cache_is_not_kept() -> None:
     memory = LocalCache(1_000)
 
-    memory.put("key", LocalEntry(b"x" * 2_000, at(acme=1)))
+    memory.put("acme", "key", LocalEntry(b"x" * 2_000, at(acme=1)))
 
     assert memory.get("key", at(acme=1)) is None

@@ -64,7 +64,13 @@ def install(folder: Path) -> Path:
     The developers' environment has more, and would hide what a page forgets to install.
     """
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)  # noqa: S603  our own
-    pip = [folder / "bin" / "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt"]
+    pip: list[str | Path] = [
+        folder / "bin" / "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        ROOT / "constraints.txt",
+    ]
     subprocess.run([*pip, ROOT], check=True, stdin=subprocess.DEVNULL)  # noqa: S603  our own
     return folder / "bin"
 

@@ -30,7 +30,8 @@ from gateway.problems import Problem
 
 _LINGER_S = 2.0  # for a client to read why the connection is closed; a starting value
 _SLICE_BYTES = 16_384  # between two checks of a chunked body's framing
-
+# Answered in the reserve too, so that a balancer keeps a worker whose connections are in use.
+_PROBES = (b"/healthz", b"/readyz", b"/metrics")
 
 # The phases of a connection. The members of an enumeration take longer to look up.
 _HEAD = 0  # waits for the head of the next request
@@ -55,20 +56,16 @@ class Connection(HttpToolsProtocol):
         self._pipelined = b""  # bytes after a request that is not answered yet
         self._body_left: int | None = 0  # bytes of the body to come; None if it is chunked
         self._body_bytes = self._framing_bytes = 0
-        self._keeps_alive = True
-        self._is_waiting = self.is_proven = False
+        self._is_waiting = False
         self._whole_request = b""  # the current request, if its body came with its head
         self._waiting_repeat = b""  # those of a repeat that is not answered yet
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
-        self._is_counted = self._connections.add(self, self.client[0] if self.client else "")
-        if self._is_counted:
-            self._wait()
-        else:
-            self._refuse(
-                problems.rate_limited("connections of this address, or of all together", 1)
-            )
+        peer = self.client[0] if self.client else ""
+        self._is_in_reserve = not self._connections.add(self, peer)
+        self._keeps_alive = not self._is_in_reserve
+        self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.remove(self)
@@ -93,10 +90,17 @@ class Connection(HttpToolsProtocol):
         if self._whole_request and self._keeps_alive:
             self._repeats.remember(self._whole_request, request)
 
-    def prove(self) -> None:
-        """Record that a request on the connection had a valid key."""
-        self.is_proven = True
-        self._connections.prove(self)
+    def prove(self, tenant: str) -> None:
+        """Record that a request on the connection had a valid key; empty for the operator's."""
+        self._connections.prove(self, tenant)
+
+    @property
+    def is_idle(self) -> bool:
+        return self._phase == _HEAD and not (self._partial_head or self._stalled)
+
+    @property
+    def is_answering(self) -> bool:
+        return self._phase == _ANSWER
 
     def abort(self) -> None:
         self._raw_transport.abort()
@@ -124,7 +128,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        if self._phase == _HEAD and not self._partial_head and not self.flow.write_paused:
+        if self.is_idle and not self._is_in_reserve:
             request = self._repeats.find(data)
             if request is not None:
                 self._answer_repeat(request, data)
@@ -164,8 +168,7 @@ class Connection(HttpToolsProtocol):
                 *(() if self._keeps_alive else ((b"connection", b"close"),)),
             ]
             self._raw_transport.write(_http_message(response, headers))
-            if not self.is_proven:
-                self.prove()
+            self.prove(trace.tenant)
             if not self._keeps_alive:
                 self.transport.close()
             self.on_response_complete()
@@ -245,6 +248,10 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         headers = dict(self.headers)
+        if self._is_in_reserve and self.url.partition(b"?")[0] not in _PROBES:
+            subject = "connections of this address, or of all together"
+            self._problem = problems.rate_limited(subject, 1)
+            raise _BadHeaders
         if not head.is_plain(headers, len(self.headers)):
             version = self.parser.get_http_version()
             self._problem = head.check_headers(self.headers, headers, version)
@@ -309,7 +316,7 @@ class Connection(HttpToolsProtocol):
     def _end(self) -> None:
         """Close the connection; with unread data, after the client had time to read the answer."""
         is_unread = bool(self._pipelined) or self._phase in (_BODY, _OVER)
-        if is_unread and self._is_counted:
+        if is_unread:
             self._phase = _OVER
             self.flow.resume_reading()
             self._raw_transport.write_eof()
@@ -324,11 +331,13 @@ class Connection(HttpToolsProtocol):
             self._stalled = self.loop.call_later(
                 self._limits.send_deadline_s, self._raw_transport.abort
             )
+            self._connections.hold_unsent(self, self._raw_transport.get_write_buffer_size())
 
     def _unstall(self) -> None:
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
+            self._connections.release_unsent(self)
 
 
 def _http_message(response: Response, headers: Iterable[tuple[bytes, bytes]]) -> bytes:

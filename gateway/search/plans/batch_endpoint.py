@@ -5,6 +5,7 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
+from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.answer_service import has_local, record_served
 from gateway.search.plans.answers_response import answers_response
 from gateway.search.plans.one_revision import common_revisions, search_consistently
@@ -42,7 +43,8 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     revisions = admitted.oldest  # only answers from memory may be as old as the caller allows
     if not all(has_local(services, request, admitted) for request in requests):
         revisions = admitted.revisions
-    answers = await search_consistently(services, requests, revisions)
+    held = HeldAnswers(context.slot)
+    answers = await search_consistently(services, requests, revisions, held)
     for request, answer in zip(requests, answers, strict=True):
         record_served(services, request, answer)
     trace.mark("search")

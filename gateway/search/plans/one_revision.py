@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
+from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.answer_service import get_or_compute
 from gateway.search.response_body import build_answer, search_index
 from gateway.search.search_request import SearchRequest
@@ -29,18 +30,25 @@ def connection_limit(services: SearchServices) -> asyncio.Semaphore:
 
 
 async def search_consistently(
-    services: SearchServices, requests: Sequence[SearchRequest], revisions: Revisions
+    services: SearchServices,
+    requests: Sequence[SearchRequest],
+    revisions: Revisions,
+    held: HeldAnswers,
 ) -> list[ServedAnswer]:
-    """An answer to each, all correct at the same revision of each partition."""
+    """An answer to each, all correct at the same revision of each partition; `held` counts them."""
     connections = connection_limit(services)
 
     async def answer(request: SearchRequest) -> ServedAnswer:
         async with connections:
-            return await get_or_compute(services, request, revisions.of(request.scope.partitions))
+            needed = revisions.of(request.scope.partitions)
+            served = await get_or_compute(services, request, needed)
+        held.hold(served.body)
+        return served
 
     answers: dict[int, ServedAnswer] = {}
     behind = list(range(len(requests)))
     for _ in range(ROUNDS_MAX):
+        _release(held, (answers.pop(at) for at in behind if at in answers))
         answers |= zip(behind, await _gather(answer, [requests[at] for at in behind]), strict=True)
         revisions = latest_revisions(answers.values(), revisions)
         behind = [
@@ -52,11 +60,13 @@ async def search_consistently(
         ]
         if not behind:
             return [answers[at] for at in range(len(requests))]
-    return await _search_in_snapshot(services, requests, revisions.history)
+    _release(held, answers.values())
+    answers.clear()
+    return await _search_in_snapshot(services, requests, revisions.history, held)
 
 
 async def _search_in_snapshot(
-    services: SearchServices, requests: Sequence[SearchRequest], history: str
+    services: SearchServices, requests: Sequence[SearchRequest], history: str, held: HeldAnswers
 ) -> list[ServedAnswer]:
     """The answers computed one after the other on one connection; none is cached."""
     results: dict[str, SearchResult] = {}
@@ -76,9 +86,16 @@ async def _search_in_snapshot(
         )
         for key, request in distinct.items()
     }
+    for request in requests:
+        held.hold(answers[request.own_key].body)
     return [
         ServedAnswer.of_computed(request.own_key, answers[request.own_key]) for request in requests
     ]
+
+
+def _release(held: HeldAnswers, answers: Iterable[ServedAnswer]) -> None:
+    for answer in answers:
+        held.release(answer.body)
 
 
 def latest_revisions(answers: Iterable[ServedAnswer], revisions: Revisions) -> Revisions:

@@ -10,6 +10,7 @@ from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
+from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.answer_service import record_served
 from gateway.search.plans.answers_response import answers_response
 from gateway.search.plans.one_revision import common_revisions
@@ -57,7 +58,8 @@ async def run_plan(
     trace.mark("revision")
     time_ms = plan.budget.time_ms
     ends_s = None if time_ms is None else trace.started_s + time_ms / 1000
-    steps = await PlanRun(services, admitted.principal, plan).run(admitted.revisions, ends_s)
+    plan_run = PlanRun(services, admitted.principal, plan, HeldAnswers(context.slot))
+    steps = await plan_run.run(admitted.revisions, ends_s)
     searches = []
     for step in steps.values():
         if step.request is not None and step.served is not None:

@@ -19,6 +19,7 @@ import orjson
 
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
+from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.answer_service import get_or_compute
 from gateway.search.plans import references
 from gateway.search.plans.one_revision import ROUNDS_MAX, connection_limit, latest_revisions
@@ -57,11 +58,15 @@ _NO_HITS = b'{"hits":[]}'
 
 @dataclass(frozen=True, slots=True)
 class PlanRun:
-    """One run of a valid plan by a principal. answered: the steps that have finished so far."""
+    """One run of a valid plan by a principal.
+
+    held: counts the answers. answered: the steps that have finished so far.
+    """
 
     services: SearchServices
     principal: Principal
     plan: PlanBody
+    held: HeldAnswers
     answered: dict[str, AnsweredStep] = field(default_factory=dict)
 
     async def run(self, revisions: Revisions, ends_s: float | None) -> AnsweredSteps:
@@ -81,13 +86,18 @@ class PlanRun:
     async def _run_at_one_revision(self, revisions: Revisions) -> None:
         steps = self.plan.steps
         for _ in range(ROUNDS_MAX):
-            self.answered.clear()
+            self._forget_answers()
             await self._run_concurrently(revisions)
             if len(_of_one_revision(steps, self.answered, revisions)) == len(steps):
                 return
             revisions = latest_revisions(_served(self.answered), revisions)
-        self.answered.clear()
+        self._forget_answers()
         await self._run_in_snapshot(revisions.history)
+
+    def _forget_answers(self) -> None:
+        for step in self.answered.values():
+            self.held.release(step.body)
+        self.answered.clear()
 
     async def _run_concurrently(self, revisions: Revisions) -> None:
         """If one step fails, the others are cancelled."""
@@ -145,6 +155,7 @@ class PlanRun:
         else:
             combined = combine(step.operation, [hits[name] for name in step.of])
             body = orjson.dumps({"hits": combined[: step.top_k]})
+        self.held.hold(body)
         seconds = time.perf_counter() - started_s
         self.answered[step.name] = AnsweredStep(body, seconds, resolved, request, served)
 

@@ -341,7 +341,9 @@ class HitAnswer(Body):
         description=f"the first {RELATED_MAX} related documents that the caller may see and the "
         "filter admits; only if requested",
     )
-    metadata: dict[str, Any] | None = Field(None, description="only if requested")
+    metadata: dict[str, Any] | None = Field(
+        None, description="only if requested; null if it is longer than 65,536 bytes"
+    )
     updated_at: Instant | None = Field(
         None, description="`updated_at` of the document; only if requested"
     )

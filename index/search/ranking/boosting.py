@@ -51,9 +51,9 @@ def _recency(recency: Recency, updated_at: datetime) -> float:
     return recency.weight * days / recency.half_life_days
 
 
-def _importance(importance: Importance, metadata: Mapping[str, Any]) -> float:
-    """0 for a document whose metadata holds no number under the key."""
-    value = metadata.get(importance.key)
+def _importance(importance: Importance, metadata: Mapping[str, Any] | None) -> float:
+    """0 for a document whose metadata holds no number under the key, or is too long to be read."""
+    value = None if metadata is None else metadata.get(importance.key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return importance.weight * max(-1.0, min(value / importance.full, 1.0))

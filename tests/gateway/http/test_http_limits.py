@@ -6,10 +6,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import pytest
 
+from gateway.http.transport.connections import RESERVE_MAX
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.gateway.support.event_listener import subscribe
 from tests.gateway.support.gateways import Caller, Gateway, running
-from tests.gateway.support.raw_http import ask_raw, head, raw, search
+from tests.gateway.support.raw_http import RawConnection, ask_raw, head, raw, search
 
 pytestmark = pytest.mark.anyio
 
@@ -246,20 +248,89 @@ async def test_silent_connections_of_an_address_give_way_to_new_ones(start: Star
         assert (await gateway.client.get("/healthz")).status_code == 200
 
 
-async def test_connections_of_callers_with_keys_do_not_give_way(start: Start) -> None:
-    async with start(address_connections_max=5) as gateway, AsyncExitStack() as stack:
-        await gateway.tenant("acme")  # by a connection that stays open
-        ana = await gateway.caller("ana")
-        for _ in range(4):
-            connection = await stack.enter_async_context(raw(gateway))
-            await connection.send(search(ana))
-            assert (await connection.answer()).status == 200
+async def searched(gateway: Gateway, stack: AsyncExitStack, caller: Caller) -> RawConnection:
+    """A connection on which the caller has searched."""
+    connection = await stack.enter_async_context(raw(gateway))
+    await connection.send(search(caller))
+    assert (await connection.answer()).status == 200
+    return connection
 
-        async with raw(gateway) as refused:
-            assert (await refused.answer()).status == 429
-            assert await refused.end() == b""
-        await connection.send(search(ana))
-        assert (await connection.answer()).status == 200
+
+async def test_a_tenant_that_takes_all_connections_makes_room_for_another(start: Start) -> None:
+    async with (
+        start(connections_max=32, trusted_proxies="127.0.0.1") as gateway,
+        AsyncExitStack() as stack,
+    ):
+        await gateway.tenant("acme")
+        await gateway.tenant("beta")
+        ana, ben = await gateway.caller("ana"), await gateway.caller("ben", tenant="beta")
+        greedy = [await searched(gateway, stack, ana) for _ in range(40)]
+        new = [await stack.enter_async_context(raw(gateway)) for _ in range(4)]
+
+        for each in new:
+            await each.send(search(ben))
+
+        assert [(await each.answer()).status for each in new] == [200] * 4
+        assert await greedy[0].end() == b""
+        await greedy[-1].send(search(ana))
+        assert (await greedy[-1].answer()).status == 200
+
+
+async def events_of(caller: Caller) -> bytes:
+    """A request for the events of a new subscription, whose answer is a stream."""
+    path = f"/v1/subscriptions/{await subscribe(caller, 'leave')}/events"
+    return head(caller, method=b"GET", path=path.encode())
+
+
+async def test_connections_with_requests_in_progress_do_not_give_way_and_probes_get_through(
+    start: Start,
+) -> None:
+    async with start(address_connections_max=4) as gateway, AsyncExitStack() as stack:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        sent = await events_of(ana)
+        for _ in range(4):
+            stream = await stack.enter_async_context(raw(gateway))
+            await stream.send(sent)
+            assert (await stream.answer()).status == 200
+
+        refused = await ask_raw(gateway, search(ana))
+        probes = [
+            await ask_raw(gateway, head(None, method=b"GET", path=path))
+            for path in (b"/healthz", b"/readyz", b"/metrics")
+        ]
+
+        assert (refused.status, refused.kind) == (429, "too-many-requests")
+        assert [each.status for each in probes] == [200, 200, 200]
+        assert {each.headers["connection"] for each in (refused, *probes)} == {"close"}
+
+
+async def test_silent_connections_keep_no_probe_out(start: Start) -> None:
+    async with start(address_connections_max=1) as gateway, AsyncExitStack() as stack:
+        await gateway.tenant("acme")
+        sent = await events_of(await gateway.caller("ana"))
+        stream = await stack.enter_async_context(raw(gateway))
+        await stream.send(sent)
+        assert (await stream.answer()).status == 200
+        silent = [await stack.enter_async_context(raw(gateway)) for _ in range(RESERVE_MAX)]
+
+        alive = await ask_raw(gateway, head(None, method=b"GET", path=b"/healthz"))
+
+        assert alive.status == 200
+        assert await silent[0].end() == b""
+
+
+async def test_a_tenant_has_a_share_of_the_streams(start: Start) -> None:
+    async with start(connections_max=8) as gateway, AsyncExitStack() as stack:
+        await gateway.tenant("acme")
+        sent = await events_of(await gateway.caller("ana"))
+        streams = [await stack.enter_async_context(raw(gateway)) for _ in range(3)]
+
+        for each in streams:
+            await each.send(sent)
+        statuses = [(await each.answer()).status for each in streams]
+
+        assert sorted(statuses) == [200, 200, 429]
 
 
 async def test_trusted_proxies_have_as_many_connections_as_there_are(start: Start) -> None:
@@ -291,3 +362,11 @@ async def test_a_client_that_takes_no_byte_of_its_answers_is_cut_off(start: Star
         await asyncio.wait_for(deaf.send(flood), 10)  # which fails once the other side is gone
 
         assert (await gateway.client.get("/healthz")).status_code == 200
+
+
+async def test_answers_that_no_client_takes_have_a_limit_in_bytes(start: Start) -> None:
+    limits = {"send_deadline_s": 300.0, "body_memory_bytes": 100_000}
+    async with start(**limits) as gateway, raw(gateway) as deaf:
+        flood = head(None, method=b"GET", path=b"/openapi.json") * 2_000
+
+        await asyncio.wait_for(deaf.send(flood), 30)  # which fails once the other side is gone

@@ -117,6 +117,37 @@ async def test_the_shard_that_was_searched_longest_ago_is_evicted(
             assert await resident.found(scope, "days of leave") == ["leave"]
 
 
+async def test_a_large_tenant_displaces_no_small_one_until_that_is_idle(
+    database: Database, documents: DocumentStore, writer: Writer, embedder: RecordingEmbedder
+) -> None:
+    await put(writer, "acme", "leave", "Everybody has 25 days of leave.")
+    for number in range(20):
+        await put(writer, "beta", f"leave-{number}", f"Office {number} has {number} days of leave.")
+    async with residence(database, embedder) as measured:
+        await measured.load(BEN)
+        large_bytes = measured.shards.size_bytes
+        await measured.load(ANA)
+        both_bytes = measured.shards.size_bytes
+    now_s = [0.0]
+    async with residence(
+        database, embedder, bytes_max=both_bytes - 1, clock_s=lambda: now_s[0]
+    ) as resident:
+        await resident.load(ANA)
+
+        await resident.until(
+            lambda: resident.shards.use(BEN) is not None or resident.events["evicted"] == 1
+        )
+        assert resident.shards.use(ANA) is not None
+        for _ in range(5):  # its size is known, so it is not loaded in vain again
+            assert resident.shards.use(BEN) is None
+
+        now_s[0] = 61.0
+        await resident.load(BEN)
+        assert resident.shards.use(ANA) is None
+        assert resident.shards.size_bytes == large_bytes
+        assert resident.events == {"loaded": 3, "evicted": 2}
+
+
 async def test_every_change_is_followed_and_small_segments_become_one(
     resident: Residence, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """Shards beside the tables of an index, with a searcher for each."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -81,6 +82,7 @@ async def residence(
     chunks_max: int = 10_000,
     with_texts: bool = False,
     folder: ShardFolder | None = None,
+    clock_s: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Residence]:
     events: Counter[str] = Counter()
     shards = ResidentShards(
@@ -91,6 +93,7 @@ async def residence(
         on_event=lambda event: events.update([event]),
         threads=new_threads(),
         folder=folder,
+        clock_s=clock_s,
     )
     searcher = Searcher(database, *embedders, shards=shards)
     tenants = TenantStore(database) if with_texts else None

@@ -45,7 +45,7 @@ class Recorded(asyncio.Transport):
 
 
 def unlimited() -> Connections:
-    limits = ConnectionLimits(HeadLimits(1_000, 1_000, 100), 60.0, 60.0, 10, 10)
+    limits = ConnectionLimits(HeadLimits(1_000, 1_000, 100), 60.0, 60.0, 10, 10, 1_000_000)
     return Connections(limits, ClientAddresses(None, "forwarded"), lambda _: None)
 
 

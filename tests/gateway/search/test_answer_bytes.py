@@ -1,0 +1,124 @@
+"""What a document's metadata, an answer and the answers of one response hold in bytes at most."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+
+from common.shares.budget import FairBudget
+from gateway.http.admission import AdmissionControl, Slot
+from gateway.problems import Problem
+from gateway.search.answer_bytes import ANSWER_BYTES_MAX, HeldAnswers, require_short
+from gateway.settings.settings import Settings
+from ingest.write.document_plan import METADATA_BYTES_MAX
+from tests.gateway.support.gateways import Caller, Gateway, problem
+
+pytestmark = [pytest.mark.anyio, pytest.mark.redis]
+
+
+def metadata_of(size_bytes: int) -> dict[str, Any]:
+    """Metadata of so many bytes as JSON, each value within its own limit."""
+    values = ["x" * 4_000] * (size_bytes // 4_003)
+    start = {"values": values, "rest": ""}
+    rest = size_bytes - len('{"values":[],"rest":""}') - 4_003 * len(values) + bool(values)
+    return start | {"rest": "y" * rest}
+
+
+async def test_metadata_up_to_its_limit_is_stored_and_shown(ana: Caller) -> None:
+    metadata = metadata_of(METADATA_BYTES_MAX)
+
+    await ana.put("leave", "Annual leave.", metadata=metadata)
+
+    (hit,) = (await ana.search("annual leave", metadata=True)).json()["hits"]
+    assert hit["metadata"] == metadata
+
+
+async def test_longer_metadata_is_refused_by_its_field(ana: Caller) -> None:
+    metadata = metadata_of(METADATA_BYTES_MAX + 1)
+
+    put = await ana.call("PUT", "/v1/documents/one", json={"text": "x", "metadata": metadata})
+    document = problem(put, 422)
+
+    assert document["errors"][0]["field"] == "metadata"
+    assert "40,961 bytes" in document["errors"][0]["detail"]
+
+
+async def test_relations_count_as_metadata(ana: Caller) -> None:
+    body = {
+        "text": "x",
+        "metadata": metadata_of(METADATA_BYTES_MAX - 100),
+        "relates_to": {"follows": "d" * 200},
+    }
+
+    problem(await ana.call("PUT", "/v1/documents/one", json=body), 422)
+
+
+@pytest.mark.isolated
+async def test_longer_metadata_of_an_earlier_version_stays_and_hits_show_null(
+    settings: Settings, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.", metadata={"priority": 3})
+    longer = metadata_of(METADATA_BYTES_MAX + 1)
+    assert settings.database_url is not None
+    connection = await asyncpg.connect(settings.database_url.get_secret_value())
+    await connection.execute(
+        "UPDATE documents SET metadata = metadata || jsonb_build_object('old', repeat('x', 70000))"
+        " WHERE tenant = $1",
+        gateway.tenant_name,
+    )
+    await connection.close()
+
+    query = {"metadata": True, "boost": {"importance": {"key": "priority", "full": 5, "weight": 1}}}
+    (hit,) = (await ana.search("annual leave", **query)).json()["hits"]
+    shared = await ana.call("PATCH", "/v1/documents/leave/access", json={"readers": ["tenant"]})
+    stored = await ana.call("GET", "/v1/documents/leave")
+
+    assert hit["metadata"] is None
+    assert shared.status_code == 200
+    assert len(stored.json()["metadata"]["old"]) == 70_000
+    problem(
+        await ana.call(
+            "PUT", "/v1/documents/leave", json={"text": "Annual leave.", "metadata": longer}
+        ),
+        422,
+    )
+
+
+@pytest.mark.slow
+async def test_a_batch_whose_answers_are_too_large_together_is_refused(ana: Caller) -> None:
+    metadata = metadata_of(METADATA_BYTES_MAX)
+    await asyncio.gather(
+        *(ana.put(f"leave-{n}", f"Annual leave {n}.", metadata=metadata) for n in range(20))
+    )
+    search = {"query": "annual leave", "metadata": True, "top_k": 20}
+
+    few = await ana.call("POST", "/v1/search/batch", json={"searches": [search] * 2})
+    many = await ana.call("POST", "/v1/search/batch", json={"searches": [search] * 32})
+
+    assert few.status_code == 200
+    assert problem(many, 422)["type"] == "urn:nearhit:problem:answer-too-large"
+
+
+def test_an_answer_beyond_the_limit_is_refused() -> None:
+    require_short(bytes(ANSWER_BYTES_MAX))
+
+    with pytest.raises(Problem, match="fewer hits"):
+        require_short(bytes(ANSWER_BYTES_MAX + 1))
+
+
+def test_answers_that_wait_for_others_count_as_the_tenants_bytes_until_the_request_ends() -> None:
+    body_bytes = FairBudget(total_max=100, tenant_max=50)
+    admission = AdmissionControl({}, requests=body_bytes, streams=body_bytes, body_bytes=body_bytes)
+    slot = Slot(admission)
+    slot.tenant = "acme"
+    held = HeldAnswers(slot)
+    held.hold(bytes(40))
+
+    with pytest.raises(Problem, match="bytes of the tenant's bodies and answers"):
+        held.hold(bytes(20))
+    held.release(bytes(40))
+    held.hold(bytes(20))
+    slot.end()
+
+    assert body_bytes.take("acme", 50) is None
