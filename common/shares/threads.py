@@ -15,10 +15,23 @@ T = TypeVar("T")
 
 
 class FairThreads:
-    """number: of threads; one tenant uses half of them at most."""
+    """number: of threads. tenant_threads_max: those of one tenant; half of all unless given."""
 
-    def __init__(self, number: int, *, name: str, waiting_max: int, wait_s_max: float) -> None:
-        self._shares = FairSlots(number, waiting_max=waiting_max, wait_s_max=wait_s_max)
+    def __init__(
+        self,
+        number: int,
+        *,
+        name: str,
+        waiting_max: int,
+        wait_s_max: float,
+        tenant_threads_max: int | None = None,
+    ) -> None:
+        self._shares = FairSlots(
+            number,
+            waiting_max=waiting_max,
+            wait_s_max=wait_s_max,
+            tenant_slots_max=tenant_threads_max,
+        )
         self._executor = ThreadPoolExecutor(number, thread_name_prefix=name)
 
     async def run(

@@ -95,7 +95,9 @@ async def open_for_reading(
         return
     if isinstance(body, WebSourceBody):
         known = {} if pages is None else await pages.of_source(tenant, name)
-        yield await asyncio.to_thread(_web_source, settings, name, body.settings, rates, known)
+        yield await asyncio.to_thread(
+            _web_source, settings, tenant, name, body.settings, rates, known
+        )
         return
     checkout = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="nearhit-git-")
     try:
@@ -117,6 +119,7 @@ def _is_web_host(settings: Settings, host: str) -> bool:
 
 def _web_source(
     settings: Settings,
+    tenant: str,
     name: str,
     config: WebSettings,
     rates: HostRates,
@@ -126,7 +129,7 @@ def _web_source(
     return WebSource(
         config.url,
         _defaults(settings, config),
-        WebClient(Resolver(policy), rates, interval_s=1 / config.pages_per_s),
+        WebClient(Resolver(policy, tenant=tenant), rates, interval_s=1 / config.pages_per_s),
         name=name,
         within=config.within,
         pages_max=config.pages_max,

@@ -20,6 +20,7 @@ from cache.errors import ChangeFeedUnavailable
 from cache.invalidation.drain import ChangeFeed
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
+from common.shares.slots import FairSlots
 from gateway.monitoring.subscription_metrics import Evaluation
 from gateway.search.search_request import SearchRequest
 from gateway.subscriptions.pinned_answers import PinnedAnswers, ValidAnswer
@@ -38,6 +39,8 @@ _POLL_TIMEOUT_S = 5.0
 _RECONNECT_S = 0.5
 _USE_S = 3_600.0  # between two notes that a subscription is in use
 _COMPUTATIONS_MAX = 8  # at once, so that a change which concerns many leaves room for searches
+_WAITING_MAX = 100_000  # computations of one tenant; each watcher waits for one at most
+_COMPUTATION_WAIT_S_MAX = 600.0
 
 log = structlog.get_logger()
 
@@ -107,7 +110,9 @@ class ChangeFollower:
         self._tenants: dict[str, _WatchedTenant] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._is_watched = asyncio.Event()
-        self._computing = asyncio.Semaphore(_COMPUTATIONS_MAX)
+        self._computations = FairSlots(
+            _COMPUTATIONS_MAX, waiting_max=_WAITING_MAX, wait_s_max=_COMPUTATION_WAIT_S_MAX
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -169,7 +174,7 @@ class ChangeFollower:
         """The answer to the watcher's search, correct at the revisions.
 
         It is computed once for all watchers with equal grants, whatever else others see: so a key
-        stays a watcher's while the audiences change. Raises `DatabaseUnavailable`.
+        stays a watcher's while the audiences change. Raises `DatabaseUnavailable` and `Saturated`.
         """
         state, revisions = self._tenants[watcher.tenant], revisions.without_audiences()
         state.pinned.attach(watcher, search.own_key)
@@ -186,7 +191,7 @@ class ChangeFollower:
         if valid is not None:
             self._count("reused")
             return valid
-        async with self._computing:
+        async with self._computations.slot(tenant):
             answer = await self._compute(search, revisions)
         self._count("computed")
         self._wake(state.pinned.keep(search.own_key, answer), time.monotonic())

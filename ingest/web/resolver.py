@@ -11,6 +11,7 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any, TypeAlias
 
+from common.shares.budget import FairBudget
 from ingest.web.addresses import AddressPolicy
 from ingest.web.errors import Unfetchable
 
@@ -18,7 +19,8 @@ from ingest.web.errors import Unfetchable
 RESOLVE_S_MAX = 10.0
 RESOLVED_MAX = 64  # addresses of a host that are checked; a host with more is refused
 TRIED_MAX = 4
-_LOOKUPS_MAX = 16  # at once in a process: one that nobody waits for any more may still run
+LOOKUPS_MAX = 16  # at once in a process: one that nobody waits for any more may still run
+TENANT_LOOKUPS_MAX = 4
 
 Lookup: TypeAlias = Callable[[str, int], list[Any]]
 
@@ -27,18 +29,41 @@ def system_lookup(host: str, port: int) -> list[Any]:
     return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
+class _LookupSlots:
+    """Slots that threads wait for. The lookups of one tenant take `TENANT_LOOKUPS_MAX` at most."""
+
+    def __init__(self) -> None:
+        self._budget = FairBudget(total_max=LOOKUPS_MAX, tenant_max=TENANT_LOOKUPS_MAX)
+        self._released = threading.Condition()
+
+    def acquire(self, tenant: str, timeout_s: float) -> bool:
+        """Take a slot, which `release` returns; False if there is none in time."""
+        with self._released:
+            return self._released.wait_for(lambda: not self._budget.take(tenant), timeout_s)
+
+    def release(self, tenant: str) -> None:
+        with self._released:
+            self._budget.give_back(tenant)
+            self._released.notify_all()
+
+
 class Resolver:
-    """lookup: answers as `socket.getaddrinfo`, or raises `OSError`. seconds_max: of one lookup."""
+    """tenant: that the lookups are for; empty for none.
+
+    lookup: answers as `socket.getaddrinfo`, or raises `OSError`. seconds_max: of one lookup.
+    """
 
     def __init__(
         self,
         policy: AddressPolicy,
         lookup: Lookup = system_lookup,
         *,
+        tenant: str = "",
         seconds_max: float = RESOLVE_S_MAX,
     ) -> None:
         self._policy = policy
         self._lookup = lookup
+        self._tenant = tenant
         self._seconds_max = seconds_max
 
     def resolve(self, host: str, port: int) -> list[str]:
@@ -67,10 +92,10 @@ class Resolver:
             except (OSError, UnicodeError):
                 answers.put(None)
             finally:
-                _LOOKUPS.release()
+                _SLOTS.release(self._tenant)
 
         too_slow = Unfetchable(f"the address of the host {host} is not found in time")
-        if not _LOOKUPS.acquire(timeout=self._seconds_max):
+        if not _SLOTS.acquire(self._tenant, self._seconds_max):
             raise too_slow
         threading.Thread(target=look_up, name="web-lookup", daemon=True).start()
         try:
@@ -80,4 +105,4 @@ class Resolver:
         return found or []
 
 
-_LOOKUPS = threading.BoundedSemaphore(_LOOKUPS_MAX)
+_SLOTS = _LookupSlots()

@@ -8,12 +8,12 @@ import pytest
 
 from ingest.web.addresses import AddressPolicy
 from ingest.web.errors import Unfetchable
-from ingest.web.resolver import RESOLVED_MAX, Resolver
+from ingest.web.resolver import RESOLVED_MAX, TENANT_LOOKUPS_MAX, Resolver
 
 
-def answering(*addresses: str) -> Resolver:
+def answering(*addresses: str, tenant: str = "") -> Resolver:
     found = [(2, 1, 6, "", (address, 80)) for address in addresses]
-    return Resolver(AddressPolicy(), lambda _host, _port: list(found))
+    return Resolver(AddressPolicy(), lambda _host, _port: list(found), tenant=tenant)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,24 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for() -> None:
         assert time.monotonic() - begun_s < 5
     finally:
         ended.set()
+
+
+def test_lookups_that_nobody_answers_leave_some_to_other_tenants() -> None:
+    ended, begun = threading.Event(), list[str]()
+
+    def lookup(host: str, _port: int) -> list[Any]:
+        begun.append(host)
+        ended.wait()
+        return []
+
+    try:
+        for number in range(TENANT_LOOKUPS_MAX + 1):
+            slow = Resolver(AddressPolicy(), lookup, tenant="greedy", seconds_max=0.05)
+            with pytest.raises(Unfetchable, match="not found in time"):
+                slow.resolve(f"{number}.example", 80)
+        others = answering("8.8.8.8", tenant="other").resolve("fast.example", 80)
+    finally:
+        ended.set()
+
+    assert others == ["8.8.8.8"]
+    assert len(begun) == TENANT_LOOKUPS_MAX
