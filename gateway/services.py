@@ -62,6 +62,7 @@ from gateway.tracing.spans import Service
 from gateway.tracing.traced_embedder import TracedEmbedder
 from gateway.vector_stores import vector_store_services
 from gateway.vector_stores.vector_store_services import VectorStoreServices
+from gateway.warm_up import WarmUp, load_word_lists
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version
@@ -160,7 +161,9 @@ async def _join_rooms(
     if tracing is not None:
         metered = [TracedEmbedder(embedder, tracing) for embedder in metered]
     index_name = (await index_version.check_or_create(connected, *metered)).name
-    await asyncio.to_thread(lexical.load, await TenantStore(connected).languages())
+    languages = await TenantStore(connected).languages()
+    await asyncio.to_thread(lexical.load_stored)
+    await asyncio.to_thread(lexical.load, languages)
     preprocessor = await asyncio.to_thread(llm.make_preprocessor, settings, metrics, usage.check)
     receipts = await asyncio.to_thread(receipt_issuer.build, settings, stores.audit_log, time.time)
     read_log = ReadLog(stores.audit_log, time.time, is_on=settings.audit_log == "all")
@@ -227,6 +230,14 @@ async def _join_rooms(
         subscriptions = subscription_services.build(
             settings, metrics.subscriptions, stores, search, auth
         )
+        mcp = mcp_services.build(stores, search, subscriptions, openings)
+        warm_up = WarmUp(
+            {
+                "mcp": mcp.protocol.load,
+                "models": rag_tools.tools,
+                "word_lists": load_word_lists,
+            }
+        )
         services = Services(
             settings=settings,
             stores=stores,
@@ -236,13 +247,15 @@ async def _join_rooms(
             caches=caches,
             search=search,
             answer=answer_services.build(stores, caches, search, threads.texts),
-            mcp=mcp_services.build(stores, search, subscriptions, openings),
+            mcp=mcp,
             documents=documents,
             sources=sources,
             vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, asked_questions, documents.writer),
             subscriptions=subscriptions,
-            admin=admin_services.build(settings, metrics, stores, store, usage, search_statistics),
+            admin=admin_services.build(
+                settings, metrics, stores, store, usage, search_statistics, warm_up
+            ),
             worker=worker_services.build(
                 settings,
                 metrics.work,

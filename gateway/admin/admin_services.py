@@ -9,6 +9,7 @@ from gateway.recording.search_statistics import SearchStatistics
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
+from gateway.warm_up import WarmUp
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.jobs.job_queue import JobQueue
@@ -41,6 +42,7 @@ class AdminServices:
     audits: AuditSchedule
     audit_log: AuditLog
     readiness: Singleflight[bool]
+    warm_up: WarmUp
 
 
 def build(
@@ -50,6 +52,7 @@ def build(
     store: RedisStore,
     usage_meter: UsageMeter,
     search_statistics: SearchStatistics,
+    warm_up: WarmUp,
 ) -> AdminServices:
     return AdminServices(
         settings=settings,
@@ -68,4 +71,5 @@ def build(
         audits=stores.audits,
         audit_log=stores.audit_log,
         readiness=Singleflight(),
+        warm_up=warm_up,
     )

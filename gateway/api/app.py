@@ -97,6 +97,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             async with AsyncExitStack() as background:
                 await background.enter_async_context(services.state_sampler.running())
+                await background.enter_async_context(services.admin.warm_up.running())
                 if settings.serve_jobs:
                     from gateway.worker.worker_loop import (
                         run_in_background,  # most gateways leave jobs to `nearhit worker`

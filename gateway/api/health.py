@@ -19,6 +19,8 @@ async def healthz(_: RequestContext[object]) -> Response:
 async def readyz(context: RequestContext[AdminServices]) -> Response:
     """200 if PostgreSQL answers in time too; Redis need not, because searches work without it.
 
+    `warm` says whether the worker has loaded all that it loads after its start. A balancer need not
+    wait for that: until then the first calls of some kinds take up to a second longer.
     Concurrent probes share one statement. Raises `DatabaseUnavailable`.
     """
     services = context.services
@@ -27,7 +29,8 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
             await services.readiness.do("ready", lambda: services.tenants.exists("public"))
     except TimeoutError:
         raise DatabaseUnavailable(f"PostgreSQL is silent for {READY_S_MAX:g} s") from None
-    return Response(b'{"status":"ready"}', media_type="application/json")
+    warm = b"true" if services.warm_up.is_done else b"false"
+    return Response(b'{"status":"ready","warm":%b}' % warm, media_type="application/json")
 
 
 async def get_metrics(context: RequestContext[AdminServices]) -> Response:

@@ -1,8 +1,8 @@
 """The servers that Nearhit starts itself if none are configured: PostgreSQL and Valkey.
 
 The owner starts a supervisor and holds the other end of its stdin. When the owner ends in any way,
-that stdin ends too, and the supervisor stops the servers. The supervisor holds the folder's lock
-from before they start until after they have stopped.
+that stdin ends or the supervisor gets another parent; it then stops the servers. The supervisor
+holds the folder's lock from before they start until after they have stopped.
 
 EmbeddedError      the servers do not start; the message says why and what to do
 └── DataDirInUse   another process owns them
@@ -71,7 +71,7 @@ def own_servers(data_dir: Path) -> Iterator[Servers]:
     with _locked(data_dir) as lock:
         supervisor = subprocess.Popen(  # noqa: S603 - our own module
             # -P: no module is imported from the current folder.
-            [sys.executable, "-P", "-m", f"{__package__}.supervisor", data_dir],
+            [sys.executable, "-P", "-m", f"{__package__}.supervisor", data_dir, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[lock.fileno()],  # the supervisor inherits the lock with the open file

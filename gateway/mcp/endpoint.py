@@ -4,9 +4,6 @@ Tool calls and resources are answered here, from bytes to bytes; the protocol's 
 others.
 """
 
-import asyncio
-import importlib
-import sys
 from typing import Any
 
 import orjson
@@ -21,7 +18,6 @@ from gateway.mcp.tools import Headers, refusal
 from index.model.document import METADATA_INTEGER_MAX
 
 TOOLS = {**tools.TOOLS, **plan_tools.TOOLS}
-_PROTOCOL = f"{__package__}.protocol"
 _INVALID_REQUEST = -32600  # of JSON-RPC 2.0, section 5.1
 _INVALID_PARAMS = -32602
 _PARSE_ERROR = -32700
@@ -29,8 +25,9 @@ _TOOL_ERROR_STATUSES = {400, 404, 422}  # errors that a model can correct
 
 
 async def mcp(context: RequestContext[McpServices]) -> Response:
-    if getattr(sys.modules.get(_PROTOCOL), "SERVER", None) is None:
-        await asyncio.to_thread(importlib.import_module, _PROTOCOL)
+    if not context.services.protocol.is_loaded:
+        await context.authenticate()  # nobody without a key makes the worker load anything
+        await context.services.protocol.load()
     try:
         content.check_json(context.body)
         request = orjson.loads(context.body)

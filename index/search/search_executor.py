@@ -105,7 +105,6 @@ class SearchExecutor:
         self._query_embedder = query_embedder
         self._limits = limits
         self._vocabulary = Vocabulary(database)
-        self._loaded_languages: frozenset[str] = frozenset()
         self._stats: LRUCache[tuple[str, ...], _ScopeStats] = LRUCache(_STATS_MAX)
 
     async def execute(
@@ -210,10 +209,8 @@ class SearchExecutor:
     ) -> PreparedSearch:
         # All, whatever the query's own: no chunk of the scope has another.
         languages = stats.languages
-        # Only where needed: a thread costs as much as analysing ten queries.
-        if not languages <= self._loaded_languages:
+        if not lexical.are_loaded(languages):  # only until this machine has stored their lists
             await asyncio.to_thread(lexical.load, languages)
-            self._loaded_languages |= languages
         spelling = await self._vocabulary.spelling(
             scope,
             query.text,

@@ -7,12 +7,12 @@ no other text, so a score reveals nothing about hidden documents.
 The language is hashed into a term's index: a query that is analysed in several languages is one
 vector, and a chunk matches only the terms of its own language.
 
-Pure, except that the first use of a language reads its word list; see `load`.
+Pure, except that the first use of a language loads its word list; see `load`.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -23,28 +23,23 @@ from operator import itemgetter
 from threading import Lock
 from types import MappingProxyType
 
-import Stemmer
-
 from index.text import dates, tokens
 from index.text.dates import NamedDate
 from index.text.memo import Memo
+from index.text.word_lists import digit_shares, stemming, stored_lists
+from index.text.word_lists.building import RAREST
+from index.text.word_lists.stemming import stem_spelling
+from index.text.word_lists.word_list import WordList
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
 # changes, also through a new release of the stemmer or of the word lists.
 ANALYSER = "bm25-2"
 DIMENSION = 1_000_000_000  # the limit of pgvector's sparsevec
 
-_SNOWBALL = {
-    "de": "german",
-    "en": "english",
-    "es": "spanish",
-    "fr": "french",
-    "it": "italian",
-    "pt": "portuguese",
-}
-UNDETERMINED = "und"  # words are not stemmed; their shares are those of all the languages together
-LANGUAGES = frozenset({*_SNOWBALL, UNDETERMINED})
-_READING = Lock()
+UNDETERMINED = stemming.UNDETERMINED
+LANGUAGES = frozenset({*stemming.SNOWBALL, UNDETERMINED})
+_WORD_LISTS: dict[str, WordList] = {}  # by language; each is a function of its language
+_LOADING = Lock()
 
 NO_CORRECTIONS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -57,7 +52,6 @@ CHUNK_WORDS = 200  # L, the length without a bonus or a penalty
 TEXT_WORDS = 150  # of the text that defines how common a term is: by its chance to contain the term
 CHANCE_MAX = 0.9  # a term of nine texts in ten hardly ranks them: omitting it costs nothing
 CHARACTER = 1e-3  # the share of a character of a script without spaces; not measured
-RAREST = 1e-7  # the share of a word in no list; 1e-8 is no better, 1e-6 is worse
 
 _MORE, _FEWER, _SPANNED = -1, -2, -3  # counted among terms, whose indexes are not negative
 
@@ -211,17 +205,30 @@ def stem(word: str, language: str) -> str:
 def word_share(word: str, language: str) -> float:
     """The share of the word's forms among all words of the language at large."""
     base = base_language(language)
-    return _lexicon(base).frequency.get(_stem(word, base), 0.0)
+    return _word_list(base).share(_stem(word, base)) or 0.0
 
 
 def load(languages: Collection[str]) -> None:
-    """Load the languages' word lists: up to a second and 30 MB each.
+    """Load the languages' word lists: milliseconds each, or 2 s if one is not stored yet.
 
-    Of threads that need a list at once, one reads it and the others wait.
+    Of threads that need a list at once, one loads it and the others wait.
     """
     for code in languages:
-        with _READING:
-            _lexicon(base_language(code))
+        _word_list(base_language(code))
+
+
+def load_stored() -> bool:
+    """Load the lists that are stored, in milliseconds; True if none of LANGUAGES is missing."""
+    folder = stored_lists.folder()
+    for language in LANGUAGES - _WORD_LISTS.keys():
+        if found := stored_lists.find(language, folder):
+            _WORD_LISTS.setdefault(language, found)
+    return _WORD_LISTS.keys() >= LANGUAGES
+
+
+def are_loaded(languages: Collection[str]) -> bool:
+    """Whether texts in these languages are analysed without a wait."""
+    return all(base_language(code) in _WORD_LISTS for code in languages)
 
 
 @lru_cache(maxsize=1_024)
@@ -271,18 +278,16 @@ def _term(word: str, language: str) -> tuple[int, float] | None:
 
 
 def _is_listed(word: str, language: str) -> bool:
-    return _stem(word, language) in _lexicon(language).frequency
+    return _word_list(language).share(_stem(word, language)) is not None
 
 
 def _share(stem: str, language: str) -> float:
     """The share of all words; of numbers, lists only have the sum by shape, such as 00."""
-    from wordfreq.numbers import digit_freq, smash_numbers
-
-    frequency = _lexicon(language).frequency
-    unlisted = CHARACTER if tokens.is_character(stem) else RAREST
-    if stem.isalpha():
-        return frequency.get(stem, unlisted)
-    return max(frequency.get(smash_numbers(stem), unlisted) * digit_freq(stem), RAREST)
+    is_word = stem.isalpha()
+    share = _word_list(language).share(stem if is_word else digit_shares.shape(stem))
+    if share is None:
+        share = CHARACTER if tokens.is_character(stem) else RAREST
+    return share if is_word else max(share * digit_shares.share_of_shape(stem), RAREST)
 
 
 def _chance(share: float) -> float:
@@ -297,58 +302,17 @@ def _index(stem: str, language: str) -> int:
 
 def _stem(word: str, language: str) -> str:
     """The stem, without accents, of a word with or without them."""
-    word = _lexicon(language).spelling.get(word, word)
-    return _stem_of_spelling(word, language)
+    return stem_spelling(_word_list(language).spelling(word), language)
 
 
-def _stem_of_spelling(word: str, language: str) -> str:
-    if language != UNDETERMINED:
-        # A new one, made in less than a microsecond: threads must not share a stemmer.
-        word = Stemmer.Stemmer(_SNOWBALL[language], 0).stemWord(word)
-    return tokens.plain(word)
-
-
-@dataclass(frozen=True, slots=True)
-class _Lexicon:
-    """A language at large.
-
-    spelling:  a word without its accents → its most frequent spelling, which the stemmer needs.
-               So missing accents do not change the stem.
-    frequency: a stem → its share of all words, 0 to 1.
-    """
-
-    spelling: Mapping[str, str]
-    frequency: Mapping[str, float]
-
-
-@cache
-def _lexicon(language: str) -> _Lexicon:
-    spelling: dict[str, str] = {}
-    frequency: defaultdict[str, float] = defaultdict(float)
-    for word, share in _word_list(language):
-        usual = spelling.setdefault(tokens.plain(word).casefold(), word)
-        if share >= RAREST:
-            frequency[_stem_of_spelling(usual, language)] += share
-    return _Lexicon({plain: word for plain, word in spelling.items() if plain != word}, frequency)
-
-
-def _word_list(language: str) -> Iterator[tuple[str, float]]:
-    """Words and their shares, the most frequent of each list first.
-
-    Bypasses `wordfreq`'s own cache, which takes ten times as much memory. Importing it takes as
-    long as a fifth of a command's other imports, and most commands need no words.
-    """
-    import wordfreq
-
-    if language == UNDETERMINED:
-        files, codes = wordfreq.available_languages("small"), sorted(_SNOWBALL)
-    else:
-        files, codes = wordfreq.available_languages("large"), [language]
-    for code in codes:
-        for centibels, words in enumerate(wordfreq.read_cBpack(files[code])):
-            share = wordfreq.cB_to_freq(-centibels)
-            for word in words:
-                if word.isalpha() and word.isascii():  # most words are one token
-                    yield word, share
-                else:
-                    yield from ((token, share) for token in tokens.split(word))
+def _word_list(language: str) -> WordList:
+    found = _WORD_LISTS.get(language)
+    if found is not None:
+        return found
+    with _LOADING:
+        if language not in _WORD_LISTS:
+            folder = stored_lists.folder()
+            _WORD_LISTS[language] = stored_lists.find(language, folder) or stored_lists.make(
+                language, folder
+            )
+    return _WORD_LISTS[language]

@@ -24,9 +24,10 @@ _CALLER_ENTRY = "an entry that is evicted has not been used for so long that it 
 _WITHOUT_SHARE = "has no share of a tenant yet"
 
 UNSHARED = {
-    ("gateway/services.py", "to_thread"): (3, _START),
+    ("gateway/services.py", "to_thread"): (4, _START),
     ("gateway/api/routes/table.py", "to_thread"): (1, _ONCE),
-    ("gateway/mcp/endpoint.py", "to_thread"): (1, _ONCE),
+    ("gateway/lazy_module.py", "to_thread"): (1, _ONCE),
+    ("gateway/warm_up.py", "to_thread"): (2, _BACKGROUND),
     ("gateway/rag/gates/gate_vocabulary.py", "to_thread"): (1, _ONCE),
     ("gateway/rag/lazy_rag_tools.py", "to_thread"): (1, _ONCE),
     ("gateway/caching/question_similarity.py", "to_thread"): (1, _ONCE),
@@ -58,13 +59,11 @@ UNSHARED = {
     ("gateway/http/failures.py", "LRUCache"): (1, _ADDRESS_ENTRY),
     ("cache/invalidation/local_registry.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("cache/invalidation/registry_replica.py", "LRUCache"): (1, _WITHOUT_SHARE),
-    ("gateway/subscriptions/change_follower.py", "Semaphore"): (1, _WITHOUT_SHARE),
     ("gateway/subscriptions/webhook_delivery.py", "Semaphore"): (1, _WITHOUT_SHARE),
     ("gateway/subscriptions/webhook_delivery.py", "ThreadPoolExecutor"): (1, _WITHOUT_SHARE),
     ("gateway/subscriptions/webhook_delivery.py", "run_in_executor"): (1, _WITHOUT_SHARE),
     ("index/resident/matching_documents.py", "TTLCache"): (1, _WITHOUT_SHARE),
-    ("index/resident/resident_shards.py", "TTLCache"): (2, _WITHOUT_SHARE),
+    ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("index/search/search_executor.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("ingest/parse/extractors.py", "TTLCache"): (1, _WITHOUT_SHARE),
-    ("ingest/web/resolver.py", "BoundedSemaphore"): (1, _WITHOUT_SHARE),
 }

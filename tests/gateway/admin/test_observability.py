@@ -3,6 +3,7 @@
 import asyncio
 import re
 import secrets
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic import SecretStr
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from index.text import lexical
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.servers.database_proxy import database_proxy
@@ -61,7 +63,18 @@ async def writer_of_a_new_tenant(gateway: Gateway) -> Caller:
 async def test_a_running_gateway_is_alive_and_ready(gateway: Gateway) -> None:
     for path, status in (("/healthz", "ok"), ("/readyz", "ready")):
         answer = await gateway.client.get(path)
-        assert (answer.status_code, answer.json()) == (200, {"status": status})
+        assert (answer.status_code, answer.json()["status"]) == (200, status)
+
+
+async def test_a_gateway_says_when_it_has_loaded_what_first_calls_would_wait_for(
+    gateway: Gateway,
+) -> None:
+    async with asyncio.timeout(120):  # it may have to make the machine's word lists
+        while not (await gateway.client.get("/readyz")).json()["warm"]:
+            await asyncio.sleep(0.05)
+
+    assert {"gateway.mcp.protocol", "gateway.rag.factory"} <= sys.modules.keys()
+    assert lexical.are_loaded(lexical.LANGUAGES)
 
 
 async def test_the_address_alone_tells_what_answers_there(gateway: Gateway, ana: Caller) -> None:

@@ -21,9 +21,9 @@ import redis.asyncio
 
 from gateway.embedded import embedded_servers
 
-# A command that uses the servers of a folder until its stdin ends.
 pytestmark = pytest.mark.slow
 
+# A command that uses the servers of a folder until its stdin ends.
 COMMAND = """
 import pathlib, sys
 from gateway.embedded import embedded_servers
@@ -31,6 +31,16 @@ with embedded_servers.attach_or_start(pathlib.Path(sys.argv[1])) as servers:
     print(servers.database_url, servers.redis_url, flush=True)
     sys.stdin.read()
 """
+_CHILDREN = {
+    "forked": "os.fork() or time.sleep(600)",
+    "executed": "subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL).pid",
+}
+WITH_CHILD = {
+    name: f"import os, subprocess, time{COMMAND}".replace(
+        "sys.stdin.read()", f"print({child}, flush=True); sys.stdin.read()"
+    )
+    for name, child in _CHILDREN.items()
+}
 IS_ROOT = os.geteuid() == 0
 
 
@@ -141,6 +151,39 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_socket(data_dir: Path)
     assert len(started) > 3
     assert not started & processes().keys()
     assert not sockets(servers).exists()
+
+
+def test_a_killed_owners_servers_stop_although_their_folder_is_removed(folder: Path) -> None:
+    data_dir = folder / "removed"
+    with command(data_dir) as owner:
+        servers = addresses(owner)
+        started = descendants(owner)
+        slow_supervisor = supervisor(owner)
+        os.kill(slow_supervisor, signal.SIGSTOP)
+        owner.kill()
+    shutil.rmtree(data_dir)
+    os.kill(slow_supervisor, signal.SIGCONT)
+
+    wait_for_end_of(started)
+    assert not sockets(servers).exists()
+
+
+@pytest.mark.parametrize("child", ["forked", "executed"])
+def test_a_killed_owners_servers_stop_although_its_child_lives_on(
+    data_dir: Path, child: str
+) -> None:
+    """A forked child holds all that its parent has open; it shows no end of a pipe."""
+    with command(data_dir, WITH_CHILD[child]) as owner:
+        addresses(owner)
+        assert owner.stdout
+        survivor = int(owner.stdout.readline())
+        started = descendants(owner) - {survivor}
+        owner.kill()
+    try:
+        wait_for_end_of(started)
+        assert survivor in processes()
+    finally:
+        os.kill(survivor, signal.SIGKILL)
 
 
 def test_a_start_waits_for_the_end_of_a_killed_owners_servers(data_dir: Path) -> None:
@@ -271,9 +314,9 @@ def sockets(servers: embedded_servers.Servers) -> Path:
     return Path(urlsplit(servers.redis_url).path).parent
 
 
-def command(data_dir: Path, **environment: str) -> subprocess.Popen[str]:
+def command(data_dir: Path, code: str = COMMAND, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603 - this interpreter
-        [sys.executable, "-c", COMMAND, data_dir],
+        [sys.executable, "-c", code, data_dir],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -306,6 +349,11 @@ def descendants(process: subprocess.Popen[str]) -> set[int]:
 def supervisor(owner: subprocess.Popen[str]) -> int:
     (pid,) = (pid for pid, parent in processes().items() if parent == owner.pid)
     return pid
+
+
+def wait_for_end_of(pids: set[int]) -> None:
+    assert pids
+    assert any(not pids & processes().keys() for _ in embedded_servers.attempts(60.0))
 
 
 def wait_for_end_of_supervisor(data_dir: Path) -> None:

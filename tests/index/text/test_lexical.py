@@ -379,11 +379,20 @@ def test_a_language_without_analyser_is_analysed_as_undetermined(code: str) -> N
     assert lexical.base_language(code) == lexical.UNDETERMINED
 
 
-def test_threads_that_need_a_language_at_once_read_its_words_once() -> None:
-    read = lexical._lexicon  # noqa: SLF001  its counts
-    read.cache_clear()
+def test_threads_that_need_a_language_at_once_load_its_list_once() -> None:
+    lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lexical.load, [{"it"}] * 8))
+        lists = list(pool.map(lexical._word_list, ["it"] * 8))  # noqa: SLF001
 
-    assert read.cache_info().misses == 1
+    assert len({id(each) for each in lists}) == 1
+
+
+def test_a_stored_list_is_loaded_before_a_text_needs_it() -> None:
+    lexical.load({"it"})
+    lexical._WORD_LISTS.pop("it")  # noqa: SLF001  as at the start of a process
+    assert not lexical.are_loaded({"it-CH"})
+
+    assert lexical.load_stored()
+
+    assert lexical.are_loaded({"it-CH", "und", "fi"})

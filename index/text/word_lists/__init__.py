@@ -1,0 +1,1 @@
+"""How often words occur in a language at large, in files that processes map."""
