@@ -4,12 +4,12 @@ Only the text near a position decides whether it is a cut, never an offset, so a
 the chunks near it.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, pairwise, repeat
-from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 from ingest.chunkers.chunk import Chunk, chunk_of
@@ -40,18 +40,18 @@ class _Section:
     blocks: Sequence[Block]
 
 
-_Score: TypeAlias = tuple[int, int]
+@dataclass(frozen=True, slots=True)
+class _Positions:
+    """Where segments may be cut: before each of them, by its number.
 
+    Numbers instead of an object for each: a text of many one-letter words has a million segments.
 
-class _Position(NamedTuple):  # as many as segments
-    """Where a section may be cut: before the segment of this number, after so many words.
-
-    score: the higher, the better; by rank, and then by a hash of the text that follows.
+    words: the number of words before each segment, and of all at last.
+    scores: the higher, the better; by rank, and then by a hash of the text that follows.
     """
 
-    number: int
-    words: int
-    score: _Score
+    words: Sequence[int]
+    scores: Sequence[int]
 
 
 def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
@@ -97,29 +97,31 @@ def headings_at(text: str, starts: Iterable[int]) -> list[tuple[str, ...]]:
 
 def split_to_fit(text: str, span: Sequence[Segment], words_max: int) -> list[Sequence[Segment]]:
     """Split the span at its best position near the middle until each part has words_max words."""
-    return _split_to_fit(span, _scores(text, span), words_max)
+    parts = _split_to_fit(_positions(text, span), 0, len(span), words_max)
+    return [span[first:last] for first, last in parts]
 
 
 def _split_to_fit(
-    span: Sequence[Segment], scores: Sequence[_Score], words_max: int
-) -> list[Sequence[Segment]]:
-    """scores: of the cuts before each segment."""
-    words = sum(segment.words for segment in span)
-    if words <= words_max or len(span) == 1:
-        return [span]
-    positions = _positions(span, scores)
-    middle = [position for position in positions if words / 3 <= position.words <= words * 2 / 3]
-    best = (
-        max(middle, key=lambda position: (position.score, -position.number))
-        if middle
-        else min(positions, key=lambda position: abs(position.words - words / 2))
-    )
-    first, second = slice(best.number), slice(best.number, None)
-    return [
-        part
-        for half in (first, second)
-        for part in _split_to_fit(span[half], scores[half], words_max)
-    ]
+    positions: _Positions, first: int, last: int, words_max: int
+) -> Iterator[tuple[int, int]]:
+    """The numbers of each part's first segment, and of the one after its last."""
+    if positions.words[last] - positions.words[first] <= words_max or last - first == 1:
+        yield first, last
+        return
+    middle = _near_middle(positions, first, last)
+    yield from _split_to_fit(positions, first, middle, words_max)
+    yield from _split_to_fit(positions, middle, last, words_max)
+
+
+def _near_middle(positions: _Positions, first: int, last: int) -> int:
+    """The best position in the middle third, of equals the first; else the one nearest to it."""
+    words_before, words = positions.words[first], positions.words[last] - positions.words[first]
+    low = bisect_left(positions.words, words_before + -(-words // 3), first + 1, last)
+    high = bisect_right(positions.words, words_before + words * 2 // 3, low, last)
+    if low < high:
+        return max(range(low, high), key=positions.scores.__getitem__)
+    nearest = range(max(low - 1, first + 1), min(low + 1, last))
+    return min(nearest, key=lambda number: abs(positions.words[number] - words_before - words / 2))
 
 
 def _sections(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[_Section]:
@@ -199,25 +201,16 @@ def _spans(text: str, section: Sequence[Segment], words_max: int) -> Iterator[tu
     if sum(segment.words for segment in section) <= words_max * WHOLE:
         yield tuple(section)
         return
-    scores = _scores(text, section)
-    cuts = _cuts(_positions(section, scores), section, words_max * APART)
-    for first, last in pairwise((0, *(cut.number for cut in cuts), len(section))):
-        for span in _split_to_fit(section[first:last], scores[first:last], words_max):
-            yield tuple(span)
+    positions = _positions(text, section)
+    cuts = _cuts(positions, words_max * APART)
+    for start, end in pairwise((0, *cuts, len(section))):
+        for first, last in _split_to_fit(positions, start, end, words_max):
+            yield tuple(section[first:last])
 
 
-def _scores(text: str, span: Sequence[Segment]) -> list[_Score]:
-    return [(segment.rank, _hash(text, segment)) for segment in span]
-
-
-def _positions(span: Sequence[Segment], scores: Sequence[_Score]) -> list[_Position]:
-    words_before = accumulate(segment.words for segment in span)
-    return [
-        _Position(number, words, score)
-        for number, (words, score) in enumerate(
-            zip(words_before, scores[1:], strict=False), start=1
-        )
-    ]
+def _positions(text: str, span: Sequence[Segment]) -> _Positions:
+    words = list(accumulate((segment.words for segment in span), initial=0))
+    return _Positions(words, [segment.rank << 32 | _hash(text, segment) for segment in span])
 
 
 def _hash(text: str, segment: Segment) -> int:
@@ -225,32 +218,28 @@ def _hash(text: str, segment: Segment) -> int:
     return crc32(text[segment.start : end].encode())
 
 
-def _cuts(
-    positions: Sequence[_Position], section: Sequence[Segment], distance: float
-) -> Iterator[_Position]:
+def _cuts(positions: _Positions, distance: float) -> Iterator[int]:
     """The positions without a better one within `distance` words; of equals the first."""
-    words = sum(segment.words for segment in section)
-    best_of_later = {
-        position.number for position in _best(reversed(positions), distance, yields_to_equals=False)
-    }
-    for position in _best(positions, distance, yields_to_equals=True):
-        if position.number in best_of_later and distance < position.words < words - distance:
-            yield position
+    words = positions.words[-1]
+    numbers = range(1, len(positions.scores))
+    best_of_later = set(_best(positions, reversed(numbers), distance, yields_to_equals=False))
+    for number in _best(positions, numbers, distance, yields_to_equals=True):
+        if number in best_of_later and distance < positions.words[number] < words - distance:
+            yield number
 
 
 def _best(
-    positions: Iterable[_Position], distance: float, *, yields_to_equals: bool
-) -> Iterator[_Position]:
+    positions: _Positions, numbers: Iterable[int], distance: float, *, yields_to_equals: bool
+) -> Iterator[int]:
     """The positions that are better than all of those up to `distance` words before them."""
-    window: deque[_Position] = deque()  # by descending score; all later ones are worse
-    for position in positions:
-        while window and abs(window[0].words - position.words) > distance:
+    words, scores = positions.words, positions.scores
+    window: deque[int] = deque()  # by descending score; all later ones are worse
+    for number in numbers:
+        while window and abs(words[window[0]] - words[number]) > distance:
             window.popleft()
-        while window and (
-            window[-1].score < position.score
-            or (not yields_to_equals and window[-1].score == position.score)
-        ):
+        least = scores[number] + (not yields_to_equals)
+        while window and scores[window[-1]] < least:
             window.pop()
         if not window:
-            yield position
-        window.append(position)
+            yield number
+        window.append(number)

@@ -1,10 +1,10 @@
 """Markdown: the front matter of a text, its title, and its blocks."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 from markdown_it import MarkdownIt
@@ -13,12 +13,15 @@ from pydantic import ValidationError
 
 from index.model.relations import RelatesTo, with_relations
 from ingest.parse import safe_yaml
+from ingest.parse.table_rows import table_rows
 
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
 TITLE_WITHIN_CHARACTERS = 4_000  # a later heading belongs to a section; not measured
 _TITLE_SOON_CHARACTERS = 400  # most titles stand here, so no more is parsed
 HEADING_CHARACTERS_MAX = 200  # embedded with every chunk of the section; not measured
 HEADING_SOURCE_CHARACTERS_MAX = 2_000  # with its markup; not measured
+HEADING_MARKUP_MAX = 64  # marks in a heading: the time to read them grows with their square
+LINES_MAX = 100_000  # 2 s: each line is compared with the beginning of each kind of block
 
 ACCESS = frozenset({"readers", "owner"})
 LOOKALIKES = ACCESS | {"reader", "owners", "acl", "access", "permissions"}
@@ -46,10 +49,12 @@ BLOCK_PARSER = (
     .enable("table")
     .disable(["normalize", "reference", "inline", "text_join"])
 )
+BLOCK_PARSER.block.ruler.at("table", table_rows, {"alt": ["paragraph", "reference"]})
 INLINE_PARSER = MarkdownIt("commonmark")
 # Escapes, code, emphasis, links, HTML, entities and breaks contain one of these. Most headings
 # contain none: to parse each of them took as long as to find the blocks of the text.
 _INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n\r\0]")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 
 
 class FrontMatterError(ValueError):
@@ -139,8 +144,28 @@ def blocks(text: str) -> list[Block]:
     """The blocks of a Markdown text, in order: concatenated they are the text, unless it is blank.
 
     Paragraphs, list items, table rows and fences are separate blocks, also within lists and
-    quotes; a heading within a list or a quote is prose.
+    quotes; a heading within a list or a quote is prose. After LINES_MAX lines there are paragraphs
+    only.
     """
+    end = _end_of_markdown(text)
+    return [*_markdown_blocks(text[:end]), *_paragraphs(text, end)]
+
+
+def _end_of_markdown(text: str) -> int:
+    if text.count("\n") <= LINES_MAX:
+        return len(text)
+    newlines = re.finditer("\n", text)
+    return next(islice(newlines, LINES_MAX - 1, None)).end()
+
+
+def _paragraphs(text: str, start: int) -> Iterator[Block]:
+    ends = (match.end() for match in _PARAGRAPH_END.finditer(text, start))
+    for first, last in pairwise((start, *ends, len(text))):
+        if first < last:
+            yield Block(first, last, "prose")
+
+
+def _markdown_blocks(text: str) -> list[Block]:
     tokens = BLOCK_PARSER.parse(text)
     # A container opens on the line of its first content; the innermost token decides the kind.
     opening = {
@@ -170,7 +195,7 @@ def _block(tokens: Sequence[Token], index: int, start: int, end: int) -> Block:
 
 def _plain_text(markup: str) -> str:
     text = markup[:HEADING_SOURCE_CHARACTERS_MAX]
-    if _INLINE_MARKUP.search(text):
+    if 0 < len(_INLINE_MARKUP.findall(text)) <= HEADING_MARKUP_MAX:
         (inline,) = INLINE_PARSER.parseInline(text)
         text = "".join(
             " " if token.type.endswith("break") else token.content

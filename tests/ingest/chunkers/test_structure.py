@@ -1,4 +1,5 @@
 import re
+import tracemalloc
 from collections.abc import Callable
 from itertools import accumulate, pairwise
 from random import Random
@@ -272,3 +273,16 @@ def test_the_headings_of_a_chunk_are_told_by_its_place(text: str, words_max: int
 )
 def test_texts_that_nobody_wrote_by_hand_are_cut_too(text: str) -> None:
     check(text, chunks(text))
+
+
+@pytest.mark.parametrize("word", ["| ", "|\n"])
+def test_a_text_of_one_letter_words_takes_a_bounded_amount_of_memory(word: str) -> None:
+    text = word * 20_000
+
+    tracemalloc.start()
+    found = chunks(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert sum(len(chunk.text.split()) for chunk in found) == 20_000
+    assert peak < 220 * len(text)

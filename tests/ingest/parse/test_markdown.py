@@ -1,10 +1,16 @@
+import tracemalloc
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from ingest.parse.markdown import (
+    BLOCK_PARSER,
     FRONT_MATTER_CHARACTERS_MAX,
     HEADING_CHARACTERS_MAX,
+    HEADING_MARKUP_MAX,
+    LINES_MAX,
     FrontMatterError,
     blocks,
     front_matter,
@@ -167,3 +173,46 @@ def test_blank_lines_before_front_matter_do_not_hide_it() -> None:
 
     assert fields["readers"] == ["user:ana"]
     assert text == "text"
+
+
+@given(markup, st.lists(st.text("a |:-\\\n> ", max_size=12), max_size=8))
+@example("", ["|a|b|\n|-|-|\n|c\n- d\n"])
+def test_a_table_has_the_rows_that_markdown_it_gives_it(before: str, lines: list[str]) -> None:
+    text = before + "\n|a|b|\n|-|-|\n" + "\n".join(lines)
+    theirs = MarkdownIt("commonmark").enable("table").disable(["normalize", "reference", "inline"])
+
+    rows = [token.map for token in theirs.parse(text) if token.type == "tr_open"]
+
+    assert [token.map for token in BLOCK_PARSER.parse(text) if token.type == "table_row"] == rows
+
+
+def test_a_table_takes_memory_for_its_rows_and_not_for_its_cells() -> None:
+    columns, rows = 50, 1_000
+    text = "|a" * columns + "\n" + "|-" * columns + "\n" + ("|" * columns + "\n") * rows
+
+    tracemalloc.start()
+    found = blocks(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert len(found) == 1 + rows
+    assert peak < 50 * len(text)
+
+
+def test_after_many_lines_there_are_paragraphs_and_nothing_is_lost() -> None:
+    text = "a\n" * (LINES_MAX - 2) + "\n# Read\n# Not read\n- nor\n- these\n\nLast.\n"
+
+    found = blocks(text)
+
+    assert "".join(text[block.start : block.end] for block in found) == text
+    assert [block.heading for block in found if block.level] == ["Read"]
+    assert [text[block.start : block.end].split("\n")[0] for block in found[-2:]] == [
+        "# Not read",
+        "Last.",
+    ]
+
+
+def test_a_heading_of_much_markup_is_taken_as_it_is_written() -> None:
+    (heading,) = blocks("# " + "[" * (HEADING_MARKUP_MAX + 1))
+
+    assert heading.heading == "[" * (HEADING_MARKUP_MAX + 1)
