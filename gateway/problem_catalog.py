@@ -124,6 +124,15 @@ TYPES: Sequence[ProblemType] = (
         "`PUT /v1/tenants/{tenant}/quotas`.",
     ),
     ProblemType(
+        "answer-outdated",
+        (409,),
+        "Answer outdated",
+        "While `POST /v1/answer` wrote its text, a hit was changed, removed or shared with fewer, "
+        "or the caller's rights have changed. The rest of the text is not sent.",
+        "Discard what a stream has sent, and ask again: the next answer is written from what you "
+        "may read now.",
+    ),
+    ProblemType(
         "revision-unknown",
         (409,),
         "Revision unknown",

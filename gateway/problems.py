@@ -233,6 +233,14 @@ def revision_unknown(detail: str) -> Problem:
     return Problem(409, "revision-unknown", "Revision unknown", detail, errors)
 
 
+def answer_outdated() -> Problem:
+    detail = (
+        "While the answer was written, a hit was changed, removed or shared with fewer, or your "
+        "rights have changed. Ask again."
+    )
+    return Problem(409, "answer-outdated", "Answer outdated", detail, headers=_RETRY)
+
+
 def from_validation(error: ValidationError, body: object = field_errors.UNKNOWN_BODY) -> Problem:
     """A problem with an error per invalid field; 400 if the body was not JSON.
 

@@ -1,9 +1,14 @@
-"""One run of `POST /v1/answer`: interpret, search, generate; as one body or as a stream."""
+"""One run of `POST /v1/answer`: interpret, search, generate; as one body or as a stream.
 
-from collections.abc import Mapping, Sequence
+Each piece of the text, and the hits, are confirmed before they are sent; see `revalidation`.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from starlette.requests import ClientDisconnect
@@ -12,8 +17,9 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.answer_services import AnswerServices
+from gateway.answer.revalidation import CONFIRMED_S_MAX, Revalidation
 from gateway.answer.text_cache import GeneratedText, Material, OnText, TextCache
-from gateway.http.event_stream import EventStream, SendEvent, run_while_connected
+from gateway.http.event_stream import Event, EventSender, EventStream, run_while_connected
 from gateway.http.request_context import RequestContext
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.citations import CitationParser
@@ -24,16 +30,19 @@ from gateway.search.search_endpoint import AnsweredSearch, search_as_caller
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
+SendEvent: TypeAlias = Callable[[Event], Awaitable[None]]
+
 
 @dataclass(frozen=True, slots=True)
 class _RetrievedHits:
     """The hits to answer from.
 
-    answered: the search; None if the gate is closed. fallback: the answer without a model, if no
-    hit is good enough.
+    answered: the search; None if the gate is closed. begun_at_s: before it read its caller.
+    fallback: the answer without a model, if no hit is good enough.
     """
 
     answered: AnsweredSearch | None
+    begun_at_s: float
     query: str
     hits: Sequence[Mapping[str, Any]]
     headers: Mapping[str, str]
@@ -63,9 +72,10 @@ async def write_response(context: RequestContext[AnswerServices], body: AnswerBo
 
 async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -> _RetrievedHits:
     interpreted = await conversation.interpret(context, context.services.search, body)
+    begun_at_s = time.monotonic()
     if interpreted.body is None:
         headers = _headers(interpreted.headers)
-        return _RetrievedHits(None, body.query, (), headers, gate="closed")
+        return _RetrievedHits(None, begun_at_s, body.query, (), headers, gate="closed")
     answered = await search_as_caller(context, context.services.search, interpreted.body)
     request, served = answered.request, answered.answer
     answer = orjson.loads(served.body)
@@ -74,6 +84,7 @@ async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -
         fallback = await _fallback(context, request.scope.tenant)
     return _RetrievedHits(
         answered,
+        begun_at_s,
         request.query.text,
         answer["hits"],
         _headers(
@@ -113,9 +124,20 @@ class _AnswerRun:
         self._passages: list[Passage] = generator.select_passages(found)
         self._limits = _left_out(found, self._passages)
         self._parser = CitationParser(self._passages)
+        self._revalidation = (
+            Revalidation(
+                context,
+                context.services.revalidation,
+                retrieved.answered,
+                retrieved.hits,
+                retrieved.begun_at_s,
+            )
+            if retrieved.answered is not None
+            else None
+        )
 
     async def respond(self) -> Response:
-        """The whole answer in one body. Raises a `Problem` if the model fails."""
+        """The whole answer in one body. Raises a `Problem` if the model fails, or rights end."""
         written = None
 
         async def write() -> None:
@@ -126,20 +148,35 @@ class _AnswerRun:
             raise ClientDisconnect
         assert written is not None, "the work has ended"
         body = {"answer": written.text, **self._summary(written), **self._retrieved.fields()}
-        return Response(
+        response = Response(
             orjson.dumps(body), media_type="application/json", headers=self._retrieved.headers
         )
+        if self._revalidation is not None:
+            await self._revalidation.confirm()
+        return response
 
-    async def stream_events(self, send_event: SendEvent) -> None:
+    async def stream_events(self, send: EventSender) -> None:
         """Send the answer as events; the last one is `done` or `error`."""
-        await send_event("retrieved", self._retrieved.fields())
+
+        async def send_valid(event: Event) -> None:
+            async def make_event() -> Event:
+                await self._require_valid()
+                return event
+
+            await send.send_made(make_event)
+
         try:
-            written = await self._write(send_event)
+            await send_valid(Event("retrieved", self._retrieved.fields()))
+            written = await self._write(send_valid)
+            await send_valid(Event("done", self._summary(written)))
         except Exception as error:
             problem = problems.from_exception(error, self._context.trace.request_id)
-            await send_event("error", problem.body())
-            return
-        await send_event("done", self._summary(written))
+            await send(Event("error", problem.body()))
+
+    async def _require_valid(self) -> None:
+        """As `Revalidation.require_valid`; without a search there is nothing to protect."""
+        if self._revalidation is not None:
+            await self._revalidation.require_valid()
 
     def _summary(self, written: GeneratedText) -> dict[str, Any]:
         return {
@@ -150,21 +187,39 @@ class _AnswerRun:
         }
 
     async def _write(self, send_event: SendEvent) -> GeneratedText:
-        """Get the text from the cache or the model, and send its pieces and citations."""
+        """Get the text from the cache or the model, and send its pieces and citations.
 
-        async def on_text(text: str) -> None:
-            citations = list(self._parser.feed(text))
-            await send_event("delta", {"text": text})
-            for citation in citations:
-                await send_event("citation", citation)
+        The text ends when it can't be confirmed, whether a piece of it waits or not. Others who
+        wait for the same text do not notice.
+        """
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        text = asyncio.create_task(self._get_text(pieces.put))
+        text.add_done_callback(lambda _: pieces.put_nowait(None))
+        try:
+            while (piece := await _next_piece(pieces)) is not None:
+                await self._require_valid()
+                if piece:
+                    await self._send_piece(piece, send_event)
+            return await text
+        finally:
+            text.cancel()
+            await asyncio.gather(text, return_exceptions=True)
 
+    async def _send_piece(self, piece: str, send_event: SendEvent) -> None:
+        citations = list(self._parser.feed(piece))
+        await send_event(Event("delta", {"text": piece}))
+        for citation in citations:
+            await send_event(Event("citation", citation))
+
+    async def _get_text(self, on_text: OnText) -> GeneratedText:
+        """The text from the cache or the model; `on_text` receives its pieces."""
         retrieved = self._retrieved
         if retrieved.answered is None:
             return GeneratedText("", "gate", cached=False)
         count_step = self._context.services.metrics.rag_step
         if retrieved.fallback is not None:
             count_step("answer", "fallback")
-            await send_event("delta", {"text": retrieved.fallback})
+            await on_text(retrieved.fallback)
             return GeneratedText(retrieved.fallback, "fallback", cached=False)
         material = Material(retrieved.query, conversation.history_of(self._body), self._passages)
         services = self._context.services
@@ -202,8 +257,17 @@ class _AnswerRun:
         count_step("answer", "model")
         return finish_reason
 
-    async def _ignore_event(self, _event: str, _data: Mapping[str, Any]) -> None:
+    async def _ignore_event(self, _event: Event) -> None:
         """Drop an event: an answer in one body has none."""
+
+
+async def _next_piece(pieces: "asyncio.Queue[str | None]") -> str | None:
+    """The next piece; empty if none comes for some time, None after the last one."""
+    try:
+        async with asyncio.timeout(CONFIRMED_S_MAX):
+            return await pieces.get()
+    except TimeoutError:
+        return ""
 
 
 def _left_out(found: Sequence[Passage], selected: Sequence[Passage]) -> dict[str, list[int]]:

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 from cache.answers import Answers
 from common.shares.threads import FairThreads
+from gateway.answer.revalidation import RevalidationServices
 from gateway.caching.cache_services import CacheServices
+from gateway.caching.change_feed import ChangeLogFeed
 from gateway.monitoring.metrics import Metrics
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
+from index.invalidation.changes import ChangeLog
 from index.search.confidence import ConfidenceStore
 
 
@@ -24,6 +27,7 @@ class AnswerServices:
     texts: Answers
     confidences: ConfidenceStore
     threads: FairThreads
+    revalidation: RevalidationServices
 
 
 def build(
@@ -37,4 +41,10 @@ def build(
         caches.texts,
         stores.confidences,
         threads,
+        RevalidationServices(
+            search,
+            # The primary: a revocation is not acknowledged later for a standby that is behind.
+            ChangeLogFeed(ChangeLog(stores.database), stores.tenants),
+            stores.popularity,
+        ),
     )

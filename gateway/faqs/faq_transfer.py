@@ -1,6 +1,6 @@
 """Import and export of FAQs: one FAQ a line or a row, in the same form."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 import orjson
@@ -15,6 +15,7 @@ from gateway.faqs import faq_csv, faq_document
 from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
 from gateway.faqs.faq_schemas import FaqImported, FaqLine
 from gateway.faqs.import_line import ImportLine
+from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext
 from gateway.problems import Problem
 from index.errors import DatabaseUnavailable
@@ -28,37 +29,37 @@ _EXPORT_PAGE = 500
 
 async def export_faqs(context: RequestContext[DocumentServices]) -> Response:
     """Every FAQ in the order of the list; a write meanwhile may be in it or not."""
-    caller = await authenticated_admin(context)
-    return StreamingResponse(_exported_lines(context, caller), media_type=_NDJSON)
+    await authenticated_admin(context)
+    return PageStream(_exported_lines(context), _NDJSON)
 
 
 async def export_csv(context: RequestContext[DocumentServices]) -> Response:
     """Every FAQ as `export_faqs` has it, a row each below a header."""
-    caller = await authenticated_admin(context)
-    return StreamingResponse(_exported_rows(context, caller), media_type=_CSV)
+    await authenticated_admin(context)
+    return PageStream(_exported_rows(context), _CSV)
 
 
-async def _exported_lines(
-    context: RequestContext[DocumentServices], caller: AuthenticatedRequest
-) -> AsyncIterator[bytes]:
-    async for page in _pages(context, caller):
-        for fields in page:
-            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+async def _exported_lines(context: RequestContext[DocumentServices]) -> AsyncGenerator[bytes]:
+    async for page in _pages(context):
+        yield b"".join(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE) for fields in page)
 
 
-async def _exported_rows(
-    context: RequestContext[DocumentServices], caller: AuthenticatedRequest
-) -> AsyncIterator[bytes]:
+async def _exported_rows(context: RequestContext[DocumentServices]) -> AsyncGenerator[bytes]:
     yield faq_csv.encode_header()
-    async for page in _pages(context, caller):
+    async for page in _pages(context):
         yield faq_csv.encode_rows(page)
 
 
 async def _pages(
-    context: RequestContext[DocumentServices], caller: AuthenticatedRequest
-) -> AsyncIterator[list[dict[str, Any]]]:
-    faqs, tenant, after = context.services.faqs, caller.principal.tenant, None
-    while page := await faqs.page(tenant, after=after, limit=_EXPORT_PAGE):
+    context: RequestContext[DocumentServices],
+) -> AsyncGenerator[list[dict[str, Any]]]:
+    """Each with the caller's present rights. Raises a 401 or 403 `Problem` once they have ended."""
+    faqs, after = context.services.faqs, None
+    while True:
+        caller = await authenticated_admin(context)
+        page = await faqs.page(caller.principal.tenant, after=after, limit=_EXPORT_PAGE)
+        if not page:
+            return
         log_reads(context, caller, page)
         yield [
             faq_document.to_faq(row.document).model_dump(exclude={"document_id"}) for row in page

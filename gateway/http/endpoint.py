@@ -68,6 +68,8 @@ class Endpoint:
         http: HttpServices = scope["state"]["http"]
         request = Request(scope, receive)
         slot = Slot(http.admission)
+        connection: Connection = scope["state"]["connection"]
+        await connection.drain()  # this answer must not wait behind the one before
         try:
             response = await self._respond(request, trace, http, slot)
             if trace.counters:

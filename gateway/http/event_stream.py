@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import orjson
@@ -10,23 +11,54 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.http.transport.connection import Connection
 
-# Sends an event and its data.
-SendEvent: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """event_id: what the client sends as `Last-Event-ID` when it connects again."""
+
+    name: str
+    data: Mapping[str, Any]
+    event_id: str = ""
+
+    def encode(self) -> bytes:
+        line = b"id: %b\n" % self.event_id.encode() if self.event_id else b""
+        data = orjson.dumps(self.data)
+        return b"%bevent: %b\ndata: %b\n\n" % (line, self.name.encode(), data)
+
+
+MakeEvent: TypeAlias = Callable[[], Awaitable[Event | None]]
 
 
 class EventSender:
-    """Writes events to the client, each as soon as it is sent."""
+    """Writes events to the client, each as soon as it is made."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, connection: Connection) -> None:
         self._send = send
+        self._connection = connection
+        self._sending = asyncio.Lock()
 
-    async def __call__(self, event: str, data: Mapping[str, Any], event_id: str = "") -> None:
-        """event_id: what the client sends as `Last-Event-ID` when it connects again."""
-        line = b"id: %b\n" % event_id.encode() if event_id else b""
-        await self._write(b"%bevent: %b\ndata: %b\n\n" % (line, event.encode(), orjson.dumps(data)))
+    async def __call__(self, event: Event) -> None:
+        """Send an event that shows nothing of a document, so that its age does not matter."""
+
+        async def make_event() -> Event:
+            return event
+
+        await self.send_made(make_event)
+
+    async def send_made(self, make_event: MakeEvent) -> None:
+        """Make an event when it can be sent, and send it at once; nothing if it is None.
+
+        An event that is made earlier waits for a slow client, while the right to see it may end.
+        """
+        async with self._sending:
+            await self._connection.drain()
+            event = await make_event()
+            if event is not None:
+                await self._write(event.encode())
 
     async def keep_alive(self) -> None:
         """Send a comment, so that nobody in between takes the connection for an idle one."""
+        await self._connection.drain()
         await self._write(b":\n\n")
 
     async def _write(self, body: bytes) -> None:
@@ -69,7 +101,8 @@ class EventStream(Response):
         )
         connection: Connection = scope["state"]["connection"]
         stop = connection.shutting_down.wait() if self.is_long_lived else None
-        if await run_while_connected(receive, self._write(EventSender(send)), stop):
+        sender = EventSender(send, connection)
+        if await run_while_connected(receive, self._write(sender), stop):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

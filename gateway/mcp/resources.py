@@ -16,7 +16,7 @@ from starlette.responses import Response
 from gateway import problems, schemas
 from gateway.auth.authenticator import utc_now
 from gateway.auth.freshness import revision_header
-from gateway.http.event_stream import EventSender, EventStream
+from gateway.http.event_stream import Event, EventSender, EventStream
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import cache_headers
 from gateway.mcp import results
@@ -27,7 +27,11 @@ from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_endpoint import search_as_caller
 from gateway.search.search_request import require_within_limits
 from gateway.subscriptions.event_endpoint import KEEP_ALIVE_S
-from gateway.subscriptions.subscription_watcher import SubscriptionEnded, SubscriptionWatcher
+from gateway.subscriptions.subscription_watcher import (
+    AnswerEvent,
+    SubscriptionEnded,
+    SubscriptionWatcher,
+)
 from index.subscriptions.subscription_store import Subscription
 from index.tenants.principals import Principal
 
@@ -140,7 +144,7 @@ async def _send_updates(
     meta = {_SUBSCRIPTION_META: request_id}
     honoured = {"resourceSubscriptions": list(watchers)} if watchers else {}
     acknowledged = {"notifications": honoured, "_meta": meta}
-    await _notify(send, "notifications/subscriptions/acknowledged", acknowledged)
+    await send(_notification("notifications/subscriptions/acknowledged", acknowledged))
     services.subscriptions.metrics.streams(1)
     try:
         async with asyncio.TaskGroup() as group:
@@ -149,7 +153,7 @@ async def _send_updates(
             group.create_task(_keep_alive(send))
     except* SubscriptionEnded:
         result = {"resultType": "complete", "_meta": meta}
-        await send("message", {"jsonrpc": "2.0", "id": request_id, "result": result})
+        await send(Event("message", {"jsonrpc": "2.0", "id": request_id, "result": result}))
         services.subscriptions.metrics.sent("ended")
     finally:
         services.subscriptions.metrics.streams(-1)
@@ -162,10 +166,18 @@ async def _watch(
     send: EventSender,
 ) -> None:
     """Raises `SubscriptionEnded`."""
+    sent: AnswerEvent | None = None
+
+    async def make_event() -> Event | None:
+        nonlocal sent
+        sent = await watcher.next_event()
+        return None if sent is None else _notification("notifications/resources/updated", update)
+
     with services.subscriptions.follower.watching(watcher):
         while True:
-            if await watcher.next_event() is not None:
-                await _notify(send, "notifications/resources/updated", update)
+            await send.send_made(make_event)
+            if sent is not None:
+                watcher.record_received(sent)
                 services.subscriptions.metrics.sent("answer")
                 await asyncio.sleep(_INTERVAL_MS / 1000)
             while not await watcher.wait(KEEP_ALIVE_S):
@@ -178,5 +190,5 @@ async def _keep_alive(send: EventSender) -> None:
         await send.keep_alive()
 
 
-async def _notify(send: EventSender, method: str, params: Mapping[str, Any]) -> None:
-    await send("message", {"jsonrpc": "2.0", "method": method, "params": params})
+def _notification(method: str, params: Mapping[str, Any]) -> Event:
+    return Event("message", {"jsonrpc": "2.0", "method": method, "params": params})

@@ -7,12 +7,16 @@ from functools import partial
 from starlette.responses import Response
 
 from gateway import problems
-from gateway.http.event_stream import EventSender, EventStream
+from gateway.http.event_stream import Event, EventSender, EventStream
 from gateway.http.request_context import RequestContext
 from gateway.subscriptions.answer_events import parse_event_id
 from gateway.subscriptions.subscription_endpoints import find
 from gateway.subscriptions.subscription_services import SubscriptionServices
-from gateway.subscriptions.subscription_watcher import SubscriptionEnded, SubscriptionWatcher
+from gateway.subscriptions.subscription_watcher import (
+    AnswerEvent,
+    SubscriptionEnded,
+    SubscriptionWatcher,
+)
 
 STREAMS_MAX = 8  # of one subscription in one worker; starting values, not measured
 KEEP_ALIVE_S = 15.0
@@ -45,7 +49,7 @@ async def send_events(
             await _send_answers(services, watcher, interval_s, send)
     except SubscriptionEnded as ended:
         fields = {"subscription": watcher.subscription_id, "reason": ended.reason}
-        await send("ended", fields)
+        await send(Event("ended", fields))
         services.metrics.sent("ended")
     finally:
         services.metrics.streams(-1)
@@ -60,11 +64,21 @@ async def _send_answers(
     """Raises `SubscriptionEnded`."""
     await send.keep_alive()  # the client sees that it is connected
     while True:
-        event = await watcher.next_event()
-        if event is not None:
-            await send("answer", event.fields, event.event_id)
+        sent: AnswerEvent | None = None
+
+        async def make_event() -> Event | None:
+            nonlocal sent
+            sent = await watcher.next_event()
+            if sent is None:
+                return None
+            watcher.record_read(sent)
+            return Event("answer", sent.fields, sent.event_id)
+
+        await send.send_made(make_event)
+        if sent is not None:
+            watcher.record_received(sent)
             services.metrics.sent("answer")
-            services.metrics.delayed(time.monotonic() - event.since_s)
+            services.metrics.delayed(time.monotonic() - sent.since_s)
             await _pause(interval_s, send)
         while not await watcher.wait(KEEP_ALIVE_S):
             await send.keep_alive()

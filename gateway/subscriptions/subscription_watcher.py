@@ -2,12 +2,13 @@
 
 A receiver is told of the answer of now, never of one that was queued: with the rights that it has
 at that moment, and with the changes since what it has seen. So what is lost on the way, or comes
-while it is away, is in the next event.
+while it is away, is in the next event. A sender asks for an event when it can send it, and sends it
+at once: an event is no older than `EVENT_AGE_S_MAX`.
 """
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -34,7 +35,10 @@ from index.tenants.principals import Principal
 
 EndReason: TypeAlias = Literal["deleted", "expired", "revoked", "public_not_received"]
 
-_RETRY_S = 1.0  # while PostgreSQL or a model is unavailable; a starting value, not measured
+# Starting values, not measured.
+EVENT_AGE_S_MAX = 1.0  # since its rights and revisions were read
+_LOOKS_MAX = 3  # the first one computes the answer; the others take it from memory if they can
+_RETRY_S = 1.0  # while PostgreSQL or a model is unavailable
 
 log = structlog.get_logger()
 
@@ -49,12 +53,19 @@ class SubscriptionEnded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvent:
-    """What a receiver is told. since_s: when the reason was known, on the monotonic clock."""
+    """What a receiver is told. since_s: when the reason was known, on the monotonic clock.
+
+    seen: what its receiver has seen once it has the event.
+    key, body: of the answer that it reports, for the log of reads.
+    """
 
     event_id: str
     number: int
     fields: Mapping[str, Any]
     since_s: float
+    seen: SeenAnswer
+    key: str
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,10 @@ class WatcherServices:
 
 
 class SubscriptionWatcher:
-    """last_event: the id of the last event that the receiver has; None if it has none."""
+    """last_event: the id of the last event that the receiver has; None if it has none.
+
+    clock_s: monotonic, by which events age.
+    """
 
     def __init__(
         self,
@@ -75,14 +89,15 @@ class SubscriptionWatcher:
         subscription: Subscription,
         principal: Principal,
         last_event: EventId | None,
+        clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self.principal = principal
         self._services = services
         self._subscription = subscription
         self._last_event = last_event
+        self._clock_s = clock_s
         self._body = schemas.parse(SearchBody, orjson.dumps(subscription.search))
         self._seen: SeenAnswer | None = None
-        self._seen_before: SeenAnswer | None = None
         self._is_deleted = False
         self._woken = asyncio.Event()
         self._woken_at_s = time.monotonic()
@@ -120,8 +135,29 @@ class SubscriptionWatcher:
     async def next_event(self) -> AnswerEvent | None:
         """The event that reports the answer of now; None if the receiver has seen this answer.
 
-        Raises `SubscriptionEnded`. What cannot be read now wakes the watcher again a little later.
+        It is no older than `EVENT_AGE_S_MAX`. Until `record_received` the receiver counts as not
+        having it. Raises `SubscriptionEnded`. What cannot be read now, or not in that time, wakes
+        the watcher again a little later.
         """
+        for _ in range(_LOOKS_MAX):
+            begun_at_s = self._clock_s()
+            event = await self._look()
+            if event is None or self._clock_s() - begun_at_s <= EVENT_AGE_S_MAX:
+                return event
+        self._retry_later()
+        return None
+
+    def record_read(self, event: AnswerEvent) -> None:
+        """Log that the event's hits are shown to the receiver; call it before they are sent."""
+        if self._subscription.reports_hits:
+            self._services.read_log.answer(self.principal, event.key, event.body)
+
+    def record_received(self, event: AnswerEvent) -> None:
+        """The receiver has the event: the next one reports the changes since this one."""
+        self._seen = event.seen
+
+    async def _look(self) -> AnswerEvent | None:
+        """As `next_event`, however long it takes."""
         self._woken.clear()
         since_s = self._woken_at_s
         if self._is_deleted:
@@ -141,10 +177,6 @@ class SubscriptionWatcher:
             log.warning("subscriptions", state="unavailable", detail=problem.detail)
         self._retry_later()
         return None
-
-    def take_back(self) -> None:
-        """The receiver did not get the last event: the next one reports what it would have."""
-        self._seen = self._seen_before
 
     async def _authenticate(self) -> tuple[SearchRequest, Revisions]:
         """The search with the rights of now, and revisions that were read with them.
@@ -172,13 +204,15 @@ class SubscriptionWatcher:
         if number is None:  # another process has reported the answer of a later revision
             self.wake(time.monotonic())
             return None
-        if self._subscription.reports_hits:
-            self._services.read_log.answer(self.principal, search.own_key, valid.answer.body)
-        fields = self._fields(seen, answer, number, valid.valid_until)
-        self._seen_before = seen
-        self._seen = SeenAnswer(number, answer.digest, answer.references)
-        event_id = answer_events.event_id(number, answer.digest)
-        return AnswerEvent(event_id, number, fields, since_s)
+        return AnswerEvent(
+            answer_events.event_id(number, answer.digest),
+            number,
+            self._fields(seen, answer, number, valid.valid_until),
+            since_s,
+            SeenAnswer(number, answer.digest, answer.references),
+            search.own_key,
+            valid.answer.body,
+        )
 
     async def _what_is_seen(self, answer: WatchedAnswer) -> SeenAnswer | None:
         """The answer that the receiver has; at first the one that its last event names."""

@@ -1,26 +1,31 @@
 """Delivers the events of one subscription to its webhook.
 
 Each attempt reports the answer of that moment, with the rights of that moment: nothing is queued.
+A message is made after its thread has connected to the receiver, and written as soon as it is made.
+So neither other messages nor a slow receiver put time between the rights and the message.
 """
 
 import asyncio
+import ssl
 import time
-from collections import defaultdict
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 import structlog
 
 from common.errors import Saturated
+from common.shares.threads import FairThreads
 from gateway.auth.authenticator import utc_now
 from gateway.monitoring.subscription_metrics import SubscriptionMetrics
 from gateway.problems import Problem
 from gateway.subscriptions import webhook_message
 from gateway.subscriptions.answer_events import parse_event_id
 from gateway.subscriptions.subscription_watcher import (
+    AnswerEvent,
     EndReason,
     SubscriptionEnded,
     SubscriptionWatcher,
@@ -31,18 +36,23 @@ from index.errors import IndexStoreError
 from index.subscriptions.webhook_store import ActiveWebhook, WebhookStore
 from index.tenants.principals import PrincipalStore
 from ingest.web.addresses import AddressPolicy
-from ingest.web.client import WebClient
+from ingest.web.client import Message, WebClient
 from ingest.web.errors import Unfetchable
 from ingest.web.host_rates import HostRates
 from ingest.web.resolver import Resolver
 
 # Starting values, not measured.
 _REQUEST_S_MAX = 15.0
+_MAKE_S_MAX = 5.0  # for a message, while its receiver waits for it
 _THREADS_MAX = 16
-_TENANT_REQUESTS_MAX = 4  # at once, so that a slow host of one tenant leaves threads to others
+_TENANT_THREADS_MAX = 4  # so that a slow host of one tenant leaves threads to others
+_WAITING_MAX = 100_000  # messages of one tenant; each subscription has one at most
+_THREAD_WAIT_S_MAX = 3_600.0
 _WAIT_S = 60.0
 
 log = structlog.get_logger()
+
+MakeMessage: TypeAlias = Callable[[], Awaitable[WebhookMessage | None]]
 
 
 class WebhookGone(Exception):
@@ -53,31 +63,56 @@ class WebhookClient:
     """Sends messages in threads of its own, to allowed addresses alone."""
 
     def __init__(self, policy: AddressPolicy) -> None:
-        self._client = WebClient(
-            Resolver(policy),
-            HostRates(time.monotonic),
-            interval_s=0,
-            request_s_max=_REQUEST_S_MAX,
-        )
-        self._threads = ThreadPoolExecutor(_THREADS_MAX, "webhooks")  # which start when needed
-        self._requests: defaultdict[str, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(_TENANT_REQUESTS_MAX)
+        self._policy = policy
+        self._rates = HostRates(time.monotonic)
+        self._tls = ssl.create_default_context()
+        self._threads = FairThreads(
+            _THREADS_MAX,
+            name="webhooks",
+            waiting_max=_WAITING_MAX,
+            wait_s_max=_THREAD_WAIT_S_MAX,
+            tenant_threads_max=_TENANT_THREADS_MAX,
         )
 
-    async def send(self, webhook: ActiveWebhook, message: WebhookMessage) -> str | None:
-        """Send the message once; None, or why it was not taken. Raises `WebhookGone`."""
-        headers = message.headers(webhook.secret, utc_now())
-        post, loop = self._client.post, asyncio.get_running_loop()
-        async with self._requests[webhook.subscription.tenant]:
-            try:
-                status = await loop.run_in_executor(
-                    self._threads, post, webhook.url, message.body, headers
-                )
-            except Unfetchable as error:
-                return str(error)
+    async def send(self, webhook: ActiveWebhook, make_message: MakeMessage) -> str | None:
+        """Send one message; None, or why it was not taken. Raises `WebhookGone` and `Saturated`.
+
+        make_message: called once the receiver is connected, for what is sent then; if it returns
+            None, or takes too long, nothing is sent. What it raises, this raises.
+        """
+        loop, tenant = asyncio.get_running_loop(), webhook.subscription.tenant
+        client = WebClient(
+            Resolver(self._policy, tenant=tenant),
+            self._rates,
+            interval_s=0,
+            request_s_max=_REQUEST_S_MAX + _MAKE_S_MAX,
+            tls=self._tls,
+        )
+        making: list[Future[Message | None]] = []
+
+        def make_in_loop() -> Message | None:
+            making.append(asyncio.run_coroutine_threadsafe(make(), loop))
+            return making[0].result()
+
+        async def make() -> Message | None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_MAKE_S_MAX):
+                    message = await make_message()
+                if message is not None:
+                    return Message(message.body, message.headers(webhook.secret, utc_now()))
+            return None
+
+        try:
+            status = await self._threads.run(tenant, client.post, webhook.url, make_in_loop)
+        except Unfetchable as error:
+            return str(error)
+        finally:
+            for future in making:
+                future.cancel()  # if this was cancelled: the thread then sends nothing
         if status == 410:
             raise WebhookGone
-        return None if 200 <= status < 300 else f"the receiver answers {status}"
+        is_taken = status is None or 200 <= status < 300
+        return None if is_taken else f"the receiver answers {status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,24 +177,47 @@ class WebhookDelivery:
             await asyncio.sleep(max(0.0, due.total_seconds()))
         while True:
             event = await watcher.next_event()
-            if event is not None:
-                message = webhook_message.message(
-                    watcher.subscription_id, str(event.number), "answer", event.fields, utc_now()
-                )
-                error = await self._services.client.send(self._webhook, message)
-                if error is None:
+            while event is not None:
+                sent, error = await self._send_answer(watcher)
+                if error is not None:
+                    number = event.number if sent is None else sent.number
+                    attempts = await self._failed(attempts + 1, number, error)
+                    if not attempts:
+                        break
+                elif sent is not None:
                     attempts = 0
-                    await self._services.store.record_delivered(*self._where, event.event_id)
-                    self._services.metrics.delivery("delivered")
-                    self._services.metrics.sent("answer")
-                    await asyncio.sleep(self._subscription.interval_ms / 1000)
-                else:
-                    watcher.take_back()
-                    attempts = await self._failed(attempts + 1, event.number, error)
-                    if attempts:
-                        continue  # with the event of now
+                    watcher.record_received(sent)
+                    await self._delivered(sent)
+                    break
+                event = await watcher.next_event()  # it has changed, or was not made in time
             while not await watcher.wait(_WAIT_S):
                 pass
+
+    async def _send_answer(
+        self, watcher: SubscriptionWatcher
+    ) -> tuple[AnswerEvent | None, str | None]:
+        """Send what is to report once the receiver is connected: that, and why it was not taken."""
+        sent: AnswerEvent | None = None
+
+        async def make_message() -> WebhookMessage | None:
+            nonlocal sent
+            sent = await watcher.next_event()
+            if sent is None:
+                return None
+            watcher.record_read(sent)
+            return webhook_message.message(
+                watcher.subscription_id, str(sent.number), "answer", sent.fields, utc_now()
+            )
+
+        error = await self._services.client.send(self._webhook, make_message)
+        return sent, error
+
+    async def _delivered(self, event: AnswerEvent) -> None:
+        """Record it, and let the least time between two events pass."""
+        await self._services.store.record_delivered(*self._where, event.event_id)
+        self._services.metrics.delivery("delivered")
+        self._services.metrics.sent("answer")
+        await asyncio.sleep(self._subscription.interval_ms / 1000)
 
     async def _failed(self, attempts: int, number: int, error: str) -> int:
         """Wait for the next attempt; how many have failed, 0 if the event is given up."""
@@ -181,10 +239,14 @@ class WebhookDelivery:
         message = webhook_message.message(
             self._subscription.subscription_id, "ended", "ended", data, utc_now()
         )
+
+        async def make_message() -> WebhookMessage:
+            return message
+
         attempts, error = 0, None
         with suppress(WebhookGone):
             while True:
-                error = await self._services.client.send(self._webhook, message)
+                error = await self._services.client.send(self._webhook, make_message)
                 attempts += 1
                 pause_s = self._services.pause_s(attempts)
                 if error is None or pause_s is None:

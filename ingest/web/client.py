@@ -24,6 +24,7 @@ from ingest.web.resolver import Resolver
 CONNECT_S_MAX = 10.0  # for all addresses of the host together
 REQUEST_S_MAX = 30.0  # from the connection, with the TLS handshake, to the last byte
 REDIRECTS_MAX = 5
+SEND_S_MAX = 5.0  # for the system to take a message
 RETRY_AFTER_S_MAX = 60.0  # a host that asks for more is asked again at the next reading
 AGENT = "nearhit"  # as robots.txt names it
 _CHUNK_BYTES = 65_536
@@ -43,11 +44,18 @@ class Fetched:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    body: bytes
+    headers: Mapping[str, str]
+
+
 class WebClient:
     """interval_s: between the starts of two requests to a host.
 
     rates: of the process, so that all clients together keep to the interval of a host.
     pause: waits for so many seconds. request_s_max: of one request.
+    tls: how hosts are verified; loading the authorities takes some milliseconds.
     """
 
     def __init__(
@@ -58,13 +66,14 @@ class WebClient:
         interval_s: float,
         pause: Callable[[float], None] = time.sleep,
         request_s_max: float = REQUEST_S_MAX,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._request_s_max = request_s_max
         self.interval_s = interval_s
         self._resolver = resolver
         self._rates = rates
         self._pause = pause
-        self._tls = ssl.create_default_context()
+        self._tls = tls or ssl.create_default_context()
 
     def get(
         self,
@@ -94,15 +103,25 @@ class WebClient:
                 raise Unfetchable(f"is redirected to another host or protocol: {asked[:200]}")
         raise Unfetchable(f"has more than {REDIRECTS_MAX} redirects")
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> int:
-        """Send a message; the status of the answer, whose body is not read.
+    def post(self, url: str, make_message: Callable[[], Message | None]) -> int | None:
+        """Connect, then make a message and send it; the answer's status, without its body.
 
-        No redirect is followed. Several threads may call it at once. Raises `Unfetchable`.
+        make_message: called when nothing is left to wait for, so the message is as new as it can
+            be. If it returns None, nothing is sent, and the status is None too.
+
+        A receiver that has not taken the message after `SEND_S_MAX` is cut off. No redirect is
+        followed. Several threads may call it at once. Raises `Unfetchable`.
         """
         parts = urlsplit(url)
         target = urlunsplit(("", "", parts.path, parts.query, ""))
         with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
-            connection.request("POST", target, body, {**_agent_headers(), **headers})
+            message = make_message()
+            if message is None:
+                return None
+            connection.sock.settimeout(SEND_S_MAX)
+            headers = {**_agent_headers(), **message.headers}
+            connection.request("POST", target, message.body, headers)
+            connection.sock.settimeout(self._request_s_max)
             return connection.getresponse().status
 
     def _get_patiently(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:

@@ -118,6 +118,19 @@ class Connection(HttpToolsProtocol):
         if not self._waiting_repeat:  # else it is closed once the repeat is answered
             super().shutdown()
 
+    async def drain(self) -> None:
+        """Wait until the system has taken all that was written to the client.
+
+        A client that reads no byte for `send_deadline_s` meanwhile is disconnected.
+        """
+        self._buffered.flush()
+        transport = self._raw_transport
+        while transport.get_write_buffer_size() and not transport.is_closing():
+            transport.set_write_buffer_limits(0)  # pauses writing until nothing is left
+            await self.flow.drain()
+            if not transport.is_closing():
+                transport.set_write_buffer_limits()
+
     def pause_writing(self) -> None:
         self._stall()
         super().pause_writing()
@@ -128,7 +141,8 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        if self.is_idle and not self._is_in_reserve:
+        is_drained = not self._raw_transport.get_write_buffer_size()
+        if self.is_idle and is_drained and not self._is_in_reserve:
             request = self._repeats.find(data)
             if request is not None:
                 self._answer_repeat(request, data)

@@ -5,8 +5,11 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
-from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.gateways import Caller, Gateway, connected, problem, serving
+from tests.gateway.support.raw_http import head, raw
 
 pytestmark = pytest.mark.anyio
 
@@ -396,3 +399,28 @@ class TestTransfer:
         exported = (await admin.call("GET", "/v1/faq-export")).text.splitlines()
 
         assert len({orjson.loads(line)["id"] for line in exported}) == len(exported) == count
+
+    async def test_an_export_ends_in_the_middle_when_the_key_is_revoked(
+        self, admin: Caller, shared_settings: Settings, embedder: Embedder
+    ) -> None:
+        lines = [
+            {"question": f"Question {n}?", "answer": f"{'word ' * 100}{n}", "id": f"f{n:03}"}
+            for n in range(501)
+        ]
+        await self.send(admin, *lines)
+        body = {"subject": "ida", "roles": ["admin"]}
+        key = (await admin.call("POST", "/v1/keys", json=body)).json()
+
+        async with (
+            serving(shared_settings, embedder, send_buffer_bytes=4_096) as url,
+            connected(url) as client,
+            raw(Gateway(client), buffer_bytes=4_096) as slow,
+        ):
+            ida = Caller(client, key["key"])
+            await slow.send(head(ida, method=b"GET", path=b"/v1/faq-export"))
+            first = await slow.until(b'"id":')  # and then it reads no more
+            await admin.call("DELETE", f"/v1/keys/{key['id']}")
+            exported = first + await slow.end()
+
+        assert exported.count(b'"id":') == 500, "a page that was begun is sent"
+        assert not exported.endswith(b"0\r\n\r\n"), "the client sees that it is incomplete"

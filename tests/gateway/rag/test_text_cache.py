@@ -160,10 +160,10 @@ async def test_a_text_from_a_document_that_is_deleted_meanwhile_is_not_cached(
         await until_asked(stub)
         await ana.call("DELETE", "/v1/documents/parents")
         written.set()
-        answer = (await asking).json()
+        refused = problem(await asking, 409)
         stored = await texts(gateway, "stored")
 
-    assert answer["answer"] == "The zorbified ones."
+    assert refused["type"] == "urn:nearhit:problem:answer-outdated"
     assert stored == 0
     assert await in_redis(settings, "zorbified") == []
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
 from tests.gateway.support.event_listener import listening, subscribe
-from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.gateways import Caller, Gateway, connected, problem, serving
+from tests.gateway.support.raw_http import head, raw
 
 pytestmark = pytest.mark.anyio
 
@@ -282,3 +285,34 @@ async def test_a_search_that_names_public_is_watched_only_as_long_as_the_tenant_
 
 async def evaluations(gateway: Gateway, outcome: str) -> float:
     return await gateway.counted("nearhit_subscription_evaluations_total", outcome=outcome)
+
+
+async def test_an_event_for_a_slow_client_is_made_when_it_can_be_sent(
+    gateway: Gateway, shared_settings: Settings, embedder: Embedder
+) -> None:
+    ada = await gateway.caller("ada", roles=["writer"])
+    ana = await gateway.caller("ana")
+    for number in range(12):
+        text = f"Parental leave {number}. " + f"word{number} " * 1_100
+        await ada.put(f"long-{number}", text, readers=["tenant"], chunker="whole")
+    slow_one, fast_one = [await subscribe(ana, LEAVE, top_k=20) for _ in range(2)]
+
+    async with (
+        serving(shared_settings, embedder, send_buffer_bytes=4_096) as url,
+        connected(url) as client,
+        raw(Gateway(client), buffer_bytes=4_096) as slow,
+    ):
+        path = f"/v1/subscriptions/{slow_one}/events".encode()
+        await slow.send(head(ana, method=b"GET", path=path))
+        await slow.until(b"event: answer")  # and then it reads no more
+        async with listening(Caller(client, ana.key), fast_one) as fast:
+            await fast.until(lambda listener: len(listener.hits) == 12)
+            await ada.put("secret", "Parental leave is a secret.", readers=["tenant"])
+            await fast.until(lambda listener: "secret" in listener.documents)
+            await ada.share("secret", "user:ada")
+            await fast.until(lambda listener: "secret" not in listener.documents)
+        await ada.put("end", "Parental leave ends.", readers=["tenant"])
+        received = await slow.until(b'"document_id":"end"')
+
+    assert len(received) > 65_536, "the first event did not wait for the client"
+    assert b"secret" not in received

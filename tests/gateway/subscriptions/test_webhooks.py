@@ -191,6 +191,34 @@ async def test_a_revoked_subscriber_is_told_once_that_it_ended(
     assert len({message.headers["webhook-id"] for message in receiver.messages}) == 2
 
 
+@pytest.mark.parametrize("change", ["deleted", "unshared", "revoked"])
+async def test_a_message_that_waited_for_a_thread_shows_nothing_that_was_revoked_meanwhile(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver, change: str
+) -> None:
+    ada = await gateway.caller("ada", roles=["admin"])
+    await ada.put("leave", "Parental leave takes twenty days.", readers=["tenant"])
+    key = (await ada.call("POST", "/v1/keys", json={"subject": "ana"})).json()
+    ana = Caller(gateway.client, key["key"])
+    for _ in range(6):
+        await subscribe(ana, receiver.url)
+    receiver.answers.clear()
+
+    async with sending(local, embedder):
+        await receiver.until(4)  # as many as a tenant may have under way
+        if change == "deleted":
+            await ada.call("DELETE", "/v1/documents/leave")
+        elif change == "unshared":
+            await ada.share("leave", "user:ada")
+        else:
+            await ada.call("DELETE", f"/v1/keys/{key['id']}")
+        receiver.answers.set()
+        await receiver.until(4 + 6)  # each subscription hears of the change
+
+    before, after = receiver.messages[:4], receiver.messages[4:]
+    assert all(b"twenty" in message.body for message in before)
+    assert not any(b"twenty" in message.body for message in after)
+
+
 async def test_a_receiver_that_is_gone_gets_nothing_more(
     gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:

@@ -210,10 +210,20 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, embedder: Embedder, counted: Metrics | None = None, *, port: int = 0
+    settings: Settings,
+    embedder: Embedder,
+    counted: Metrics | None = None,
+    *,
+    port: int = 0,
+    send_buffer_bytes: int = 0,
 ) -> AsyncIterator[str]:
-    """The URL of a worker; port 0: any free one."""
+    """The URL of a worker; port 0: any free one.
+
+    send_buffer_bytes: what the system takes for a client that does not read; 0 for its own choice.
+    """
     listener = socket.create_server(("127.0.0.1", port))
+    if send_buffer_bytes:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
     app = create_app(settings, counted or Metrics(), embedder)
     server = _Server(
         uvicorn.Config(

@@ -1,6 +1,7 @@
 """Requests as bytes, for what no HTTP client would send."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -47,6 +48,14 @@ class RawConnection:
             body = await self._reader.readexactly(int(headers.get("content-length", 0)))
         return RawAnswer(int(line.split(" ")[1]), headers, body)
 
+    async def until(self, end: bytes) -> bytes:
+        """All that comes, to this."""
+        received = b""
+        async with asyncio.timeout(2 * WAIT_S_MAX):
+            while end not in received:
+                received += await self._reader.read(65_536)
+        return received
+
     async def end(self) -> bytes:
         """What comes until the other side closes."""
         async with asyncio.timeout(WAIT_S_MAX):
@@ -61,9 +70,15 @@ class RawConnection:
 
 
 @asynccontextmanager
-async def raw(gateway: Gateway) -> AsyncIterator[RawConnection]:
+async def raw(gateway: Gateway, *, buffer_bytes: int = 65_536) -> AsyncIterator[RawConnection]:
+    """buffer_bytes: about as much as is read before it is asked for."""
     url = gateway.client.base_url
-    connection = RawConnection(*await asyncio.open_connection(url.host, url.port))
+    connecting = socket.socket()
+    connecting.setblocking(False)
+    if buffer_bytes < 65_536:
+        connecting.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+    await asyncio.get_running_loop().sock_connect(connecting, (url.host, url.port))
+    connection = RawConnection(*await asyncio.open_connection(sock=connecting, limit=buffer_bytes))
     try:
         yield connection
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.web.addresses import AddressPolicy, parse_networks
-from ingest.web.client import WebClient
+from ingest.web.client import Message, WebClient
 from ingest.web.errors import Unfetchable
 from ingest.web.host_rates import HostRates
 from ingest.web.resolver import Resolver
@@ -21,7 +21,7 @@ RESOLVER = Resolver(LOOPBACK)
 
 
 def client(
-    *, resolver: Resolver = RESOLVER, pause: Callable[[float], None] = time.sleep, **options: float
+    *, resolver: Resolver = RESOLVER, pause: Callable[[float], None] = time.sleep, **options: Any
 ) -> WebClient:
     rates = HostRates(time.monotonic)
     return WebClient(resolver, rates, **{"interval_s": 0.0, **options}, pause=pause)
@@ -111,3 +111,53 @@ def test_a_connection_goes_to_the_address_that_was_checked() -> None:
             rebinding.get(f"{url}/", body_bytes_max=10_000)
 
     assert (fetched.status, len(host.asked), answers) == (200, 1, [])
+
+
+def test_a_message_is_made_once_its_receiver_is_connected_and_only_then() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/hooks"
+
+        def make() -> Message:
+            connection, _ = listener.accept()
+            connection.setblocking(False)
+            with pytest.raises(BlockingIOError):  # nothing was sent yet
+                connection.recv(1)
+            connection.setblocking(True)
+            accepted.append(connection)
+            thread.start()
+            return Message(b"body", {"X": "y"})
+
+        def answer() -> None:
+            with accepted[0] as connection:
+                received = b""
+                while not received.endswith(b"body"):
+                    received += connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+
+        accepted: list[socket.socket] = []
+        thread = threading.Thread(target=answer)
+        status = client().post(url, make)
+        thread.join()
+
+    assert status == 202
+
+
+def test_nothing_is_sent_if_nothing_is_left_to_say() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        status = client().post(f"http://127.0.0.1:{listener.getsockname()[1]}/", lambda: None)
+        connection, _ = listener.accept()
+        with connection:
+            received = connection.recv(1)
+
+    assert (status, received) == (None, b"")
+
+
+def test_no_message_is_made_for_a_host_that_is_not_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+    def make() -> Message:
+        raise AssertionError("nobody is connected")
+
+    with pytest.raises(Unfetchable, match="does not answer"):
+        client().post(url, make)
