@@ -136,9 +136,10 @@ TYPES: Sequence[ProblemType] = (
         "revision-unknown",
         (409,),
         "Revision unknown",
-        "`Nearhit-Min-Revision` names a revision that does not exist: it is of another database, "
-        "or of a time before a restore.",
-        "Leave the header out once, and keep the revision of the answer.",
+        "`Nearhit-Min-Revision` names a revision that the database does not hold: it is of another "
+        "database or tenant, or was lost by a failover, a restore or a crash.",
+        "Leave the header out once, and keep the revision of the answer. If `detail` says that the "
+        "revision is lost, write again what is missing.",
     ),
     ProblemType(
         "precondition-failed",

@@ -195,7 +195,7 @@ async def _join_rooms(
         lease = regions.lease_keeper(settings, connected, observed)
         rights_as_of = RightsAsOf(stores.openfga_tuples, [*settings.openfga_tenants().values()])
         reader = RevisionReader(lease, suspend_aware_s, lease.known)
-        auth = authenticator.build(settings, stores.principals, verifier, reader)
+        auth = authenticator.build(settings, stores.principals, verifier, reader, stores.tenants)
         caches = cache_services.build(
             settings, metrics, stores, store, models, index_name, standby, tracing
         )

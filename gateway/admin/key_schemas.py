@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gateway.auth.authenticator import Role
+from gateway.auth.roles import Role
 from gateway.schemas import Body, Instant, TenantId
 from gateway.search.schemas.search_schemas import FilterBody
 from index.model.document import Owner, Title

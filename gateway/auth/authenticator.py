@@ -8,11 +8,11 @@ allow. Every other request reads the counters after it has arrived.
 import asyncio
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Protocol
 
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
@@ -28,15 +28,6 @@ from index.model.scope import PUBLIC
 from index.tenants.principals import Claims, Principal
 from index.tenants.tenant_store import TenantRevisions
 
-Role: TypeAlias = Literal["reader", "writer", "admin", "publisher", "provisioner"]
-ROLES: tuple[Role, ...] = get_args(Role)
-# A role includes those before it, `publisher` none; `admin` includes `provisioner`. The operator
-# administers and reads nothing.
-SUFFICIENT: Mapping[str, frozenset[str]] = {
-    **{role: frozenset(ROLES[number:3]) for number, role in enumerate(ROLES[:3])},
-    "publisher": frozenset({"publisher"}),
-    "provisioner": frozenset({"provisioner", "admin"}),
-}
 _PRINCIPALS_MAX = 10_000  # principals; about 10 MB
 _HISTORY_AGE_S_MAX = 1.0  # since the history was read, for `may_confirm_at`; a starting value
 # Concurrent lookups of unknown credentials: forged ones leave connections free, and those of one
@@ -58,6 +49,10 @@ class CredentialStore(Protocol):
         self, digest: bytes, claims: Claims, /
     ) -> tuple[Principal, Mapping[str, TenantRevisions]] | None: ...
     async def touch(self, used: Mapping[bytes, datetime], /) -> None: ...
+
+
+class HistoryStore(Protocol):
+    async def held_revisions(self, tenants: Collection[str], /) -> dict[str, dict[str, int]]: ...
 
 
 class WebTokenVerifier(Protocol):
@@ -101,6 +96,7 @@ class Authenticator:
         principals: CredentialStore,
         web_tokens: WebTokenVerifier | None,
         revisions: RevisionReader[TenantRevisions],
+        histories: HistoryStore,
         now: Callable[[], datetime],
         staleness_s_max: float,
         credential_staleness_s_max: float,
@@ -115,6 +111,7 @@ class Authenticator:
         self._principals = principals
         self._web_tokens = web_tokens
         self._revisions = revisions
+        self._histories = histories
         self._now = now
         self._staleness_s_max = staleness_s_max
         self._credential_staleness_s_max = credential_staleness_s_max
@@ -177,6 +174,7 @@ class Authenticator:
             if admitted is None:
                 raise
             return admitted
+        freshness = await self._continued(principal.tenant, freshness, read[PUBLIC].history)
         admitted = self.admit(principal, read, freshness)
         if admitted is not None:
             return admitted
@@ -279,6 +277,14 @@ class Authenticator:
         """Store when each key was last used, every minute and at the end."""
         return self._used.background_flush()
 
+    async def _continued(self, tenant: str, freshness: Freshness, history: str) -> Freshness:
+        """The same with a revision of the current history; a 409 `Problem` if it is lost."""
+        named = freshness.min_revision
+        if named is None or named.is_of(tenant, history):
+            return freshness
+        held = await self._histories.held_revisions((tenant, PUBLIC))
+        return replace(freshness, min_revision=named.continued(tenant, held, history))
+
     async def _require_same_history(
         self, admitted: AuthenticatedRequest, read: Mapping[str, TenantRevisions]
     ) -> None:
@@ -367,10 +373,8 @@ class Authenticator:
             current = Revisions(tenant.history, {candidate.tenant: tenant.revision}, audiences)
             oldest = self._read_within(candidate, age_s_max, current, freshness)
             if oldest is not None:
-                revisions, age_s = oldest.revisions, oldest.age_s
-                return AuthenticatedRequest(
-                    candidate, revisions, revisions, freshness, age_s, age_s
-                )
+                read, age_s = oldest.revisions, oldest.age_s
+                return AuthenticatedRequest(candidate, read, read, freshness, age_s, age_s)
         return None
 
 
@@ -379,11 +383,13 @@ def build(
     principals: CredentialStore,
     web_tokens: WebTokenVerifier | None,
     revisions: RevisionReader[TenantRevisions],
+    histories: HistoryStore,
 ) -> Authenticator:
     return Authenticator(
         principals,
         web_tokens,
         revisions,
+        histories,
         utc_now,
         settings.staleness_s_max,
         settings.credential_staleness_s_max,
@@ -395,13 +401,6 @@ def _staleness_s_max(principal: Principal) -> float:
     """The limit that an admin of the principal's tenant has set."""
     max_staleness_ms = principal.max_staleness_ms
     return math.inf if max_staleness_ms is None else max_staleness_ms / 1000
-
-
-def bearer(authorization: bytes) -> bytes | None:
-    """The credential in an Authorization header, None if it holds none."""
-    scheme, _, rest = authorization.partition(b" ")
-    credential = rest.strip()
-    return credential if scheme.lower() == b"bearer" and credential else None
 
 
 def digest_of(credential: bytes) -> bytes:

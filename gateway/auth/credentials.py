@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gateway import problems
-from gateway.auth.authenticator import SUFFICIENT, Role, digest_of
+from gateway.auth.authenticator import digest_of
+from gateway.auth.roles import SUFFICIENT, Role
 from gateway.monitoring.logs import KEY_START
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, ScopeName
@@ -13,6 +14,13 @@ from index.tenants.keys import NewKey
 from index.tenants.principals import Principal
 
 _JOB_TOKEN_LIFETIME = timedelta(days=7)  # a job may wait so long; a starting value
+
+
+def bearer(authorization: bytes) -> bytes | None:
+    """The credential in an Authorization header, None if it holds none."""
+    scheme, _, rest = authorization.partition(b" ")
+    credential = rest.strip()
+    return credential if scheme.lower() == b"bearer" and credential else None
 
 
 def make_secret() -> str:

@@ -11,7 +11,7 @@ A revision that is named counts under each of the three.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Literal, TypeAlias, get_args
@@ -72,10 +72,31 @@ class MinRevision:
                 "leave the header out."
             )
         raise problems.revision_unknown(
-            "The database has begun another history since, after a failover or a restore, and may "
-            "have lost the latest writes. Read again without the header, and write again what is "
-            "missing."
+            "The database has begun another history since, and does not know whether it holds this "
+            "revision. Read again without the header, and check that the last writes are there."
         )
+
+    def continued(
+        self, tenant: str, held: Mapping[str, Mapping[str, int]], history: str
+    ) -> "MinRevision":
+        """The same revision in the current history, if the database still holds it.
+
+        held: by earlier history, the last revision of each partition that the database holds of it.
+        A 409 `Problem` if it has lost the revision; itself if the history is none of these.
+        """
+        named = next((each for each in held if self.is_of(tenant, each)), None)
+        if named is None:
+            return self
+        if any(
+            held[named].get(partition, -1) < number
+            for partition, number in self.by_partition(tenant).items()
+        ):
+            raise problems.revision_unknown(
+                "The database has lost this revision: by a failover, a restore or a crash it went "
+                "back to an earlier one. Read again without the header, and write again what is "
+                "missing."
+            )
+        return replace(self, of=digest_of_history(tenant, history))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from gateway import problems
-from gateway.auth.authenticator import bearer
+from gateway.auth.credentials import bearer
 from gateway.settings.settings import Settings
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

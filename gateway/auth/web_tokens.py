@@ -24,8 +24,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from gateway import problems
 from gateway.auth import jwk, protected_resource
-from gateway.auth.authenticator import ROLES, Role
 from gateway.auth.protected_resource import ProtectedResource
+from gateway.auth.roles import ROLES, Role
 from gateway.errors import CommandError
 from gateway.schemas import TenantId
 from gateway.settings.settings import Settings

@@ -24,8 +24,10 @@ from starlette.types import Receive, Scope, Send
 
 from gateway import content, problems
 from gateway.auth import protected_resource
-from gateway.auth.authenticator import SUFFICIENT, bearer, digest_of
+from gateway.auth.authenticator import digest_of
+from gateway.auth.credentials import bearer
 from gateway.auth.freshness import MinRevision, parse_min_revision
+from gateway.auth.roles import SUFFICIENT
 from gateway.http import body, request_url
 from gateway.http.admission import Slot
 from gateway.http.event_stream import EventStream

@@ -12,8 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import problems, schemas
-from gateway.auth.authenticator import SUFFICIENT, AuthenticatedRequest, bearer
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.credentials import bearer
 from gateway.auth.freshness import Freshness, MinRevision
+from gateway.auth.roles import SUFFICIENT
 from gateway.http.admission import Slot
 from gateway.http.http_services import HttpServices
 from gateway.http.repeats import RepeatableRequest

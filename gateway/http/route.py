@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import problems
-from gateway.auth.authenticator import Role
+from gateway.auth.roles import Role
 from gateway.http.request_context import RequestContext
 from gateway.settings.settings import Settings
 

@@ -4,12 +4,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import structlog
+
 from index.audit import audit_log
 from index.documents import quotas
-from index.errors import GroupHeld, TenantMissing
+from index.errors import DatabaseUnavailable, GroupHeld, TenantMissing
 from index.model.quota import StoredAmounts
 from index.postgres.database import Database
 from index.postgres.session import Row
+
+log = structlog.get_logger()
 
 _HOLDERS_MAX = 20  # keys named in an error
 
@@ -120,7 +124,25 @@ class TenantStore:
         rows = await self._database.dedicated_rows("tenants.revisions", list(tenants))
         if rows and rows[0]["history"] != self._database.history:
             await self._database.begin_history(rows[0]["history"])
+            await self._note_history()
         return _revisions(rows)
+
+    async def held_revisions(self, tenants: Collection[str]) -> dict[str, dict[str, int]]:
+        """By noted history, the last revision of each tenant that the database still holds of it.
+
+        At most 100 histories: the current one, if nothing prevented noting it, and those before.
+        """
+        held: dict[str, dict[str, int]] = {}
+        for row in await self._database.rows("history.noted", list(tenants)):
+            held.setdefault(row["history"], {})[row["tenant"]] = row["revision"]
+        return held
+
+    async def _note_history(self) -> None:
+        """Before anybody is given a revision of it; a database that is full still answers."""
+        try:
+            await self._database.rows("history.note")
+        except DatabaseUnavailable as error:
+            log.warning("history", state="not_noted", detail=str(error))
 
     async def revisions_aside(self, tenants: Collection[str]) -> dict[str, TenantRevisions]:
         """As `revisions`, but safe for concurrent calls, each on its own connection."""

@@ -14,7 +14,7 @@ import pytest
 
 from gateway import problems
 from gateway.api.routes.table import ROUTES
-from gateway.auth.authenticator import ROLES, SUFFICIENT
+from gateway.auth.roles import ROLES, SUFFICIENT
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.settings.settings import Settings

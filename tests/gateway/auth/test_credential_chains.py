@@ -88,6 +88,7 @@ class CredentialWorld:
             self.principals,
             None,
             revisions,
+            self.tenants,
             lambda: self.now,
             staleness_s_max=1.0,
             credential_staleness_s_max=60.0,

@@ -49,6 +49,9 @@ class Restless:
     ) -> tuple[Principal, Mapping[str, TenantRevisions]]:
         raise NotImplementedError  # these tests use keys only, no web tokens
 
+    async def held_revisions(self, tenants: Collection[str], /) -> dict[str, dict[str, int]]:
+        raise NotImplementedError  # nobody names a revision of another history
+
     async def touch(self, used: Mapping[bytes, datetime], /) -> None:
         raise NotImplementedError  # only `background_flush` calls it, and no test here enters it
 
@@ -74,6 +77,7 @@ def authenticator(
         tenant,
         None,
         revisions,
+        tenant,
         now,
         staleness_s_max=1.0,
         credential_staleness_s_max=60.0,

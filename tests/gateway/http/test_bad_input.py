@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.auth.authenticator import bearer
+from gateway.auth.credentials import bearer
 from gateway.embedded.embedded_servers import Servers
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings

@@ -47,6 +47,9 @@ class Primary:
     ) -> tuple[Principal, Mapping[str, TenantRevisions]]:
         raise NotImplementedError  # these tests use keys only
 
+    async def held_revisions(self, tenants: Collection[str], /) -> dict[str, dict[str, int]]:
+        raise NotImplementedError  # nobody names a revision of another history
+
     async def touch(self, _used: Mapping[bytes, datetime], /) -> None:
         raise NotImplementedError  # only `background_flush` calls it
 
@@ -65,7 +68,7 @@ async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = 
     """The promise of the repeat's answer; empty if it takes the usual way."""
     reader: RevisionReader[TenantRevisions] = RevisionReader(primary, time.monotonic)
     authenticator = Authenticator(
-        primary, None, reader, lambda: datetime.now(UTC), 60.0, 60.0, recalls=is_region
+        primary, None, reader, primary, lambda: datetime.now(UTC), 60.0, 60.0, recalls=is_region
     )
     await authenticator.identify(b"nh_key", PRINCIPAL.digest)
     await authenticator.confirm(PRINCIPAL)

@@ -59,3 +59,72 @@ async def test_of_many_who_find_the_database_gone_back_one_draws_a_name(
 
     assert after != before
     assert await history(tenants) == after
+
+
+async def held(tenants: TenantStore) -> list[int]:
+    """The last revisions of acme that the database holds of each noted history, in any order."""
+    by_history = await tenants.held_revisions(["acme"])
+    return sorted(each["acme"] for each in by_history.values())
+
+
+async def test_each_history_ends_before_the_first_write_in_a_later_one(
+    tenants: TenantStore,
+) -> None:
+    await tenants.create("acme", "")
+    ends = []
+    for writes in (2, 0, 1, 0):
+        for _ in range(writes):
+            await tenants.invalidate("acme")
+        ends.append((await tenants.revisions(["acme"]))["acme"].revision)
+        await tenants.begin_history()
+
+    assert await held(tenants) == ends
+    await tenants.invalidate("acme")  # in the last one, which nobody has noted
+    assert await held(tenants) == ends
+
+
+async def test_a_write_that_is_rolled_back_ends_no_history(
+    tenants: TenantStore, database_url: str
+) -> None:
+    await tenants.create("acme", "")
+    before = (await tenants.revisions(["acme"]))["acme"].revision
+    await tenants.begin_history()
+
+    await run_sql(
+        database_url,
+        "BEGIN; UPDATE tenants SET revision = revision + 1 WHERE tenant = 'acme'; ROLLBACK",
+    )
+    await tenants.invalidate("acme")
+
+    assert await held(tenants) == [before]
+
+
+async def test_of_many_histories_the_last_hundred_are_known(
+    tenants: TenantStore, database_url: str
+) -> None:
+    await tenants.create("acme", "")
+    for _ in range(105):
+        await tenants.begin_history()
+        await tenants.invalidate("acme")
+        await tenants.revisions(["acme"])
+    connection = await asyncpg.connect(database_url)
+    try:
+        stored = await connection.fetchval("SELECT count(*) FROM revisions_before")
+    finally:
+        await connection.close()
+
+    assert len(await held(tenants)) == 100
+    assert stored <= 101
+
+
+async def test_a_history_is_not_noted_where_nothing_can_be_written(database_url: str) -> None:
+    connection = await asyncpg.connect(
+        database_url, server_settings={"default_transaction_read_only": "on"}
+    )
+    try:
+        await connection.execute("SELECT note_history()")
+        noted = await connection.fetchval("SELECT count(*) FROM noted_histories")
+    finally:
+        await connection.close()
+
+    assert noted == 0

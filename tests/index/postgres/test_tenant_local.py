@@ -22,6 +22,7 @@ REFERENCE_TABLES = {
     "histories",
     "history_numbers",
     "index_meta",
+    "noted_histories",
     "read_leases",
     "replicated_history",
 }
@@ -43,6 +44,7 @@ OF_SEVERAL_TENANTS = {
     "asked_questions.prune": "several tenants in one statement",
     "embedding_migration": "the operator's, tenant after tenant",
     "forgetting.restore_embeddings": "chunks by identifier",
+    "history.noted": "the tenant and the public partition in one statement",
     "index_audits": "the worker's plan for all tenants",
     "jobs": "one queue for all tenants, and jobs by identifier",
     "openfga.as_of": "several tenants in one statement",
