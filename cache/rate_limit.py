@@ -5,8 +5,9 @@ request waits for Redis only if requests are rare. No token is spent twice; toke
 for a second are discarded.
 
 While Redis is unavailable each worker uses a local bucket: the workers together then allow more, by
-their number, and no request is refused because Redis is missing. All uses of one bucket in a worker
-go through one `LocalTokens`, so that the worker has one local bucket too.
+their number, and no request is refused because Redis is missing. A bucket that somebody refills in
+Redis lets through no more than that. All uses of one bucket in a worker go through one
+`LocalTokens`, so that the worker has one local bucket too.
 """
 
 import asyncio
@@ -146,7 +147,10 @@ class RateLimiter:
 
 
 class _Bucket:
-    """One bucket in Redis, and the local one that replaces it while Redis is unavailable."""
+    """One bucket in Redis, and the local one that replaces it while Redis is unavailable.
+
+    Each token is taken from both: whatever Redis says, a worker alone keeps to the rate.
+    """
 
     def __init__(
         self,
@@ -166,9 +170,11 @@ class _Bucket:
 
     async def take(self, count: int) -> TakenTokens:
         try:
-            return await self._buckets.take_tokens(self._tenant, self._name, self.rate, count)
+            taken = await self._buckets.take_tokens(self._tenant, self._name, self.rate, count)
         except CacheUnavailable:
             return self._take_locally(count)
+        local = self._take_locally(taken.tokens)
+        return taken if local.tokens == taken.tokens else local
 
     def _take_locally(self, count: int) -> TakenTokens:
         now_s = self.clock_s()

@@ -3,16 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import structlog
-
-from cache.redis import redis_url
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
-from gateway import circuit_breaker, llm
+from gateway import llm
 from gateway.admin import admin_services
 from gateway.admin.admin_services import AdminServices
 from gateway.answer import answer_services
@@ -23,12 +20,11 @@ from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
 from gateway.caching.model_caches import ModelCaches
-from gateway.circuit_breaker import CircuitBreaker
+from gateway.caching.redis_cache import log_statuses, open_redis, require_permissions
 from gateway.curation import curation_services
 from gateway.curation.curation_services import CurationServices
 from gateway.documents import document_services
 from gateway.documents.document_services import DocumentServices
-from gateway.errors import CommandError
 from gateway.http import http_services
 from gateway.http.http_services import HttpServices
 from gateway.mcp import mcp_services
@@ -82,8 +78,6 @@ if TYPE_CHECKING:
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
 
-log = structlog.get_logger()
-
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -120,7 +114,7 @@ async def open_services(
     await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
     async with (
         spans.opened(settings, service) as tracing,
-        open_redis(settings) as store,
+        open_redis(settings, metrics.cache_event) as store,
         regions.announcer(settings).running() as announcer,
         database.connect(
             url,
@@ -136,7 +130,7 @@ async def open_services(
         ) as connected,
     ):
         announcer.listen(connected)
-        await _log_eviction_policies(store)
+        log_statuses(await require_permissions(store))
         async with _join_rooms(
             settings, metrics, connected, store, tracing, *embedders
         ) as services:
@@ -316,39 +310,3 @@ def model_caches(
         size_bytes_max=settings.model_cache_bytes_max,
         lifetime_s=settings.model_cache_ttl_s,
     )
-
-
-async def _log_eviction_policies(store: RedisStore) -> None:
-    """Warn of a policy that caches less than it could; none makes an answer stale."""
-    for status in await store.node_statuses():
-        policy = status.eviction_policy
-        if status.failure:
-            log.warning("redis", state="unavailable", detail=status.failure)
-        elif policy == "noeviction":
-            detail = "once Redis is full, no answer is stored"
-            log.warning("redis", node=status.node, policy=policy, detail=detail)
-        elif policy.startswith("allkeys"):
-            detail = "Redis may evict a tenant's state before its answers"
-            log.warning("redis", node=status.node, policy=policy, detail=detail)
-
-
-@asynccontextmanager
-async def open_redis(settings: Settings) -> AsyncIterator[RedisStore]:
-    """The store in Redis, which need not be reachable. Raises `CommandError` for a wrong URL."""
-    assert settings.redis_url is not None, "the command sets it when it starts its own server"
-    opening = redis_url.open_nodes(
-        settings.redis_url.get_secret_value(),
-        lambda: CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
-        budget_s=settings.redis_timeout_s,
-    )
-    async with AsyncExitStack() as stack:
-        try:
-            nodes = await stack.enter_async_context(opening)
-        except ValueError as error:
-            raise CommandError(f"NEARHIT_REDIS_URL: {error}") from None
-        yield RedisStore(
-            nodes,
-            prefix=settings.cache_prefix,
-            lifetime_s=settings.redis_ttl_s,
-            entries_max=settings.redis_entries_max,
-        )

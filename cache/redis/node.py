@@ -16,6 +16,7 @@ from redis.exceptions import (
 
 from cache.errors import CacheUnavailable
 from cache.redis.call_timeout import CallTimeout
+from cache.redis.permissions import refusal
 from cache.redis.pipelined_connection import PipelinedConnection
 
 # Sends one command and returns its reply.
@@ -41,12 +42,25 @@ class RedisBreaker(Protocol):
 class RedisNode:
     """name: in error messages. budget_s bounds each call.
 
+    on_refusal: receives what Redis says to a call that its user is not allowed.
+    is_refused: whether the last call was such a one.
+
     Calls raise `CacheUnavailable`; a process of a cluster also raises `AskError` (of which
     `MovedError` is one), `TryAgainError` and `ClusterDownError`.
     """
 
-    def __init__(self, name: str, client: Redis, breaker: RedisBreaker, *, budget_s: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        client: Redis,
+        breaker: RedisBreaker,
+        *,
+        budget_s: float,
+        on_refusal: Callable[[str], None] = lambda _text: None,
+    ) -> None:
         self.name = name
+        self.is_refused = False
+        self._on_refusal = on_refusal
         self._client = client
         self._line = PipelinedConnection(client)
         self._breaker = breaker
@@ -80,6 +94,11 @@ class RedisNode:
             raise
         except (RedisError, OSError) as error:
             self._breaker.failed(admitted)
+            detail = refusal(error)
+            self.is_refused = bool(detail)
+            if detail:
+                self._on_refusal(detail)
+                raise CacheUnavailable(f"{self.name} refused a call: {detail}") from error
             if not isinstance(error, ResponseError):  # an error reply leaves the connection usable
                 self._line.disconnect()
             raise CacheUnavailable(f"{self.name} did not answer: {type(error).__name__}") from error
@@ -87,6 +106,7 @@ class RedisNode:
             self._breaker.abandoned(admitted)
             raise
         self._breaker.succeeded(admitted)
+        self.is_refused = False
         return reply
 
 

@@ -40,16 +40,22 @@ class ClusterUrl:
 
 @asynccontextmanager
 async def open_nodes(
-    url: str, new_breaker: Callable[[], RedisBreaker], *, budget_s: float
+    url: str,
+    new_breaker: Callable[[], RedisBreaker],
+    *,
+    budget_s: float,
+    on_refusal: Callable[[str], None] = lambda _text: None,
 ) -> AsyncIterator[ClusterNodes | SingleNode]:
     """The nodes of a Redis, which need not be reachable.
 
-    new_breaker: for each node one. budget_s: of each call.
+    new_breaker: for each node one. budget_s: of each call. on_refusal: see `RedisNode`.
     Raises `ValueError` for a URL of another form; no message repeats a part of the URL.
     """
     cluster = parse_cluster_url(url)
     if cluster is None:
-        node = RedisNode("Redis", _client(url), new_breaker(), budget_s=budget_s)
+        node = RedisNode(
+            "Redis", _client(url), new_breaker(), budget_s=budget_s, on_refusal=on_refusal
+        )
         try:
             yield SingleNode(node)
         finally:
@@ -58,7 +64,9 @@ async def open_nodes(
 
     def new_node(address: Address) -> RedisNode:
         client = _client(cluster.node_url(address))
-        return RedisNode(f"Redis {address}", client, new_breaker(), budget_s=budget_s)
+        return RedisNode(
+            f"Redis {address}", client, new_breaker(), budget_s=budget_s, on_refusal=on_refusal
+        )
 
     _client(cluster.node_url(cluster.seeds[0]))  # whether its options are valid
     nodes = ClusterNodes(cluster.seeds, new_node)

@@ -4,24 +4,24 @@ All keys of a tenant share its hash tag, so that they are in one slot of a Redis
 Every call may raise `CacheUnavailable`.
 """
 
-import hashlib
 import random
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from importlib import resources
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError
 from redis.typing import EncodableT
 
 from cache.errors import CacheUnavailable
 from cache.protocol import State, valid_state
 from cache.rate_limit import RateLimit, TakenTokens
-from cache.redis import codec
-from cache.redis.codec import Entry, EntryHeader
-from cache.redis.node import Call, RedisNode, Send
+from cache.redis import registry_page
+from cache.redis.codec import Codec, Entry, Sealer
+from cache.redis.lua_scripts import LuaScripts
+from cache.redis.node import Call, RedisNode
+from cache.redis.node_status import NodeStatus, node_status
+from cache.redis.registry_page import RegistryPage, to_sequence, to_text
 
 PAGE_ENTRIES = 200  # half a megabyte, a few milliseconds of its reader
 _HEADER_BYTES = 512
@@ -30,12 +30,15 @@ _GLOB_CHARACTERS = re.compile(r"[][*?^\\]")
 _ESCAPED = r"\\\g<0>"
 _FILL_LOCK_MS = 2_000  # bounds the wait of other processes if the lock's owner dies
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class CacheSnapshot:
-    """A tenant's cache at one instant: the server, the encoded state, and one entry.
+    """A tenant's cache at one instant: the server, the stored state, and one entry.
 
     history:         of the database that the reader has read its revisions from.
+    encoded_state:   as Redis holds it; stored_state: None if it is absent or unreadable.
     fill_lock_owner: the token of the process that computes the entry; empty if the entry exists or
                      no lock was requested.
     sequence:        the greatest sequence number of the registry, if known.
@@ -45,13 +48,14 @@ class CacheSnapshot:
     history: str
     server_id: str
     encoded_state: bytes
+    stored_state: State | None
     entry: Entry | None = None
     fill_lock_owner: str = ""
     sequence: int | None = None
 
     @property
     def state(self) -> State | None:
-        return valid_state(codec.decode_state(self.encoded_state), self.server_id, self.history)
+        return valid_state(self.stored_state, self.server_id, self.history)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +77,6 @@ class FillResult(CasResult):
     removed: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryRecord:
-    """A record of the registry; its header is None if the entry is gone or unreadable."""
-
-    key: str
-    sequence: int
-    header: EntryHeader | None
-
-
-@dataclass(frozen=True, slots=True)
-class RegistryPage:
-    """The records of a registry after a sequence number, in order.
-
-    count: of all records; is_last: whether no record follows.
-    sequence_last: the greatest number ever assigned.
-    """
-
-    records: list[RegistryRecord]
-    count: int
-    is_last: bool
-    sequence_last: int
-
-
 class RedisNodes(Protocol):
     """One server, or the nodes of a cluster. Calls raise `CacheUnavailable`."""
 
@@ -115,25 +96,13 @@ class RedisNodes(Protocol):
         """How many slots each node owns; None if Redis is not a cluster."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeStatus:
-    """What a node says of itself; if it did not answer, the reason.
-
-    slots: None if Redis is not a cluster. memory_bytes_max: 0 for no limit.
-    """
-
-    node: str
-    slots: int | None
-    eviction_policy: str = ""
-    memory_bytes: int = 0
-    memory_bytes_max: int = 0
-    failure: str = ""
-
-
 class RedisStore:
     """lifetime_s bounds the life of an entry.
 
     entries_max: of one tenant; the least recently used are evicted. page_entries: of a scan.
+    sealer: seals all values but the buckets of rates, with which Redis itself computes; None: the
+        values are in plain.
+    on_unreadable: is called for each value that is altered, or that the sealer has not sealed.
     """
 
     def __init__(
@@ -144,14 +113,17 @@ class RedisStore:
         lifetime_s: float,
         entries_max: int,
         page_entries: int = PAGE_ENTRIES,
+        sealer: Sealer | None = None,
+        on_unreadable: Callable[[], None] = lambda: None,
     ) -> None:
         self._nodes = nodes
+        self._codec = Codec(sealer, lifetime_s=lifetime_s)
+        self._on_unreadable = on_unreadable
         self._prefix = prefix
         self._lifetime_s = lifetime_s
         self._page_entries = page_entries
         self.entries_max = entries_max
-        scripts = ("look", "swap", "fill", "scan", "drop", "take")
-        self._scripts = {name: _Script(_script(name)) for name in scripts}
+        self._scripts = LuaScripts()
 
     async def lookup(
         self, tenant: str, history: str, key: str, *, lock_token: str = ""
@@ -165,14 +137,14 @@ class RedisStore:
         server_id, state, entry, lock_owner, sequence = await self._run(
             "look", tenant, names, lock_token, _FILL_LOCK_MS, key
         )
-        return CacheSnapshot(
+        return self._snapshot(
             tenant,
             history,
-            server_id.decode(),
-            state or b"",
-            codec.decode_entry(entry),
-            lock_owner.decode(),
-            _to_sequence(sequence),
+            server_id,
+            state,
+            entry=self._read(self._codec.decode_entry, self.name(tenant, key), entry),
+            fill_lock_owner=to_text(lock_owner),
+            sequence=to_sequence(sequence),
         )
 
     async def compare_and_swap(
@@ -189,17 +161,17 @@ class RedisStore:
             ("state", "entries", *drop),
             snapshot.server_id,
             snapshot.encoded_state,
-            codec.encode_state(state),
+            self._codec.encode_state(self.name(snapshot.tenant, "state"), state),
             state.nonce if has_new_nonce else "",
             self._lifetime_ms(),
             *drop,
         )
-        current = CacheSnapshot(
+        current = self._snapshot(
             snapshot.tenant,
             snapshot.history,
-            server_id.decode(),
+            server_id,
             stored_state,
-            sequence=_to_sequence(*sequence),
+            sequence=to_sequence(*sequence),
         )
         return CasResult(bool(is_done), current)
 
@@ -216,18 +188,23 @@ class RedisStore:
             entry.version.nonce,
             self._lifetime_ms(),
             key,
-            codec.encode_entry(entry),
+            self._codec.encode_entry(self.name(snapshot.tenant, key), entry),
             lock_token,
             self.entries_max,
         )
-        current = CacheSnapshot(snapshot.tenant, snapshot.history, server_id.decode(), stored_state)
+        current = self._snapshot(snapshot.tenant, snapshot.history, server_id, stored_state)
         if not is_done:
             return FillResult(False, current)
-        sequence, count, removed = registration
-        return FillResult(True, current, int(sequence), count, [name.decode() for name in removed])
+        number, count, removed = registration
+        sequence = to_sequence(number)
+        if sequence is None:  # no look-up takes the entry
+            return FillResult(False, current)
+        return FillResult(True, current, sequence, count, [to_text(name) for name in removed])
 
     async def scan(self, snapshot: CacheSnapshot, nonce: str, *, after: int) -> RegistryPage | None:
-        """A page of the records under this nonce after a number; None if the registry is lost.
+        """A page of the records under this nonce after a number.
+
+        None if the registry is lost, or holds what Nearhit does not write.
 
         Raises `CacheUnavailable` if another server than the snapshot's answers: its registry may
         lack the newest records.
@@ -236,23 +213,21 @@ class RedisStore:
         arguments = (1, key, nonce, after, self._page_entries, _HEADER_BYTES)
         # On a separate connection: half a megabyte would delay other calls.
         server_id, *reply = await self._nodes.run_apart(
-            key, lambda client: self._evaluate(client.execute_command, "scan", *arguments)
+            key, lambda client: self._scripts.evaluate(client.execute_command, "scan", *arguments)
         )
         if server_id.decode() != snapshot.server_id:
             raise CacheUnavailable("another server answered")
         if not reply:
             return None
-        count, is_last, sequence_last, records = reply
-        headers = zip(*(records[column::3] for column in range(3)), strict=True)
-        return RegistryPage(
-            [
-                RegistryRecord(key.decode(), int(sequence), codec.decode_header(header))
-                for key, sequence, header in headers
-            ],
-            count,
-            bool(is_last),
-            int(sequence_last),
+        page = registry_page.decode_page(
+            reply,
+            lambda key, header: self._read(
+                self._codec.decode_header, self.name(snapshot.tenant, key), header
+            ),
         )
+        if page is None:
+            self._on_unreadable()
+        return page
 
     async def entry_count(self, tenant: str) -> int:
         """How many answers the tenant's registry lists. Raises `CacheUnavailable`."""
@@ -295,7 +270,7 @@ class RedisStore:
 
         name_pattern: as of the command SCAN. Returns the number of deleted keys.
         """
-        prefix = _GLOB_CHARACTERS.sub(_ESCAPED, f"{self._prefix}{codec.FORMAT}")
+        prefix = _GLOB_CHARACTERS.sub(_ESCAPED, f"{self._prefix}{self._codec.format}")
         deleted = 0
         for node in list(self._nodes.slots()):
             cursor = None
@@ -314,15 +289,16 @@ class RedisStore:
     async def get(self, tenant: str, name: str) -> bytes | None:
         """The value that `set` stored under this name."""
         key = self.name(tenant, name)
-        value: bytes | None = await self._nodes.run(key, _command("GET", key))
-        return value
+        raw: bytes | None = await self._nodes.run(key, _command("GET", key))
+        return self._read(self._codec.decode_value, key, raw)
 
     async def set(
         self, tenant: str, name: str, value: bytes, *, lifetime_s: float | None = None
     ) -> None:
         """Store a value for a lifetime, that of an entry unless named; it is never invalidated."""
         key, lifetime_ms = self.name(tenant, name), self._lifetime_ms(lifetime_s)
-        await self._nodes.run(key, _command("SET", key, value, "PX", lifetime_ms))
+        sealed = self._codec.encode_value(key, value)
+        await self._nodes.run(key, _command("SET", key, sealed, "PX", lifetime_ms))
 
     async def take_tokens(self, tenant: str, name: str, rate: RateLimit, count: int) -> TakenTokens:
         """Take up to `count` tokens from a bucket."""
@@ -333,12 +309,55 @@ class RedisStore:
 
     async def node_statuses(self) -> list[NodeStatus]:
         """The status of each node, by name."""
-        statuses = [await _status(node, slots) for node, slots in self._nodes.slots().items()]
+        key, pattern = self.name("public", "permissions"), f"{self._prefix}*"
+        statuses = [
+            await node_status(node, slots, probed_key=key, key_pattern=pattern)
+            for node, slots in self._nodes.slots().items()
+        ]
         return sorted(statuses, key=lambda status: status.node)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a node has refused its last call for want of a permission."""
+        return any(node.is_refused for node in self._nodes.slots())
 
     def name(self, tenant: str, name: str) -> str:
         """The Redis key of a tenant's state, registry, entry or other value."""
-        return f"{self._prefix}{codec.FORMAT}{{{tenant}}}:{name}"
+        return f"{self._prefix}{self._codec.format}{{{tenant}}}:{name}"
+
+    def _snapshot(
+        self,
+        tenant: str,
+        history: str,
+        server_id: bytes,
+        state: bytes | None,
+        *,
+        entry: Entry | None = None,
+        fill_lock_owner: str = "",
+        sequence: int | None = None,
+    ) -> CacheSnapshot:
+        stored_state = self._read(self._codec.decode_state, self.name(tenant, "state"), state)
+        return CacheSnapshot(
+            tenant,
+            history,
+            server_id.decode(),
+            state or b"",
+            stored_state,
+            entry,
+            fill_lock_owner,
+            sequence,
+        )
+
+    def _read(
+        self, decode: Callable[[str, bytes], T | None], name: str, raw: bytes | None
+    ) -> T | None:
+        """None if Redis holds nothing, or what can't be read."""
+        if not raw:
+            return None
+        value = decode(name, raw)
+        if value is None:
+            self._on_unreadable()
+        return value
 
     def _lifetime_ms(self, lifetime_s: float | None = None) -> int:
         """Up to a tenth shorter than the lifetime, so that entries do not all expire together."""
@@ -350,22 +369,9 @@ class RedisStore:
     ) -> Any:
         keys = [self.name(tenant, name) for name in names]
         words = (len(keys), *keys, *arguments)
-        return await self._nodes.run(keys[0], lambda send: self._evaluate(send, script, *words))
-
-    async def _evaluate(self, send: Send, name: str, *arguments: EncodableT) -> Any:
-        script = self._scripts[name]
-        try:
-            return await send("EVALSHA", script.digest, *arguments)
-        except NoScriptError:  # EVAL also stores the script on the server
-            return await send("EVAL", script.source, *arguments)
-
-
-class _Script:
-    """digest: by which a server knows the source."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.digest = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+        return await self._nodes.run(
+            keys[0], lambda send: self._scripts.evaluate(send, script, *words)
+        )
 
 
 def _command(*words: EncodableT) -> Call:
@@ -374,25 +380,3 @@ def _command(*words: EncodableT) -> Call:
 
 def _scan_keys(cursor: int, pattern: str) -> Callable[[Redis], Awaitable[Any]]:
     return lambda client: client.scan(cursor, match=pattern, count=_SCAN_COUNT)
-
-
-async def _status(node: RedisNode, slots: int | None) -> NodeStatus:
-    try:
-        memory = await node.run_apart(lambda client: client.info("memory"))
-    except CacheUnavailable as failure:
-        return NodeStatus(node.name, slots, failure=str(failure))
-    policy, used, limit = (
-        memory[name] for name in ("maxmemory_policy", "used_memory", "maxmemory")
-    )
-    return NodeStatus(node.name, slots, str(policy), int(used), int(limit))
-
-
-def _to_sequence(score: bytes | None = None) -> int | None:
-    return None if score is None else int(score)
-
-
-def _script(name: str) -> str:
-    """The source of a script, with `run.lua` before it unless it does not need the server's id."""
-    folder = resources.files(__package__) / "scripts"
-    parts = (name,) if name == "take" else ("run", name)
-    return "".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)

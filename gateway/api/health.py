@@ -8,6 +8,8 @@ from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
 from index.errors import DatabaseUnavailable
 
+_JSON = "application/json"
+_REFUSED = b',"redis":"its user lacks a permission: run nearhit config check --connect"'
 READY_S_MAX = 1.5  # a starting value, not measured: the answer is there before 2 s are over
 
 
@@ -21,6 +23,7 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
 
     `warm` says whether the worker has loaded all that it loads after its start. A balancer need not
     wait for that: until then the first calls of some kinds take up to a second longer.
+    The body tells if Redis has refused the last call for want of a permission.
     Concurrent probes share one statement. Raises `DatabaseUnavailable`.
     """
     services = context.services
@@ -30,7 +33,8 @@ async def readyz(context: RequestContext[AdminServices]) -> Response:
     except TimeoutError:
         raise DatabaseUnavailable(f"PostgreSQL is silent for {READY_S_MAX:g} s") from None
     warm = b"true" if services.warm_up.is_done else b"false"
-    return Response(b'{"status":"ready","warm":%b}' % warm, media_type="application/json")
+    redis = _REFUSED if services.store.is_refused else b""
+    return Response(b'{"status":"ready","warm":%b%b}' % (warm, redis), media_type=_JSON)
 
 
 async def get_metrics(context: RequestContext[AdminServices]) -> Response:

@@ -49,7 +49,7 @@ class ModelCaches:
     async def follow(self) -> None:
         """Forget the outputs in this process if they have been cleared since the last call."""
         try:
-            epoch = (await self._store.get(PUBLIC, _EPOCH) or b"").decode()
+            epoch = (await self._store.get(PUBLIC, _EPOCH) or b"").decode(errors="replace")
         except CacheUnavailable:
             return
         if epoch != self._epoch:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
+from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.document_address import address_of
 from gateway.errors import CommandError
 from gateway.monitoring import metrics_server, process_log
@@ -78,13 +79,15 @@ async def try_database(settings: Settings) -> None:
 
 
 async def require_servable(settings: Settings) -> None:
-    """Fail as a gateway on this database would, before any process of it starts.
+    """Fail as a gateway on these servers would, before any process of it starts.
 
     Raises what `try_database` raises, `IndexVersionMismatch`, `EmbedderRefused` and `CommandError`.
     """
     configured = await asyncio.to_thread(embedders.make_all, settings, lambda _use, _tokens: None)
     async with open_database(settings) as database:
         await index_version.check(database, *configured)
+    async with open_redis(settings) as store:
+        await require_permissions(store)
 
 
 async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[str]:

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from gateway.caching.redis_cache import open_redis
 from gateway.errors import CommandError
-from gateway.services import open_redis
 from gateway.settings.settings import Settings
 from index.postgres import migrate
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
 from cache.rate_limit import LocalTokens, RateLimit, RateLimiter, TakenTokens
@@ -32,6 +33,9 @@ class Simulated:
         self._tokens, self._at_s = math.inf, clock()  # a bucket begins full, whatever its size
         self.asked = 0
         self.is_away = False
+
+    def refill(self) -> None:
+        self._tokens = math.inf
 
     async def take_tokens(
         self, _tenant: str, _name: str, rate: RateLimit, wanted: int, /
@@ -221,3 +225,29 @@ async def test_without_redis_all_hands_of_a_bucket_together_get_its_rate(
     assert sum(through) == RATE.size
     assert await spend(allowances.local_tokens("acme", "another"))
     assert await spend(allowances.local_tokens("beta", "rate"))
+
+
+async def test_a_bucket_that_somebody_refills_in_redis_gives_a_worker_no_more_than_its_rate(
+    buckets: Simulated, clock: BucketTime
+) -> None:
+    one, through, began_s = hand(buckets, clock), 0, clock()
+
+    for _ in range(400):
+        buckets.refill()
+        clock.now_s += 1 / 40
+        through += await spend(one)
+
+    assert through == pytest.approx(RATE.size + RATE.per_s * (clock() - began_s), abs=1)
+
+
+@pytest.mark.parametrize("tokens", ["-1000000", "nan", "none", "1e300"])
+async def test_a_bucket_that_somebody_has_written_to_is_full_or_as_before(
+    store: RedisStore, redis: Redis, tokens: str
+) -> None:
+    await store.take_tokens("acme", "rate", RATE, 5)
+    await redis.hset(store.name("acme", "rate"), "tokens", tokens)
+
+    taken = await store.take_tokens("acme", "rate", RATE, 100)
+
+    assert (taken.tokens, taken.left) == (RATE.size, 0)
+    assert taken.wait_s <= 1 / RATE.per_s

@@ -4,10 +4,11 @@
 local rate, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
-local held = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local stored = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local left, at = tonumber(stored[1] or ''), tonumber(stored[2] or '')
 local tokens = size
-if held[1] then
-    tokens = math.min(size, held[1] + math.max(0, now - held[2]) * rate)
+if left and at and left >= 0 then -- else somebody else has written them
+    tokens = math.min(size, left + math.max(0, now - at) * rate)
 end
 -- Fractions of a token may add up to slightly less than one.
 local taken = math.min(wanted, math.floor(tokens + 1e-6))

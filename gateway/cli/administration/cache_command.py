@@ -30,8 +30,9 @@ def clear_models(as_json: AsJson = False) -> None:
 
     async def run(settings: "Settings") -> None:
         from cache.errors import CacheUnavailable
+        from gateway.caching.redis_cache import open_redis
         from gateway.errors import CommandError
-        from gateway.services import model_caches, open_redis
+        from gateway.services import model_caches
 
         async with open_redis(settings) as store:
             try:

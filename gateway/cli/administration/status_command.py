@@ -16,7 +16,7 @@ from gateway.cli import common
 from gateway.cli.common import AsJson, console
 
 if TYPE_CHECKING:
-    from cache.redis.store import NodeStatus
+    from cache.redis.node_status import NodeStatus
     from gateway.settings.settings import Settings
     from gateway.stores import Stores
     from index.model.quota import Quotas, StoredAmounts
@@ -160,7 +160,7 @@ def _lag(standby: "StandbyStatus") -> tuple[str, ...]:
 
 
 async def _look_at_servers(settings: "Settings", database: "Database") -> _Servers:
-    from gateway.services import open_redis
+    from gateway.caching.redis_cache import open_redis
     from index.postgres import collation
     from index.regions import standbys
     from index.regions.read_lease_store import ReadLeaseStore

@@ -3,7 +3,15 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import BaseSettings
 
 
@@ -14,6 +22,12 @@ class CacheSettings(BaseSettings):
         "nearhit:",
         pattern=r"^[^{}]*$",
         description="prefix of every key in Redis, without braces, which enclose the tenant",
+    )
+    cache_keys: SecretStr | None = Field(
+        None,
+        description="comma-separated keys that seal what Redis holds, each of 32 bytes in base64 "
+        "or hexadecimal digits (`openssl rand -hex 32`): the first seals, all open; unset: answers "
+        "are in Redis in plain",
     )
     local_cache_bytes_max: PositiveInt = Field(
         67_108_864, description="size of a worker's local answer cache"
@@ -100,3 +114,12 @@ class CacheSettings(BaseSettings):
     audit_log_retention_days: NonNegativeInt = Field(
         400, description="retention of its rows in days; 0: forever"
     )
+
+    @field_validator("cache_keys")
+    @classmethod
+    def _are_keys(cls, keys: SecretStr | None) -> SecretStr | None:
+        if keys is not None:
+            from cache.redis import sealing  # which loads the ciphers
+
+            sealing.parse_keys(keys.get_secret_value())
+        return keys

@@ -9,14 +9,14 @@ from redis.exceptions import MovedError
 
 from cache.errors import CacheUnavailable
 from cache.redis.cluster_nodes import ClusterNodes
-from cache.redis.codec import FORMAT
+from cache.redis.codec import Codec
 from cache.redis.node import Call, RedisNode
 from cache.redis.slot_map import Address
 
 pytestmark = pytest.mark.anyio
 
 _OWNER = Address("10.0.0.1", 6379)
-_KEY = f"test:{FORMAT}{{acme}}:a"
+_KEY = f"test:{Codec(lifetime_s=1).format}{{acme}}:a"
 
 
 class SlowlyClosed:

@@ -8,7 +8,6 @@ from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
 from cache.rate_limit import RateLimit
-from cache.redis.codec import FORMAT
 from cache.redis.store import RedisStore
 from tests.cache.support.own_cluster import (
     ClusterNode,
@@ -67,7 +66,7 @@ async def test_a_key_of_a_slot_that_is_being_moved_is_found_on_either_node(
     await store.set(tenant, "stays", b"1")
     await store.take_tokens(tenant, "bucket", rate, 7)
     await cluster.open_slot(slot_of(tenant), source, target)
-    await cluster.move_keys(source, target, f"test:{FORMAT}{{{tenant}}}:bucket".encode())
+    await cluster.move_keys(source, target, store.name(tenant, "bucket").encode())
 
     await store.set(tenant, "new", b"2")
     taken = await store.take_tokens(tenant, "bucket", rate, 7)
@@ -87,7 +86,7 @@ async def test_a_tenant_is_dropped_from_both_nodes_while_its_slot_is_being_moved
     for name in ("a", "b", "c"):
         await store.set(tenant, name, b"1")
     await cluster.open_slot(slot_of(tenant), source, target)
-    await cluster.move_keys(source, target, f"test:{FORMAT}{{{tenant}}}:b".encode())
+    await cluster.move_keys(source, target, store.name(tenant, "b").encode())
 
     assert await store.drop_tenant(tenant) == 3
 

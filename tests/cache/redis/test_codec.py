@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cache.protocol import EntryVersion, PartitionProgress, Revisions, State
-from cache.redis import codec
-from cache.redis.codec import Entry, EntryHeader
+from cache.redis.codec import Codec, Entry, EntryHeader
+from cache.redis.sealing import SealingKeys
 
 nonces = st.binary(min_size=8, max_size=8).map(bytes.hex)
 numbers = st.integers(min_value=0, max_value=2**63 - 1)
@@ -35,63 +35,72 @@ states = st.builds(
 )
 
 
-def stored(entry: Entry) -> bytes:
+NAME = "nearhit:5{acme}:key"
+SEALED = Codec(SealingKeys([b"k" * 32]), lifetime_s=600)
+
+pytestmark = pytest.mark.parametrize(
+    "codec", [pytest.param(Codec(lifetime_s=600), id="plain"), pytest.param(SEALED, id="sealed")]
+)
+
+
+def stored(codec: Codec, entry: Entry) -> bytes:
     """As the script stores it, under the number 7."""
-    return b"7 " + codec.encode_entry(entry)
+    return b"7 " + codec.encode_entry(NAME, entry)
 
 
 @pytest.mark.slow
 @given(entries)
-def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
-    raw = stored(entry)
+def test_an_entry_comes_back_as_it_was(codec: Codec, entry: Entry) -> None:
+    raw = stored(codec, entry)
     bodiless = raw[: len(raw) - len(entry.body)]
 
-    assert codec.decode_entry(raw) == entry
-    assert codec.decode_header(bodiless) == EntryHeader(
+    assert codec.decode_entry(NAME, raw) == entry
+    assert codec.decode_header(NAME, bodiless) == EntryHeader(
         entry.version, entry.dependencies, entry.question
     )
 
 
 @given(states)
-def test_a_state_comes_back_as_it_was(state: State) -> None:
-    assert codec.decode_state(codec.encode_state(state)) == state
+def test_a_state_comes_back_as_it_was(codec: Codec, state: State) -> None:
+    assert codec.decode_state(NAME, codec.encode_state(NAME, state)) == state
 
 
 @given(entries, st.data())
-def test_a_truncated_entry_is_no_entry(entry: Entry, data: st.DataObject) -> None:
-    raw = stored(entry)
+def test_a_truncated_entry_is_no_entry(codec: Codec, entry: Entry, data: st.DataObject) -> None:
+    raw = stored(codec, entry)
 
-    assert codec.decode_entry(raw[: data.draw(st.integers(0, len(raw) - 1))]) is None
+    assert codec.decode_entry(NAME, raw[: data.draw(st.integers(0, len(raw) - 1))]) is None
 
 
 @given(entries, st.data())
-def test_an_entry_with_another_body_is_no_entry(entry: Entry, data: st.DataObject) -> None:
-    raw = bytearray(stored(entry) + b".")
+def test_an_entry_with_another_body_is_no_entry(
+    codec: Codec, entry: Entry, data: st.DataObject
+) -> None:
+    raw = bytearray(stored(codec, entry) + b".")
     at = data.draw(st.integers(len(raw) - 1 - len(entry.body), len(raw) - 1))
     raw[at] ^= 1
 
-    assert codec.decode_entry(bytes(raw)) is None
+    assert codec.decode_entry(NAME, bytes(raw)) is None
 
 
 @given(entries, st.binary(max_size=3).filter(lambda start: start != b"5 "))
-def test_an_entry_of_another_format_is_no_entry(entry: Entry, start: bytes) -> None:
-    raw = b"7 " + start + codec.encode_entry(entry).removeprefix(b"5 ")
+def test_an_entry_of_another_format_is_no_entry(codec: Codec, entry: Entry, start: bytes) -> None:
+    raw = b"7 " + start + codec.encode_entry(NAME, entry).removeprefix(b"5 ")
 
-    assert codec.decode_entry(raw) is None
-    assert codec.decode_header(raw) is None
+    assert codec.decode_entry(NAME, raw) is None
+    assert codec.decode_header(NAME, raw) is None
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_are_too_strange_to_be_refused(raw: bytes) -> None:
-    assert codec.decode_entry(raw) is None
-    assert codec.decode_header(raw) is None
-    assert codec.decode_state(raw) is None
+def test_no_bytes_are_too_strange_to_be_refused(codec: Codec, raw: bytes) -> None:
+    assert codec.decode_entry(NAME, raw) is None
+    assert codec.decode_header(NAME, raw) is None
+    assert codec.decode_state(NAME, raw) is None
 
 
 @pytest.mark.parametrize(
     "raw",
     [
-        None,
         b"",
         b"1 run nonce 3 3",
         b"5 ff 0123456789abcdef a1",
@@ -102,5 +111,5 @@ def test_no_bytes_are_too_strange_to_be_refused(raw: bytes) -> None:
         b"4 ff 0123456789abcdef a1 acme:3:3",
     ],
 )
-def test_what_is_no_state_is_none(raw: bytes | None) -> None:
-    assert codec.decode_state(raw) is None
+def test_what_is_no_state_is_none(codec: Codec, raw: bytes) -> None:
+    assert codec.decode_state(NAME, raw) is None

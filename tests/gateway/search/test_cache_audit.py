@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from redis.asyncio import Redis
 
-from cache.redis import codec
+from cache.redis.codec import Codec
 from gateway.errors import CommandError
 from gateway.operator import operations
 from gateway.search.cache_audit import Verdict
@@ -22,12 +22,13 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.isolated, pytest.mark.slow]
 
+CODEC = Codec(lifetime_s=86_400)
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 
 
 async def entry_names(settings: Settings, redis: Redis) -> list[str]:
     """The keys of Redis that hold answers of acme."""
-    start = f"{settings.cache_prefix}{codec.FORMAT}{{acme}}:"
+    start = f"{settings.cache_prefix}{CODEC.format}{{acme}}:"
     names = [name for name in await redis.keys(f"{start}*") if isinstance(name, bytes)]
     return [name.decode() for name in names if len(name) == len(start) + 32]
 
@@ -43,11 +44,11 @@ async def make_wrong(
         for name in names:
             raw = await redis.get(name)
             assert isinstance(raw, bytes)
-            entry = codec.decode_entry(raw)
+            entry = CODEC.decode_entry(name, raw)
             assert entry is not None
             wrong = replace(entry, body=entry.body.replace(shown, wrongly))
             number = raw.partition(b" ")[0]
-            await redis.set(name, number + b" " + codec.encode_entry(wrong), keepttl=True)
+            await redis.set(name, number + b" " + CODEC.encode_entry(name, wrong), keepttl=True)
 
 
 async def audited(settings: Settings, *tenants: str) -> Counter[Verdict]:

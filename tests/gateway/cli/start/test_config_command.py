@@ -1,11 +1,15 @@
 """`nearhit config check`, `nearhit migrate` and `nearhit --version`."""
 
 import json
+import secrets
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from redis.asyncio import Redis
 
+from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 
@@ -68,6 +72,33 @@ async def test_check_connects_to_the_servers_and_says_what_it_found(
     assert "PostgreSQL answers, and its schema is up to date" in done
     assert "maxmemory-policy" in done
     assert "Redis did not answer" in no_redis
+
+
+async def test_check_names_what_the_user_of_redis_may_not_do(
+    environment: dict[str, str], servers: Servers
+) -> None:
+    name = f"nearhit-test-{secrets.token_hex(6)}"
+    parts = urlsplit(servers.redis_url)
+    host = parts.netloc.rpartition("@")[2]
+    url = urlunsplit(parts._replace(netloc=f"{name}:secret@{host}"))
+    async with Redis.from_url(servers.redis_url) as redis:
+        await redis.execute_command(  # type: ignore[no-untyped-call]  # of the driver
+            "ACL", "SETUSER", name, "on", ">secret", "~*", "+@all", "-@dangerous"
+        )
+        line = await refused(
+            environment | {"NEARHIT_REDIS_URL": url}, "config", "check", "--connect"
+        )
+        await redis.acl_deluser(name)
+
+    assert "its user may not run INFO: ACL SETUSER … +info|server +info|memory" in line
+
+
+async def test_check_names_a_key_that_is_none_and_does_not_repeat_it() -> None:
+    done = await command({"NEARHIT_CACHE_KEYS": "a-secret"}, "config", "check")
+
+    assert done.exit_code == 1
+    assert "openssl rand -hex 32" in done.output
+    assert "a-secret" not in done.output
 
 
 async def test_migrate_applies_what_is_missing_once(

@@ -1,0 +1,95 @@
+"""Opens the cache in Redis, and says what keeps it from working."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import structlog
+from pydantic import SecretStr
+
+from cache.redis import redis_url
+from cache.redis.codec import Sealer
+from cache.redis.node_status import NodeStatus
+from cache.redis.store import RedisStore
+from gateway import circuit_breaker
+from gateway.circuit_breaker import CircuitBreaker
+from gateway.errors import CommandError
+from gateway.monitoring.bounded_log import BoundedLog
+from gateway.settings.settings import Settings
+
+_UNREADABLE = "another key of NEARHIT_CACHE_KEYS, or somebody else, has written to Redis"
+
+log = structlog.get_logger()
+
+
+@asynccontextmanager
+async def open_redis(
+    settings: Settings, count: Callable[[str], None] = lambda _event: None
+) -> AsyncIterator[RedisStore]:
+    """The store in Redis, which need not be reachable.
+
+    count: receives unreadable, for each value that is altered or that no key opens.
+    Raises `CommandError` for a wrong URL.
+    """
+    assert settings.redis_url is not None, "the command sets it when it starts its own server"
+    unreadable = BoundedLog("redis", time.monotonic, state="unreadable", detail=_UNREADABLE)
+    refused = BoundedLog("redis", time.monotonic, state="refused")
+
+    def on_unreadable() -> None:
+        count("unreadable")
+        unreadable.warn()
+
+    opening = redis_url.open_nodes(
+        settings.redis_url.get_secret_value(),
+        lambda: CircuitBreaker(time.monotonic, circuit_breaker.REDIS),
+        budget_s=settings.redis_timeout_s,
+        on_refusal=lambda text: refused.warn(detail=text),
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            nodes = await stack.enter_async_context(opening)
+        except ValueError as error:
+            raise CommandError(f"NEARHIT_REDIS_URL: {error}") from None
+        yield RedisStore(
+            nodes,
+            prefix=settings.cache_prefix,
+            lifetime_s=settings.redis_ttl_s,
+            entries_max=settings.redis_entries_max,
+            sealer=_sealer(settings.cache_keys),
+            on_unreadable=on_unreadable,
+        )
+
+
+async def require_permissions(store: RedisStore) -> Sequence[NodeStatus]:
+    """The status of each node.
+
+    Raises `CommandError` if its user may not run what the cache needs: no answer would be stored,
+    and waiting does not help. A Redis that does not answer is no error.
+    """
+    statuses = await store.node_statuses()
+    for status in statuses:
+        if status.missing_rules:
+            raise CommandError(f"{status.node}: {status.failure}")
+    return statuses
+
+
+def log_statuses(statuses: Sequence[NodeStatus]) -> None:
+    """Warn of what caches less than it could; none of it makes an answer stale."""
+    for status in statuses:
+        policy = status.eviction_policy
+        if status.failure:
+            log.warning("redis", state="unavailable", detail=status.failure)
+        elif policy == "noeviction":
+            detail = "once Redis is full, no answer is stored"
+            log.warning("redis", node=status.node, policy=policy, detail=detail)
+        elif policy.startswith("allkeys"):
+            detail = "Redis may evict a tenant's state before its answers"
+            log.warning("redis", node=status.node, policy=policy, detail=detail)
+
+
+def _sealer(keys: SecretStr | None) -> Sealer | None:
+    if keys is None:
+        return None
+    from cache.redis import sealing  # which loads the ciphers
+
+    return sealing.SealingKeys(sealing.parse_keys(keys.get_secret_value()))
