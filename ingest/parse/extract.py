@@ -5,10 +5,7 @@ Its memory is limited, and it is killed when a file takes longer than its size a
 """
 
 import json
-import os
 import re
-import resource
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -16,21 +13,21 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from io import BytesIO
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 from xml.parsers import expat
 
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from ingest.processes.bounded_process import ProcessLimits
+from ingest.processes.module_process import ModuleProcess, connect
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 SECONDS_MIN = 5.0  # for any file
 SECONDS_MAX = 60.0
 BYTES_PER_S = 80_000  # a file has one more second for each; one of 4.4 MB has a minute
-_START_S_MAX = 60.0  # of the process, on a busy machine
 MEMORY_BYTES_MAX = 2 * 2**30
+CPU_S_MAX = 24 * 3_600  # of all files that one process reads
 PAGES_MAX = 5_000
 FRAMES_MAX = 5_000  # of Python's stack
 UNPACKED_BYTES_MAX = 200 * 2**20
@@ -44,8 +41,7 @@ _NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
 WEB_PAGE = ":page"  # instead of a suffix: HTML of which only the content is wanted, and links
 _SUFFIX_BYTES_MAX = 16
 _REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
-_READY = b"ready"
-_ROOT = Path(__file__).parents[1]
+_LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 
 
 class Unreadable(ValueError):
@@ -75,7 +71,7 @@ class Extractor:
     def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
         self._seconds_min = seconds_min
         self._is_killed = False
-        self._started: tuple[subprocess.Popen[bytes], Connection] | None = None
+        self._process: ModuleProcess | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -94,57 +90,42 @@ class Extractor:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
-            connection = self._start()
-            connection.send_bytes(suffix.encode())
-            connection.send_bytes(content)
-            if not connection.poll(seconds):
-                self.stop()
-                raise Unreadable(f"takes longer to read than the limit of {seconds:.0f} s")
-            reply = json.loads(connection.recv_bytes(_REPLY_BYTES_MAX))
+            process = self._start()
+            process.send(suffix.encode())
+            process.send(content)
+            reply = process.receive(_REPLY_BYTES_MAX, seconds)
         except (EOFError, OSError):
             self.stop()
             raise Unreadable("takes more memory to read than the limit") from None
         finally:
             self._is_killed = False
-        if "refused" in reply:
-            raise Unreadable(reply["refused"])
-        return Extracted(**reply)
+        if reply is None:
+            self.stop()
+            raise Unreadable(f"takes longer to read than the limit of {seconds:.0f} s")
+        fields = json.loads(reply)
+        if "refused" in fields:
+            raise Unreadable(fields["refused"])
+        return Extracted(**fields)
 
     def kill(self) -> None:
         """End the `extract` of another thread, which raises `Unreadable`."""
         self._is_killed = True  # set first: the other thread may be about to start the process
-        started = self._started
-        if started is not None:
-            started[0].kill()
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def stop(self) -> None:
-        started, self._started = self._started, None
-        if started is not None:
-            process, connection = started
-            process.kill()
-            process.wait()
-            connection.close()
+        process, self._process = self._process, None
+        if process is not None:
+            process.stop()
 
-    def _start(self) -> Connection:
-        """The connection to the process, which is ready. Raises `OSError` and `EOFError`."""
-        if self._started is None:
-            parent_end, child_end = Pipe()
-            process = subprocess.Popen(  # noqa: S603  no argument comes from a caller
-                [sys.executable, "-m", f"{__package__}.extract", str(child_end.fileno())],
-                pass_fds=[child_end.fileno()],
-                env=os.environ | {"PYTHONPATH": str(_ROOT)},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            child_end.close()
-            self._started = process, parent_end
-            if not parent_end.poll(_START_S_MAX):
-                raise OSError("the process that reads files does not start")
-            parent_end.recv_bytes(len(_READY))
+    def _start(self) -> ModuleProcess:
+        """The process, which is ready. Raises `OSError` and `EOFError`."""
+        if self._process is None:
+            self._process = ModuleProcess(f"{__package__}.extract", _LIMITS)
         if self._is_killed:
             raise EOFError
-        return self._started[1]
+        return self._process
 
 
 def _html(content: bytes | str) -> Extracted:
@@ -302,7 +283,6 @@ def _validate(extracted: Extracted) -> Extracted:
 
 
 def _serve(connection: Connection) -> None:
-    connection.send_bytes(_READY)
     while True:
         try:
             suffix = connection.recv_bytes(_SUFFIX_BYTES_MAX).decode()
@@ -313,6 +293,5 @@ def _serve(connection: Connection) -> None:
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
     sys.setrecursionlimit(FRAMES_MAX)
-    _serve(Connection(int(sys.argv[1])))
+    _serve(connect())
