@@ -39,6 +39,7 @@ from index.errors import (
     SubjectSuspended,
     TenantFull,
     TenantMissing,
+    UnstorableText,
 )
 from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong
@@ -205,6 +206,15 @@ def insufficient_scope(scopes: Sequence[str]) -> Problem:
     return Problem(403, "insufficient-scope", "Insufficient scope", detail)
 
 
+def groups_omitted() -> Problem:
+    detail = (
+        "The web token does not list its bearer's groups, because there are too many for the "
+        "identity provider to send. Its administrator can send fewer: in Entra ID, only the "
+        "groups that are assigned to the application."
+    )
+    return Problem(403, "groups-omitted", "Groups omitted", detail)
+
+
 def not_found(field: str, detail: str) -> Problem:
     return Problem(404, "not-found", "Not found", detail, [FieldError(field, detail)])
 
@@ -258,6 +268,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             | SourceReserved()
             | SubjectSuspended()
             | TenantFull()
+            | UnstorableText()
         ):
             return _refused(error)
         case QuotaExceeded():
@@ -280,7 +291,13 @@ def from_exception(error: Exception, request_id: str) -> Problem:
 
 
 def _refused(
-    error: GroupHeld | PayloadTooLarge | Saturated | SourceReserved | SubjectSuspended | TenantFull,
+    error: GroupHeld
+    | PayloadTooLarge
+    | Saturated
+    | SourceReserved
+    | SubjectSuspended
+    | TenantFull
+    | UnstorableText,
 ) -> Problem:
     match error:
         case GroupHeld() | SubjectSuspended():
@@ -297,6 +314,8 @@ def _refused(
             return conflict("source", str(error))
         case TenantFull():
             return Problem(409, "limit-reached", "Limit reached", str(error))
+        case UnstorableText():
+            return invalid_field("request", "must not hold the character U+0000")
         case _:
             assert_never(error)
 

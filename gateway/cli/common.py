@@ -23,6 +23,7 @@ from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from index.errors import IndexStoreError
+from index.model.identifiers import use_case
 from ingest.errors import NotImportable, NotReembedded
 
 T = TypeVar("T")
@@ -46,7 +47,11 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED
 
 @contextmanager
 def servers(settings: Settings, *, own: bool = False) -> Iterator[Settings]:
-    """The settings with both URLs set; starts embedded servers if none is configured."""
+    """The settings with both URLs set; starts embedded servers if none is configured.
+
+    From here on the command reads subjects and groups as the deployment spells them.
+    """
+    use_case(settings.identifier_case)
     if settings.database_url and settings.redis_url:
         yield settings
         return

@@ -2,6 +2,7 @@
 
 from index.postgres import connections, migrate, statements
 from index.postgres.functions import function_roles
+from index.postgres.identifier_spellings import IdentifierPolicy
 
 _TABLES = """
 SELECT EXISTS (
@@ -23,8 +24,8 @@ async def prepare(url: str) -> tuple[str, bool]:
         return schema, await connection.fetchval(_TABLES)
 
 
-async def finish(url: str) -> None:
+async def finish(url: str, identifiers: IdentifierPolicy) -> None:
     """Bring the schema up to date, and give the database's history a new name."""
-    await migrate.migrate(url, migrate.shipped())
+    await migrate.migrate(url, migrate.shipped(), identifiers=identifiers)
     async with connections.direct_connection(url) as connection:
         await connection.fetch(_DRAW, None)

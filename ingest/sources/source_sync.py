@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from index.documents.event_versions import Reading
 from index.model.document import Document
+from index.model.form import composed
 from index.model.scope import PUBLIC
 from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong
 from ingest.sources.pruning import KeptBecause, PrunePolicy
@@ -273,7 +274,7 @@ def _is_refused(report: Report, source: str, document_id: str) -> bool:
 
 
 def _holds(refused: RefusedItem) -> str:
-    return refused.path if refused.holds is None else refused.holds
+    return composed(refused.path if refused.holds is None else refused.holds)
 
 
 def _refuse_public(item: Item) -> Item:

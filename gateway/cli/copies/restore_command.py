@@ -42,6 +42,7 @@ def restore(
     """
     with common.errors(), common.servers(Settings()) as settings:
         from index.postgres import restoring
+        from index.postgres.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()
@@ -50,7 +51,7 @@ def restore(
             if has_tables and not replace:
                 raise CommandError("the database is not empty: use --replace to drop its content")
             _restore(url, file, schema)
-        asyncio.run(restoring.finish(url))
+        asyncio.run(restoring.finish(url, IdentifierPolicy(settings.identifier_case)))
     value = {"file": None if file is None else str(file), "restored": True}
     text = "restored; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)

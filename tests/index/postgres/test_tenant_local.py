@@ -43,6 +43,7 @@ OF_SEVERAL_TENANTS = {
     "asked_questions.prune": "several tenants in one statement",
     "embedding_migration": "the operator's, tenant after tenant",
     "forgetting.restore_embeddings": "chunks by identifier",
+    "identifiers": "all tenants, at a migration",
     "index_audits": "the worker's plan for all tenants",
     "jobs": "one queue for all tenants, and jobs by identifier",
     "openfga.as_of": "several tenants in one statement",
