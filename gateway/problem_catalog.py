@@ -72,6 +72,15 @@ TYPES: Sequence[ProblemType] = (
         "Log in again and ask for the scopes of the header `WWW-Authenticate`.",
     ),
     ProblemType(
+        "groups-omitted",
+        (403,),
+        "Groups omitted",
+        "The web token leaves its bearer's groups out, because they are too many. An answer "
+        "without them would look complete, and lack documents.",
+        "Have the identity provider send fewer groups: in Entra ID, those that are assigned to the "
+        "application.",
+    ),
+    ProblemType(
         "origin-not-allowed",
         (403,),
         "Origin not allowed",

@@ -40,6 +40,7 @@ from index.errors import (
     TenantFull,
     TenantMissing,
     TokensFull,
+    UnstorableText,
 )
 from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
@@ -214,6 +215,15 @@ def insufficient_scope(scopes: Sequence[str]) -> Problem:
     return Problem(403, "insufficient-scope", "Insufficient scope", detail)
 
 
+def groups_omitted() -> Problem:
+    detail = (
+        "The web token does not list its bearer's groups, because there are too many for the "
+        "identity provider to send. Its administrator can send fewer: in Entra ID, only the "
+        "groups that are assigned to the application."
+    )
+    return Problem(403, "groups-omitted", "Groups omitted", detail)
+
+
 def not_found(field: str, detail: str) -> Problem:
     return Problem(404, "not-found", "Not found", detail, [FieldError(field, detail)])
 
@@ -277,6 +287,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             | SubjectSuspended()
             | TenantFull()
             | TokensFull()
+            | UnstorableText()
         ):
             return _refused(error)
         case QuotaExceeded():
@@ -308,6 +319,7 @@ def _refused(
         | SubjectSuspended
         | TenantFull
         | TokensFull
+        | UnstorableText
     ),
 ) -> Problem:
     match error:
@@ -327,6 +339,8 @@ def _refused(
             return conflict("source", str(error))
         case TenantFull() | TokensFull():
             return Problem(409, "limit-reached", "Limit reached", str(error))
+        case UnstorableText():
+            return invalid_field("request", "must not hold the character U+0000")
         case _:
             assert_never(error)
 

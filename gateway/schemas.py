@@ -23,9 +23,9 @@ from index.model.document import (
     DocumentId,
     Line,
     NewDocumentId,
-    Owner,
     Source,
 )
+from index.model.identifiers import GroupId, SubjectId
 from index.model.scope import PUBLIC
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -69,7 +69,9 @@ Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NEW_DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(NewDocumentId)
-NAME: TypeAdapter[str] = TypeAdapter(Owner)
+SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
+GROUP: TypeAdapter[str] = TypeAdapter(GroupId)
+ID: TypeAdapter[str] = TypeAdapter(Line)  # of a record that Nearhit has named
 SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 

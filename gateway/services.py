@@ -62,8 +62,10 @@ from gateway.warm_up import WarmUp, load_word_lists
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
 from index.embedders import index_version
+from index.model.identifiers import use_case
 from index.postgres import database, migrate
 from index.postgres.database import Database
+from index.postgres.identifier_spellings import IdentifierPolicy
 from index.postgres.pooler import Pooler
 from index.postgres.session import ObserveStatement
 from index.search.query_embedder import Embedder
@@ -111,7 +113,13 @@ async def open_services(
     """
     assert settings.database_url is not None, "the command sets it when it starts its own server"
     url = settings.database_url.get_secret_value()
-    await migrate.migrate(url, migrate.shipped(), allow_old_pgvector=settings.allow_old_pgvector)
+    use_case(settings.identifier_case)
+    await migrate.migrate(
+        url,
+        migrate.shipped(),
+        allow_old_pgvector=settings.allow_old_pgvector,
+        identifiers=IdentifierPolicy(settings.identifier_case),
+    )
     async with (
         spans.opened(settings, service) as tracing,
         open_redis(settings, metrics.cache_event) as store,

@@ -26,6 +26,7 @@ IndexStoreError
 ├── TokensFull             a subject has as many tokens as allowed, or a chain as many ancestors
 ├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
+├── UnstorableText         a text holds a character that PostgreSQL can't store
 └── VectorTableUnreadable  a table of another database can't be imported
 """
 
@@ -238,6 +239,10 @@ class TuplesMoved(IndexStoreError):
 
 class UnreadableRecord(IndexStoreError):
     """The record of an answer's dependencies is truncated, altered, or of another version."""
+
+
+class UnstorableText(IndexStoreError):
+    """A text holds U+0000, which PostgreSQL can't store; nothing was written."""
 
 
 class VectorTableUnreadable(IndexStoreError):

@@ -18,8 +18,9 @@ from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from index.model.document import Document, DocumentId, Owner
+from index.model.document import Document, DocumentId
 from index.model.document import Source as SourceName
+from index.model.identifiers import GroupId, SubjectId
 from ingest.errors import NotImportable
 from ingest.sources.source import Item, RefusedItem
 
@@ -42,8 +43,8 @@ class Header(_Line):
 
 class GroupLine(_Line):
     kind: Literal["group"] = "group"
-    group: Owner
-    members: tuple[Owner, ...]
+    group: GroupId
+    members: tuple[SubjectId, ...]
 
 
 class SourceLine(_Line):

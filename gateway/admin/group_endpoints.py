@@ -29,7 +29,7 @@ async def list_groups(context: RequestContext[AdminServices]) -> Response:
 async def list_members(context: RequestContext[AdminServices]) -> Response:
     """List a group's members by subject; a group that nobody was added to has none."""
     tenant = (await context.authenticate()).principal.tenant
-    group = schemas.parse_value("group", schemas.NAME, context.request.path_params["group"])
+    group = schemas.parse_value("group", schemas.GROUP, context.request.path_params["group"])
     rows = await context.services.tenants.members_page(
         tenant, group, after=_cursor(context), limit=_PAGE_MAX + 1
     )
@@ -63,5 +63,5 @@ def _cursor(context: RequestContext[AdminServices]) -> str:
 
 def _membership(context: RequestContext[AdminServices]) -> tuple[str, str]:
     parameters = context.request.path_params
-    group = schemas.parse_value("group", schemas.NAME, parameters["group"])
-    return group, schemas.parse_value("subject", schemas.NAME, parameters["subject"])
+    group = schemas.parse_value("group", schemas.GROUP, parameters["group"])
+    return group, schemas.parse_value("subject", schemas.SUBJECT, parameters["subject"])

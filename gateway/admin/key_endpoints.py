@@ -157,7 +157,7 @@ async def _own_tenant(context: RequestContext[AdminServices]) -> str | None:
 
 
 def _key_id(context: RequestContext[AdminServices]) -> str:
-    return schemas.parse_value("key_id", schemas.NAME, context.request.path_params["key_id"])
+    return schemas.parse_value("key_id", schemas.ID, context.request.path_params["key_id"])
 
 
 def _summary(key: ShownKey) -> KeySummary:

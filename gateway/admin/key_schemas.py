@@ -7,12 +7,12 @@ from pydantic import Field, model_validator
 from gateway.auth.roles import Role
 from gateway.schemas import Body, Instant, TenantId
 from gateway.search.schemas.search_schemas import FilterBody
-from index.model.document import Owner, Title
+from index.model.document import Title
+from index.model.identifiers import Groups, SubjectId
 from index.model.scope import SCOPE_NAMES, ScopeName
 
 _DAY_S = 86_400
 
-Groups = Annotated[tuple[Owner, ...], Field(max_length=256)]
 Roles = Annotated[tuple[Role, ...], Field(min_length=1, max_length=5)]
 Scopes = Annotated[tuple[ScopeName, ...], Field(min_length=1, max_length=4)]
 
@@ -21,7 +21,7 @@ class KeyBody(Body):
     tenant: TenantId | None = Field(
         None, description="required for the operator; absent: the admin's own tenant"
     )
-    subject: Owner
+    subject: SubjectId
     name: Title = Field("", description="a label for people")
     groups: Groups = ()
     roles: tuple[Role, ...] = Field(

@@ -14,7 +14,8 @@ from index.vector_stores.vector_store_store import FileStatus
 Schema: TypeAlias = Mapping[str, Any]
 
 _ANY: Schema = {"type": "string", "minLength": 1}
-_NAME: Schema = schemas.NAME.json_schema()
+_ID: Schema = schemas.ID.json_schema()
+_SUBJECT: Schema = schemas.SUBJECT.json_schema()
 _SOURCE: Schema = schemas.SOURCE.json_schema()
 _TENANT: Schema = schemas.TENANT.json_schema()
 
@@ -23,15 +24,15 @@ IN_PATH: Mapping[str, Schema] = {
     "document_id": schemas.DOCUMENT_ID.json_schema(),
     "faq_id": FAQ_ID.json_schema(),
     "file_id": _ANY,
-    "group": _NAME,
+    "group": schemas.GROUP.json_schema(),
     "item_id": _ANY,
-    "job_id": _NAME,
-    "key_id": _NAME,
+    "job_id": _ID,
+    "key_id": _ID,
     "name": schemas.GATE.json_schema(),
     "question_id": _ANY,
     "resource_id": _ANY,
     "source": _SOURCE,
-    "subject": _NAME,
+    "subject": _SUBJECT,
     "subscription_id": SUBSCRIPTION_ID.json_schema(),
     "tenant": _TENANT,
     "type": schemas.LINE.json_schema(),
@@ -57,7 +58,7 @@ def limit(maximum: int = 100) -> Parameter:
 DAY = Parameter({"type": "string", "format": "date"})
 INSTANT = Parameter({"type": "string", "format": "date-time"})
 LINE = Parameter(schemas.LINE.json_schema())
-SUBJECT = Parameter(_NAME, is_required=True)
+SUBJECT = Parameter(_SUBJECT, is_required=True)
 TENANT = Parameter(_TENANT)
 TEXT = Parameter({"type": "string"})
 

@@ -18,6 +18,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
 from index.errors import IndexStoreError
+from index.model.identifiers import use_case
 from ingest.errors import NotImportable, NotReembedded
 
 if TYPE_CHECKING:  # `--help` and `--version` load no more than they show
@@ -43,7 +44,11 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED
 
 @contextmanager
 def servers(settings: "Settings", *, own: bool = False) -> "Iterator[Settings]":
-    """The settings with both URLs set; starts embedded servers if none is configured."""
+    """The settings with both URLs set; starts embedded servers if none is configured.
+
+    From here on the command reads subjects and groups as the deployment spells them.
+    """
+    use_case(settings.identifier_case)
     if settings.database_url and settings.redis_url:
         yield settings
         return

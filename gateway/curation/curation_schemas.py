@@ -13,12 +13,11 @@ from index.model.document import (
     Line,
     NewDocumentId,
     OneLine,
-    Owner,
-    Readers,
     Source,
     Tags,
     normalise,
 )
+from index.model.identifiers import Readers, SubjectId
 from index.tenants.curation import State
 
 _PHRASES_MAX = 1_000
@@ -114,5 +113,5 @@ class ResolveBody(Body):
     )
     language: Language | None = None
     tags: Tags = ()
-    owner: Owner | None = None
+    owner: SubjectId | None = None
     readers: Readers = ("tenant",)

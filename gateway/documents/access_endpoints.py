@@ -20,7 +20,7 @@ async def explain_access(context: RequestContext[DocumentServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     document_id = document_id_of(context)
     subject = schemas.parse_value(
-        "subject", schemas.NAME, context.request.query_params.get("subject", "")
+        "subject", schemas.SUBJECT, context.request.query_params.get("subject", "")
     )
     stored = await services.documents.stored(tenant, document_id)
     if stored is None:

@@ -11,8 +11,6 @@ from index.model.document import (
     Language,
     Metadata,
     NewDocumentId,
-    Owner,
-    Readers,
     Source,
     Summaries,
     Tags,
@@ -20,6 +18,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from index.model.identifiers import Readers, SubjectId
 from index.model.relations import NO_RELATIONS, RelatesTo, RelationName, with_relations
 from ingest.write.write_warning import WarningCode
 
@@ -40,7 +39,7 @@ class DocumentBody(Body):
     relates_to: RelatesTo | None = Field(
         None, description="documents of the tenant that it names; kept in its metadata"
     )
-    owner: Owner | None = None
+    owner: SubjectId | None = None
     readers: Readers | None = None
     chunker: ChunkerName | None = Field(
         None,
@@ -169,6 +168,6 @@ class RevisionAnswer(Body):
 class AccessBody(Body):
     """A new owner, new readers, or whether searches find the document; absent: no change."""
 
-    owner: Owner | None = None
+    owner: SubjectId | None = None
     readers: Readers | None = None
     active: bool | None = None

@@ -11,10 +11,10 @@ from index.model.document import (
     TITLE_CHARACTERS_MAX,
     Language,
     OneLine,
-    Readers,
     Tag,
     normalise,
 )
+from index.model.identifiers import Readers
 
 ANSWER_CHARACTERS_MAX = 20_000
 PRIORITY_MAX = 1_000

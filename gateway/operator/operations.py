@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
+from gateway import schemas
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
@@ -37,6 +38,7 @@ from index.model.query import Query
 from index.model.scope import PUBLIC
 from index.postgres import database, migrate
 from index.postgres.database import Database
+from index.postgres.identifier_spellings import IdentifierPolicy
 from index.search.searcher import SearchResult
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_deletion import TenantDeletion
@@ -54,7 +56,12 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     migrations = await asyncio.to_thread(migrate.shipped)
-    await migrate.migrate(url, migrations, allow_old_pgvector=settings.allow_old_pgvector)
+    await migrate.migrate(
+        url,
+        migrations,
+        allow_old_pgvector=settings.allow_old_pgvector,
+        identifiers=IdentifierPolicy(settings.identifier_case),
+    )
     async with region_services.announcer(settings).running() as announcer:
         connecting = database.connect(
             url,
@@ -163,6 +170,8 @@ async def search(
     settings: Settings, tenant: str, subject: str, groups: Sequence[str], text: str, top_k: int
 ) -> SearchResult:
     """The hits that a principal would get, without the cache."""
+    subject = schemas.SUBJECT.validate_python(subject)
+    groups = [schemas.GROUP.validate_python(group) for group in groups]
     async with acting_services(settings) as services:
         try:
             receives_public = await services.stores.tenants.receives_public(tenant)

@@ -7,6 +7,7 @@ from gateway.caching.redis_cache import open_redis
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from index.postgres import migrate
+from index.postgres.identifier_spellings import IdentifierPolicy
 
 
 async def findings(settings: Settings) -> AsyncIterator[str]:
@@ -23,6 +24,7 @@ async def findings(settings: Settings) -> AsyncIterator[str]:
         settings.database_url.get_secret_value(),
         shipped,
         allow_old_pgvector=settings.allow_old_pgvector,
+        identifiers=IdentifierPolicy(settings.identifier_case),
     )
     yield (
         f"PostgreSQL answers; {len(missing)} migrations are missing: run `nearhit migrate`"

@@ -18,7 +18,7 @@ from gateway.scim.resources import (
     shows,
 )
 from gateway.scim.scim_schemas import GroupBody, GroupMember, GroupResource, Meta, PatchBody
-from index.model.document import Owner
+from index.model.identifiers import GroupId
 from index.tenants.group_provisioning import (
     GroupChange,
     GroupMatch,
@@ -27,8 +27,8 @@ from index.tenants.group_provisioning import (
 )
 
 PATH = "/scim/v2/Groups"
-FILTERABLE = ("displayName", "externalId", "id")
-_GROUP: TypeAdapter[str] = TypeAdapter(Owner)
+FILTERABLE = ("displayName", "externalId", "id", "members")
+_GROUP: TypeAdapter[str] = TypeAdapter(GroupId)
 
 
 async def create_scim_group(context: RequestContext[AdminServices]) -> Response:
@@ -47,6 +47,7 @@ async def list_scim_groups(context: RequestContext[AdminServices]) -> Response:
         scim_id=matching(page, "id"),
         display_name=matching(page, "displayName"),
         external_id=matching(page, "externalId"),
+        member=matching(page, "members"),
     )
     total, groups = await context.services.provisioned_groups.page(
         tenant,

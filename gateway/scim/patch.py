@@ -52,7 +52,7 @@ class MembershipChange:
             self.replaced, self.added, self.removed = True, set(), set()
             return
         else:
-            users = _users(step.value)
+            users = _users([] if step.value is None else step.value)
         if step.op == "replace":
             self.replaced, self.added, self.removed = True, users, set()
         elif step.op == "add":
@@ -76,6 +76,10 @@ def patch_attributes(patch: PatchBody, attributes: Mapping[str, object]) -> dict
         if step.condition is not None:
             raise invalid("invalidPath", f"{names[step.attribute]} has no values to choose from.")
         if step.op != "remove":
+            if (
+                step.attribute == "active" and step.value is None
+            ):  # which must not leave it as it is
+                raise invalid("invalidValue", "active must be true or false.")
             after[names[step.attribute]] = step.value
         elif step.attribute in ("externalid", "displayname"):
             after[names[step.attribute]] = None
@@ -137,8 +141,8 @@ def _users(value: object) -> set[str]:
 
 
 def _condition_users(step: _Step) -> set[str]:
-    """The users that `members[value eq "…"]` names; it can only be removed."""
-    equality = parse_filter(step.condition or "")
-    if equality.attribute != "value" or step.op != "remove":
+    """The users that `members[value eq "…" or …]` names; they can only be removed."""
+    alternatives = parse_filter(step.condition or "")
+    if step.op != "remove" or any(set(each) != {"value"} for each in alternatives):
         raise invalid("invalidPath", 'Members are removed by: members[value eq "ID"].')
-    return {equality.value}
+    return {each["value"] for each in alternatives}

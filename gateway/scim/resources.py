@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -11,22 +11,23 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
-from gateway.scim.attribute_filter import Equality, parse_filter
+from gateway.scim.attribute_filter import Equalities, parse_filter
 from gateway.scim.errors import MEDIA_TYPE, invalid
 from gateway.scim.scim_schemas import ResourceList
 
 PAGE_MAX = 100
 _START_MAX = 10_000_000
+_NOTHING: Equalities = {"id": ""}  # of a filter that contradicts itself
 _INTEGER = re.compile("-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class PageOf:
-    """start: rows to skip. match: the filter, if there is one."""
+    """start: rows to skip. match: the values that the filter asks for."""
 
     start: int
     limit: int
-    match: Equality | None
+    match: Equalities = field(default_factory=dict)
 
 
 async def own_tenant(context: RequestContext[AdminServices]) -> str:
@@ -48,18 +49,19 @@ def page_of(context: RequestContext[AdminServices], attributes: Sequence[str]) -
     limit = max(0, min(_integer("count", query.get("count"), PAGE_MAX), PAGE_MAX))
     text = query.get("filter")
     if not text:
-        return PageOf(start, limit, None)
-    match = parse_filter(text)
-    if match.attribute not in {name.lower() for name in attributes}:
+        return PageOf(start, limit)
+    alternatives = parse_filter(text)
+    names = {name.lower() for name in attributes}
+    if not all(names.issuperset(each) for each in alternatives):
         raise invalid("invalidFilter", f"A filter may name {', '.join(attributes)}.")
-    return PageOf(start, limit, match)
+    if len(alternatives) > 1:
+        raise invalid("invalidFilter", "A filter of a list may join comparisons by `and` only.")
+    return PageOf(start, limit, alternatives[0] if alternatives else _NOTHING)
 
 
 def matching(page: PageOf, attribute: str) -> str | None:
-    """The value that the filter asks for of this attribute; None if it names another."""
-    if page.match is None or page.match.attribute != attribute.lower():
-        return None
-    return page.match.value
+    """The value that the filter asks for of this attribute; None if it does not name it."""
+    return page.match.get(attribute.lower())
 
 
 def resource_response(

@@ -15,12 +15,16 @@ GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
 LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 OPERATIONS_MAX = 1_000
 PATH_CHARACTERS_MAX = 2_000
-_BOOLEANS = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def _boolean(value: object) -> object:
-    """Entra ID sends booleans as text, such as "False"."""
-    return _BOOLEANS.get(value.lower(), value) if isinstance(value, str) else value
+    """Entra ID sends "False" and [{"value": "False"}]. What is not understood becomes a 400."""
+    if isinstance(value, list) and len(value) == 1:
+        return _boolean(value[0])
+    if isinstance(value, dict) and "value" in value:
+        return _boolean(value["value"])
+    return _BOOLEANS.get(str(value).strip().lower(), value)
 
 
 def _filled(value: str | None) -> str | None:

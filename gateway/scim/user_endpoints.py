@@ -18,12 +18,12 @@ from gateway.scim.resources import (
 )
 from gateway.scim.scim_schemas import Meta, PatchBody, UserBody, UserResource
 from gateway.settings.settings import Settings
-from index.model.document import Owner
+from index.model.identifiers import SubjectId
 from index.tenants.user_provisioning import ProvisionedUser, UserAttributes, UserMatch
 
 PATH = "/scim/v2/Users"
-FILTERABLE = ("userName", "externalId", "id")
-_SUBJECT: TypeAdapter[str] = TypeAdapter(Owner)
+FILTERABLE = ("userName", "externalId", "id", "active")
+_SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 
 
 async def create_scim_user(context: RequestContext[AdminServices]) -> Response:
@@ -41,6 +41,7 @@ async def list_scim_users(context: RequestContext[AdminServices]) -> Response:
         user_id=matching(page, "id"),
         user_name=matching(page, "userName"),
         external_id=matching(page, "externalId"),
+        is_active=_is_active(matching(page, "active")),
     )
     total, users = await context.services.users.page(
         tenant, match, start=page.start, limit=page.limit
@@ -95,6 +96,14 @@ async def delete_scim_user(context: RequestContext[AdminServices]) -> Response:
     if not await context.services.users.delete(tenant, resource_id(context)):
         raise _no_such_user()
     return Response(status_code=204)
+
+
+def _is_active(text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text.lower() not in ("true", "false"):
+        raise invalid("invalidFilter", "active is true or false.")
+    return text.lower() == "true"
 
 
 def _attributes(settings: Settings, body: UserBody, *, is_active: bool = True) -> UserAttributes:

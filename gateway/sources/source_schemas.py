@@ -15,12 +15,11 @@ from index.model.document import (
     ChunkerName,
     Language,
     Line,
-    Owner,
-    Readers,
     Summaries,
     Tags,
     Uri,
 )
+from index.model.identifiers import Readers, SubjectId
 from index.sources.source_store import SourceState, StoredSource
 from ingest.sources import schedule
 from ingest.web import urls
@@ -70,7 +69,7 @@ _Schedule = Annotated[Line, AfterValidator(schedule.checked)]
 class _Documents(Body):
     """Defaults for documents that do not set these fields."""
 
-    owner: Owner | None = None
+    owner: SubjectId | None = None
     readers: Readers = ("tenant",)
     tags: Tags = ()
     language: Language | None = None

@@ -9,7 +9,8 @@ from pydantic_core import PydanticCustomError
 from gateway.schemas import Body, Storable
 from gateway.search.schemas.filter_schemas import Filters
 from index.model import chunking_config
-from index.model.document import Metadata, Readers, Title
+from index.model.document import Metadata, Title
+from index.model.identifiers import Readers
 from index.model.scope import ScopeName
 from index.vector_stores.file_store import File
 from index.vector_stores.vector_store_store import AttachedFile, FileStatus, VectorStore

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from index.audit.audit_chain import AuditHead
 from index.model.audit_actor import ActingPrincipal, current_actor
+from index.model.identifiers import in_normal_form
 from index.postgres.database import Database
 from index.postgres.session import Session
 
@@ -68,6 +69,12 @@ class AuditLogFilter:
     subject: str | None = None
     document: str | None = None
     since: datetime | None = None
+
+    def spellings(self) -> list[str] | None:
+        """The subject as given, which is how old rows may have it, and in normal form."""
+        if self.subject is None:
+            return None
+        return sorted({self.subject, in_normal_form(self.subject)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +172,7 @@ class AuditLog:
                 tenant,
                 first,
                 last,
-                row_filter.subject,
+                row_filter.spellings(),
                 row_filter.document,
                 row_filter.since,
                 limit,

@@ -8,19 +8,14 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, LiteralString
+from typing import Annotated, Literal, LiteralString
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    PlainValidator,
-    StringConstraints,
-)
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from index.model import chunking_config
+from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form
+from index.model.identifiers import Readers, SubjectId
 
 # Starting values, not measured, unless a source is given.
 DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
@@ -32,24 +27,22 @@ LINE_CHARACTERS_MAX = 512
 LANGUAGE_CHARACTERS_MAX = 35  # RFC 5646, section 4.4.1
 TAGS_MAX = 64
 TAG_CHARACTERS_MAX = 128
-READERS_MAX = 256
 METADATA_KEYS_MAX = 64
 METADATA_KEY_CHARACTERS_MAX = 128
 METADATA_ITEMS_MAX = 256
 METADATA_TEXT_CHARACTERS_MAX = 4_096
 METADATA_INTEGER_MAX = 2**53 - 1  # exact in every JSON reader: RFC 8259, section 6
 
-_SURROGATES = r"\ud800-\udfff"
-UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what Postgres refuses within a text
+UNSTORABLE = re.compile(rf"[\0{SURROGATES}]")  # what Postgres refuses within a text
 MARKS_MAX = 30  # on one letter; UAX 15, section 13
 # Marks are no word characters. With the first character apart, and ASCII ruled out before word
 # characters, `re` passes over a text with few other characters in a fifth of the time.
 _MARK = r"[^\x00-\x7f\w]"
 _LONG_RUN = re.compile(rf"{_MARK}{_MARK}{{{MARKS_MAX},}}")
-LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
-ID = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
+LINE = re.compile(rf"[^{CONTROLS}{SURROGATES}]*")
+_DOTS = frozenset({".", ".."})
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 EXPLAIN_PATH = "/access/explain"  # after a document's path: another route
-READER = re.compile(rf"(user|group):{ID.pattern}|tenant|public")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
 
 
@@ -80,36 +73,31 @@ def _stream_safe(run: re.Match[str]) -> str:
     return "".join(safe)
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """Validates that a pattern matches a whole text; the API description shows the pattern."""
-
-    pattern: re.Pattern[str]
-    message: LiteralString
-
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        # No JSON in UTF-8 holds a lone surrogate, and not every reader of patterns knows them.
-        pattern = self.pattern.pattern.replace(_SURROGATES, "")
-        return {**handler(schema), "pattern": f"^(?:{pattern})$"}
-
-    def _check(self, value: str) -> str:
-        if self.pattern.fullmatch(value):
-            return value
-        raise PydanticCustomError("form", self.message)
-
-
 def _addressable(document_id: str) -> str:
-    """Refuse ids that a path below /v1/documents/ can't address."""
-    if document_id.endswith(EXPLAIN_PATH):
-        raise PydanticCustomError("path", "must not end in /access/explain, which names a call")
+    """Refuse ids that a client can't send as they are in a path below /v1/documents/.
+
+    Clients resolve dots (RFC 3986, section 5.2.4), and proxies join slashes.
+    """
+    if problem := _address_problem(document_id):
+        raise PydanticCustomError("path", problem)
     return document_id
+
+
+def _address_problem(document_id: str) -> LiteralString | None:
+    parts = document_id.split("/")
+    if not _DOTS.isdisjoint(parts):
+        return "must have no part . or .. between slashes: clients resolve these in a path"
+    if "" in parts[:-1]:  # the last part of a page's path is often empty
+        return "must not begin with a slash, nor have two in a row: proxies join them"
+    if document_id != document_id.strip():
+        return "must not begin or end with a space"
+    if _INVISIBLE.search(document_id):
+        return "must not hold invisible characters, such as U+202E"
+    if not unicodedata.is_normalized("NFC", document_id):
+        return "must be in Unicode's normal form C: other forms look the same and are other ids"
+    if document_id.endswith(EXPLAIN_PATH):
+        return "must not end in /access/explain, which names a call"
+    return None
 
 
 def _metadata_value(value: object) -> object:
@@ -143,7 +131,7 @@ def _chunker_name(name: str) -> str:
     return name
 
 
-OneLine = _Form(LINE, "must be one line of text without control characters")
+OneLine = Form(LINE, "must be one line of text without control characters")
 
 Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), OneLine]
 DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), OneLine]
@@ -157,7 +145,7 @@ Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), OneLine]
 Language = Annotated[
     str,
     Field(max_length=LANGUAGE_CHARACTERS_MAX),
-    _Form(LANGUAGE, "must be a language tag such as en or pt-BR"),
+    Form(LANGUAGE, "must be a language tag such as en or pt-BR"),
 ]
 Tag = Annotated[
     str,
@@ -182,9 +170,6 @@ MetadataValue = Annotated[
     PlainValidator(_metadata_value, json_schema_input_type=_DescribedValue),
 ]
 Metadata = Annotated[Mapping[MetadataKey, MetadataValue], Field(max_length=METADATA_KEYS_MAX)]
-Owner = Annotated[str, _Form(ID, "must be 1 to 128 characters without whitespace")]
-Reader = Annotated[str, _Form(READER, "must be user:ID, group:ID, tenant or public")]
-Readers = Annotated[tuple[Reader, ...], Field(max_length=READERS_MAX)]
 _CHUNKER_PATTERN = (
     "^(structure|whole|model|(characters|tokens|messages)(:[0-9]{1,5}(/[0-9]{1,5})?)?)$"
 )
@@ -226,7 +211,7 @@ class Document:
     language: Language
     tags: Tags
     metadata: Metadata
-    owner: Owner | None
+    owner: SubjectId | None
     readers: Readers
     chunker: ChunkerName = chunking_config.DEFAULT
     summaries: Summaries = NO_SUMMARIES

@@ -17,7 +17,13 @@ import orjson
 from pgvector import SparseVector
 from pgvector.asyncpg import register_vector
 
-from index.errors import DatabaseCondition, DatabaseUnavailable, PoolerRefused, RoleRefused
+from index.errors import (
+    DatabaseCondition,
+    DatabaseUnavailable,
+    PoolerRefused,
+    RoleRefused,
+    UnstorableText,
+)
 from index.postgres import driver_connection
 from index.postgres.driver_connection import DriverConnection, ListeningConnection, ServerTypes
 from index.postgres.functions.function_roles import Connection
@@ -303,9 +309,15 @@ def _pooler_in_between() -> PoolerRefused:
 
 @contextmanager
 def unavailable() -> Iterator[None]:
-    """Turn the driver's errors of an unavailable server into `DatabaseUnavailable`."""
+    """Turn the driver's errors of an unavailable server into `DatabaseUnavailable`.
+
+    And those of a text that no row can hold into `UnstorableText`: requests are checked before, and
+    what a check has missed is still the request's fault.
+    """
     try:
         yield
+    except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError) as error:
+        raise UnstorableText from error
     except _UNAVAILABLE_ERRORS as error:
         sqlstate = getattr(error, "sqlstate", None)
         raise DatabaseUnavailable(

@@ -11,11 +11,15 @@ import orjson
 import structlog
 
 from index.errors import MigrationRefused
-from index.postgres import connections, pgvector_version, prerequisites
+from index.postgres import connections, identifier_spellings, pgvector_version, prerequisites
 from index.postgres.functions import function_roles
+from index.postgres.identifier_spellings import IdentifierPolicy
 from index.postgres.pgvector_version import PgvectorVersions
 
 log = structlog.get_logger()
+
+FOLD = IdentifierPolicy()
+IDENTIFIERS = "identifiers"  # stands beside the names of migrations
 
 _LOCK = 6_324_271  # any number that no other application uses for an advisory lock
 # These override the role properties that index/postgres/pooler.py sets.
@@ -24,6 +28,7 @@ _SESSION_DEFAULTS = {"statement_timeout": "0", "enable_seqscan": "on", "enable_s
 _STATE = f"""
 SELECT {connections.IS_DIRECT} AS is_direct, installed, available,
     (SELECT json_object_agg(name, encode(digest, 'hex'))::text FROM migrations) AS applied,
+    (SELECT identifier_case FROM identifier_cases) AS identifier_case,
     (SELECT count(*) FROM pg_roles
      WHERE rolname = ANY ($1::text[]) AND has_schema_privilege(oid, current_schema(), 'USAGE')
     ) AS roles
@@ -59,11 +64,15 @@ def shipped() -> list[Migration]:
 
 
 async def migrate(
-    url: str, migrations: list[Migration], *, allow_old_pgvector: bool = False
+    url: str,
+    migrations: list[Migration],
+    *,
+    allow_old_pgvector: bool = False,
+    identifiers: IdentifierPolicy = FOLD,
 ) -> list[str]:
     """Apply the missing migrations and return their names; processes may call this concurrently.
 
-    Also creates the roles that call functions.
+    Also creates the roles that call functions, and respells subjects and groups.
 
     Raises `PrerequisitesMissing` before anything is changed, `MigrationRefused` if an applied file
     has changed or is unknown to this version, `PgvectorRefused`, `RoleRefused` and `PoolerRefused`.
@@ -72,7 +81,10 @@ async def migrate(
     if allow_old_pgvector:
         settings = {**_SESSION_DEFAULTS, **pgvector_version.WITHOUT_PARALLEL_BUILDS}
     async with connections.direct_connection(url, settings, verifies=False) as connection:
-        if await _is_ready(connection, migrations, allow_old_pgvector=allow_old_pgvector):
+        is_ready = await _is_ready(
+            connection, migrations, identifiers, allow_old_pgvector=allow_old_pgvector
+        )
+        if is_ready:
             return []
         await connections.verify_direct(connection)
         await prerequisites.check(connection, allow_old_pgvector=allow_old_pgvector)
@@ -89,11 +101,16 @@ async def migrate(
                 seconds = round(time.monotonic() - begun_s, 3)
                 log.info("migrated", migration=migration.name, seconds=seconds)
         await function_roles.create_all(connection)
-        return [migration.name for migration in missing]
+        names = [migration.name for migration in missing]
+        return [*names, *([IDENTIFIERS] if await _respell(connection, identifiers) else [])]
 
 
 async def pending(
-    url: str, migrations: list[Migration], *, allow_old_pgvector: bool = False
+    url: str,
+    migrations: list[Migration],
+    *,
+    allow_old_pgvector: bool = False,
+    identifiers: IdentifierPolicy = FOLD,
 ) -> list[str]:
     """The names of the migrations that the database lacks, in order; nothing is changed.
 
@@ -105,12 +122,24 @@ async def pending(
             return [migration.name for migration in migrations]
         rows = await connection.fetch("SELECT name, digest FROM migrations")
         applied = {row["name"]: row["digest"] for row in rows}
-        return [migration.name for migration in _pending(migrations, applied)]
+        names = [migration.name for migration in _pending(migrations, applied)]
+        stored = await identifier_spellings.case_of(connection)
+        return [*names, *([IDENTIFIERS] if stored not in (None, identifiers.case) else [])]
+
+
+async def _respell(
+    connection: "asyncpg.Connection[asyncpg.Record]", identifiers: IdentifierPolicy
+) -> bool:
+    """Whether an identifier has another spelling now; not in a schema of an earlier version."""
+    if await connection.fetchval("SELECT to_regclass('identifier_cases') IS NULL"):
+        return False
+    return await identifier_spellings.settle(connection, identifiers) > 0
 
 
 async def _is_ready(
     connection: "asyncpg.Connection[asyncpg.Record]",
     migrations: list[Migration],
+    identifiers: IdentifierPolicy,
     *,
     allow_old_pgvector: bool,
 ) -> bool:
@@ -123,7 +152,8 @@ async def _is_ready(
     except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
         return False
     assert state is not None, "it returns one row"
-    if not state["is_direct"]:
+    is_settled = state["identifier_case"] == identifiers.case and not identifiers.looks_again
+    if not state["is_direct"] or not is_settled:
         return False
     versions = PgvectorVersions(state["installed"], state["available"])
     pgvector_version.check(versions, allow_old=allow_old_pgvector)

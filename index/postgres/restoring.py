@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from index.postgres import connections, migrate, prerequisites, statements
 from index.postgres.functions import function_roles
+from index.postgres.identifier_spellings import IdentifierPolicy
 
 # The owner of the tables; without tables, that of the database, if a superuser restores for it.
 _TARGET = """
@@ -77,8 +78,8 @@ async def prepare(url: str) -> RestoreTarget:
         return RestoreTarget(target["has_tables"], begin)
 
 
-async def finish(url: str) -> None:
+async def finish(url: str, identifiers: IdentifierPolicy) -> None:
     """Bring the schema up to date, and give the database's history a new name."""
-    await migrate.migrate(url, migrate.shipped())
+    await migrate.migrate(url, migrate.shipped(), identifiers=identifiers)
     async with connections.direct_connection(url) as connection:
         await connection.fetch(_DRAW, None)

@@ -31,12 +31,12 @@ ORDER BY tenant;
 SELECT number, pruned_number, hash FROM audit_log_heads WHERE tenant = $1;
 
 -- name: page
--- $1 tenant, $2 first and $3 last number to read, $4 subject, `operator` or `system`, $5 document,
+-- $1 tenant, $2 first and $3 last number to read, $4 spellings of a subject, or `operator` or `system`, $5 document,
 -- $6 earliest time, each null for any; $7 limit.
 SELECT tenant, number, at, subject, key_id, action, target, details, hash
 FROM audit_log
 WHERE tenant = $1 AND number BETWEEN $2 AND $3
-  AND ($4::text IS NULL OR coalesce(subject, key_id) = $4)
+  AND ($4::text[] IS NULL OR coalesce(subject, key_id) = ANY ($4))
   AND ($5::text IS NULL OR details -> 'documents' ? $5)
   AND ($6::timestamptz IS NULL OR at >= $6)
 ORDER BY number DESC LIMIT $7;

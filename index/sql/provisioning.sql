@@ -10,19 +10,20 @@ ON CONFLICT DO NOTHING
 RETURNING *;
 
 -- fragment: matching_users
--- $1 tenant, $2 user, $3 user name, $4 external identifier; null matches any.
+-- $1 tenant, $2 user, $3 user name, $4 external identifier, $5 whether it is active; null matches any.
 FROM provisioned_users
 WHERE tenant = $1
   AND ($2::text IS NULL OR user_id = $2)
   AND ($3::text IS NULL OR lower(user_name) = lower($3))
   AND ($4::text IS NULL OR external_id = $4)
+  AND ($5::boolean IS NULL OR is_active = $5)
 
 -- name: count_users
 SELECT count(*) :matching_users;
 
 -- name: users_page
--- As above, then $5 rows to skip, $6 limit.
-SELECT * :matching_users ORDER BY user_id OFFSET $5 LIMIT $6;
+-- As above, then $6 rows to skip, $7 limit.
+SELECT * :matching_users ORDER BY user_id OFFSET $6 LIMIT $7;
 
 -- name: lock_user
 -- $1 tenant, $2 user.
@@ -87,18 +88,24 @@ ON CONFLICT DO NOTHING
 RETURNING scim_id;
 
 -- fragment: matching_groups
--- $1 tenant, $2 identifier, $3 display name, $4 external identifier; null matches any.
+-- $1 tenant, $2 identifier, $3 display name, $4 external identifier, $5 a user among its members; null
+-- matches any.
 FROM groups
 WHERE tenant = $1
   AND ($2::text IS NULL OR scim_id = $2)
   AND ($3::text IS NULL OR lower(coalesce(display_name, group_id)) = lower($3))
   AND ($4::text IS NULL OR external_id = $4)
+  AND ($5::text IS NULL OR group_id IN (
+      SELECT group_members.group_id
+      FROM group_members JOIN provisioned_users USING (tenant, subject)
+      WHERE group_members.tenant = $1 AND user_id = $5
+  ))
 
 -- name: count_groups
 SELECT count(*) :matching_groups;
 
 -- name: provisioned_groups_page
--- As above, then $5 rows to skip, $6 limit; members counts the users among the members.
+-- As above, then $6 rows to skip, $7 limit; members counts the users among the members.
 SELECT
     scim_id, group_id, coalesce(display_name, group_id) AS display_name, external_id, created_at,
     (
@@ -106,7 +113,7 @@ SELECT
         JOIN provisioned_users USING (tenant, subject)
         WHERE group_members.tenant = $1 AND group_members.group_id = groups.group_id
     ) AS members
-:matching_groups ORDER BY scim_id OFFSET $5 LIMIT $6;
+:matching_groups ORDER BY scim_id OFFSET $6 LIMIT $7;
 
 -- name: members_of
 -- $1 tenant, $2 groups: the users among their members.

@@ -45,11 +45,15 @@ class ProvisionedGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupMatch:
-    """Which groups to list; None matches any. display_name: without regard to case."""
+    """Which groups to list; None matches any.
+
+    display_name: without regard to case. member: a user, by identifier.
+    """
 
     scim_id: str | None = None
     display_name: str | None = None
     external_id: str | None = None
+    member: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class GroupProvisioning:
 
         A page with users ends before it would have more than `MEMBERS_MAX`, but has one group.
         """
-        arguments = (tenant, match.scim_id, match.display_name, match.external_id)
+        arguments = (tenant, match.scim_id, match.display_name, match.external_id, match.member)
         async with self._database.snapshot() as session:
             total = await session.value("provisioning.count_groups", *arguments)
             rows = await session.rows(

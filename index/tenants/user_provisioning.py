@@ -47,6 +47,7 @@ class UserMatch:
     user_id: str | None = None
     user_name: str | None = None
     external_id: str | None = None
+    is_active: bool | None = None
 
 
 class UserProvisioning:
@@ -79,7 +80,7 @@ class UserProvisioning:
         self, tenant: str, match: UserMatch, *, start: int, limit: int
     ) -> tuple[int, list[ProvisionedUser]]:
         """The number of matching users, and those from `start` on."""
-        arguments = (tenant, match.user_id, match.user_name, match.external_id)
+        arguments = (tenant, match.user_id, match.user_name, match.external_id, match.is_active)
         async with self._database.snapshot() as session:
             total = await session.value("provisioning.count_users", *arguments)
             rows = await session.rows("provisioning.users_page", *arguments, start, limit)

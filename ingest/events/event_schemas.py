@@ -39,8 +39,6 @@ from index.model.document import (
     Line,
     Metadata,
     NewDocumentId,
-    Owner,
-    Readers,
     Source,
     Summaries,
     Tags,
@@ -48,6 +46,7 @@ from index.model.document import (
     Title,
     Uri,
 )
+from index.model.identifiers import Readers, SubjectId
 from index.text import language_detection
 from ingest.errors import EventRefused
 from ingest.sources.source import reason
@@ -82,7 +81,7 @@ class EventContent(_EventBody):
 
 
 class EventAccess(_EventBody):
-    owner: Owner | None
+    owner: SubjectId | None
     readers: Readers
 
 

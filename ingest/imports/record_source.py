@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from index.model.document import Document
+from index.model.form import composed
 from index.model.scope import PUBLIC
 from ingest.chunkers import whole
 from ingest.errors import NotImportable
@@ -51,7 +52,7 @@ class RecordSource:
         name: str | None = None,
     ) -> None:
         """Reads the first records. Raises `NotImportable`."""
-        self.name = name or reader.name
+        self.name = composed(name or reader.name)
         self.refused = RefusedRecords()
         self.failure: str | None = None
         self.readers: Counter[str] = Counter()

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
 
-from index.model.document import READERS_MAX, Document
+from index.model.document import Document
+from index.model.identifiers import READERS_MAX
 from index.model.write_order import Parts
 from index.openfga.tuple_store import (
     StorePosition,

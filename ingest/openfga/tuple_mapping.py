@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from index.model.document import UNSTORABLE, DocumentId, Owner
+from index.model.document import UNSTORABLE, DocumentId
+from index.model.identifiers import SubjectId
 from index.openfga.tuple_store import TupleMeaning
 from ingest.openfga.openfga_schemas import AuthorizationModel, TupleKeyAnswer
 
@@ -20,7 +21,7 @@ from ingest.openfga.openfga_schemas import AuthorizationModel, TupleKeyAnswer
 IgnoredReason: TypeAlias = Literal["unmapped", "condition", "model", "user", "name"]
 
 _KEY_BYTES_MAX = 2_000  # with the tenant within the 2,704 that a row of PostgreSQL's index holds
-_NAME: TypeAdapter[str] = TypeAdapter(Owner)  # of a subject, and of a group
+_NAME: TypeAdapter[str] = TypeAdapter(SubjectId)  # also of a group, whose form is the same
 _DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 
 

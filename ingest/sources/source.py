@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
+from index.model.form import composed
 from index.text import language_detection
 
 _DOCUMENT = TypeAdapter(Document)
@@ -88,9 +89,12 @@ class Defaults:
 def document(fields: dict[str, Any]) -> Document:
     """The document with these fields, which may include Defaults' own.
 
-    Raises `ValidationError`, which is a `ValueError`.
+    A name in another of Unicode's forms, as some file systems have it, becomes form C: nobody could
+    tell two such documents apart. Raises `ValidationError`, which is a `ValueError`.
     """
     values = dict(fields)
+    for name in ("document_id", "source"):
+        values[name] = composed(str(values[name]))
     default_language = values.pop("default_language", None)
     if values.get("language") is None:
         language = language_detection.detect_surely(str(values.get("text", "")))

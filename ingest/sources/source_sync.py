@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from index.documents.event_versions import Reading
 from index.model.document import Document
+from index.model.form import composed
 from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong, PublishingRefused
 from ingest.sources.pruning import KeptBecause, PrunePolicy
 from ingest.sources.source import Item, RefusedItem, SkippedFiles, Source, UnchangedItem
@@ -275,7 +276,7 @@ def _is_refused(report: Report, source: str, document_id: str) -> bool:
 
 
 def _holds(refused: RefusedItem) -> str:
-    return refused.path if refused.holds is None else refused.holds
+    return composed(refused.path if refused.holds is None else refused.holds)
 
 
 def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:

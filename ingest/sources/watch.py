@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from index.documents.event_versions import Reading
 from index.errors import DatabaseUnavailable, EmbeddingUnavailable
+from index.model.form import composed
 from ingest.errors import DocumentContended
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.readers.folder import FolderSource
@@ -136,4 +137,5 @@ class Watch:
             return {folder}, set()
         gone = {path for path in paths if not path.exists() and not path.is_symlink()}
         existing = {path for path in paths if path.is_dir() or self._source.is_included(path)}
-        return existing - gone, {PurePosixPath(path.relative_to(folder)) for path in gone}
+        names = (composed(path.relative_to(folder).as_posix()) for path in gone)
+        return existing - gone, set(map(PurePosixPath, names))

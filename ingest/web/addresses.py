@@ -14,16 +14,18 @@ from typing import TypeAlias
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-# Python counts these as global. An address that contains another one leads to that.
+# IANA gives out IPv6 addresses of hosts from here alone.
+_GLOBAL_UNICAST = ip_network("2000::/3")
+# Of IANA's registries of special purposes and of clouds, what some version of Python counts as
+# global. An address that contains another one leads to that.
 _NOT_PUBLIC: tuple[Network, ...] = (
     ip_network("168.63.129.16/32"),  # services of Azure's virtual machines
     ip_network("192.0.0.0/24"),  # of Oracle's cloud, among others
     ip_network("192.88.99.0/24"),  # relays of 6to4
     ip_network("198.18.0.0/15"),
-    ip_network("64:ff9b::/96"),  # NAT64
-    ip_network("64:ff9b:1::/48"),
-    ip_network("2001::/32"),  # Teredo
+    ip_network("2001::/23"),  # of protocols, such as Teredo
     ip_network("2002::/16"),  # 6to4
+    ip_network("3fff::/20"),  # documentation: RFC 9637
 )
 
 
@@ -38,6 +40,7 @@ class AddressPolicy:
         return _is_in(plain, self.networks) or (
             plain.is_global
             and not (plain.is_multicast or plain.is_reserved or plain.is_unspecified)
+            and (plain.version == 4 or plain in _GLOBAL_UNICAST)
             and not _is_in(plain, _NOT_PUBLIC)
         )
 

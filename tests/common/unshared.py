@@ -62,7 +62,6 @@ UNSHARED = {
     ("cache/invalidation/local_registry.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("cache/invalidation/registry_replica.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("index/resident/matching_documents.py", "TTLCache"): (1, _WITHOUT_SHARE),
-    ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("index/search/search_executor.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("ingest/parse/extractors.py", "TTLCache"): (1, _WITHOUT_SHARE),
 }

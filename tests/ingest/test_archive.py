@@ -5,15 +5,19 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
-from index.model.document import METADATA_INTEGER_MAX, Document, normalise
+from index.model.document import METADATA_INTEGER_MAX, Document, NewDocumentId, normalise
+from index.model.identifiers import SubjectId
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, encode_line
 from ingest.sources.source import Item
 from tests.index.support.samples import a_document
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60)
-ids = st.text(st.characters(exclude_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=40)
+ids = st.text(
+    st.characters(exclude_categories=["Cc", "Cf", "Cs", "Z"]), min_size=1, max_size=40
+).map(TypeAdapter(SubjectId).validate_python)
 values = st.one_of(
     st.none(),
     st.booleans(),
@@ -21,9 +25,19 @@ values = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     texts,
 )
+
+
+def is_document_id(text: str) -> bool:
+    try:
+        TypeAdapter(NewDocumentId).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
 documents = st.builds(
     a_document,
-    document_id=lines.filter(bool),
+    document_id=lines.filter(is_document_id),
     text=texts.map(normalise),
     title=lines.map(str.strip),
     uri=lines,

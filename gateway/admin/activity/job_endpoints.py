@@ -98,7 +98,7 @@ async def _job(context: RequestContext[AdminServices], caller: AuthenticatedRequ
 
 
 def _job_id(context: RequestContext[AdminServices]) -> str:
-    return schemas.parse_value("job_id", schemas.NAME, context.request.path_params["job_id"])
+    return schemas.parse_value("job_id", schemas.ID, context.request.path_params["job_id"])
 
 
 def _no_such_job() -> Problem:

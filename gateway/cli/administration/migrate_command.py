@@ -15,23 +15,41 @@ def migrate(
     check: Annotated[
         bool, typer.Option("--check", help="Only show what is missing; exit with 1 if any is.")
     ] = False,
+    merge_spellings: Annotated[
+        bool,
+        typer.Option(
+            "--merge-spellings",
+            help="Merge subjects, and groups, that differ by spelling alone: by case, for example.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Apply the schema's missing migrations, as each start of a gateway or worker does.
 
     Run it once before the first gateway of a new version starts, so that a
     long migration delays no start. Several may run at once; one applies, the
-    others wait.
+    others wait. Subjects and groups are brought to one spelling; where two
+    would become one, nothing is changed and the list is shown. Run it again
+    after the last process of an older version has stopped.
 
         nearhit migrate --check || nearhit migrate
     """
     with common.connected() as settings:
         from index.postgres import migrate as migrations
+        from index.postgres.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None, "`servers` sets it"
         url, shipped = settings.database_url.get_secret_value(), migrations.shipped()
         do = migrations.pending if check else migrations.migrate
-        names = asyncio.run(do(url, shipped, allow_old_pgvector=settings.allow_old_pgvector))
+        policy = IdentifierPolicy(settings.identifier_case, merge_spellings, looks_again=True)
+        names = asyncio.run(
+            do(
+                url,
+                shipped,
+                allow_old_pgvector=settings.allow_old_pgvector,
+                identifiers=policy,
+            )
+        )
     done, latest = "missing" if check else "applied", shipped[-1].name
     text = "\n".join(f"{done} {name}" for name in names)
     value = {done: names, "latest": latest}

@@ -45,6 +45,7 @@ def restore(
     """
     with common.connected() as settings:
         from index.postgres import restoring
+        from index.postgres.identifier_spellings import IdentifierPolicy
 
         assert settings.database_url is not None
         url = settings.database_url.get_secret_value()
@@ -53,7 +54,7 @@ def restore(
             if target.has_tables and not replace:
                 raise CommandError("the database is not empty: use --replace to drop its content")
             _restore(url, file, target.begin)
-        asyncio.run(restoring.finish(url))
+        asyncio.run(restoring.finish(url, IdentifierPolicy(settings.identifier_case)))
     value = {"file": None if file is None else str(file), "restored": True}
     text = "restored; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)

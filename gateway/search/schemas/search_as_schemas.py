@@ -1,23 +1,19 @@
 """The request body of a search as somebody else."""
 
-from typing import Annotated
-
 from pydantic import Field, model_validator
 
 from gateway.schemas import Body
 from gateway.search.schemas.search_schemas import SearchBody
-from index.model.document import Owner
+from index.model.identifiers import Groups, SubjectId
 
 
 class SearchAsBody(Body):
     """Whom to search as, and the search; a subject, groups, or both must be set."""
 
-    subject: Owner | None = Field(
+    subject: SubjectId | None = Field(
         None, description="whose documents and memberships count; null: nobody's"
     )
-    groups: Annotated[tuple[Owner, ...], Field(max_length=256)] = Field(
-        (), description="groups besides those that the subject is a member of"
-    )
+    groups: Groups = Field((), description="groups besides those that the subject is a member of")
     search: SearchBody
 
     @model_validator(mode="after")

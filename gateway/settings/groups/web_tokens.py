@@ -62,6 +62,11 @@ class WebTokenSettings(BaseSettings):
         description="whether the claims of groups and roles may be a space-separated string, as "
         "OAuth's `scope` is; otherwise they must be a list of strings",
     )
+    identifier_case: Literal["fold", "keep"] = Field(
+        "fold",
+        description="whether subjects and groups that differ by case are the same (`fold`), or "
+        "not (`keep`); a database that has been folded stays so",
+    )
     scim_subject: Literal["userName", "externalId"] = Field(
         "userName",
         description="attribute of a user provisioned by SCIM that names its subject; it must be "

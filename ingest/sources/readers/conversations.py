@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.form import composed
 from ingest.sources.readers import confined, json_lines
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
@@ -65,7 +66,7 @@ class ConversationSource:
         name: str | None = None,
         within: Path | None = None,
     ) -> None:
-        self.name = name or path.stem
+        self.name = composed(name or path.stem)
         self._path = path
         self._defaults = defaults
         self._within = within

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from index.model.document import TEXT_CHARACTERS_MAX
+from index.model.form import composed
 from ingest.sources.readers import confined, table
 from ingest.sources.readers.table import Row
 from ingest.sources.source import Defaults, Item, RefusedItem, reason
@@ -33,7 +34,7 @@ class DelimitedSource:
         columns: Mapping[str, str] | None = None,
         within: Path | None = None,
     ) -> None:
-        self.name = name or path.stem
+        self.name = composed(name or path.stem)
         self._path = path
         self._defaults = defaults
         self._columns = columns or {}

@@ -11,6 +11,7 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.form import composed
 from ingest.parse import safe_yaml
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
@@ -63,7 +64,7 @@ class FaqSource:
         name: str | None = None,
         within: Path | None = None,
     ) -> None:
-        self.name = name or path.stem
+        self.name = composed(name or path.stem)
         self._path = path
         self._defaults = defaults
         self._within = within

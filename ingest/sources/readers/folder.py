@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from index.model.document import Document
+from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources.readers import confined
@@ -33,7 +34,7 @@ class FolderSource:
     ) -> None:
         self._root = root.resolve()
         self.folder = self._root if self._root.is_dir() else self._root.parent
-        self.name = name or self.folder.name
+        self.name = composed(name or self.folder.name)
         self._within = within
         self._defaults = defaults
 
@@ -113,11 +114,19 @@ class FolderSource:
 
     def _document(self, path: Path, extractor: Extractor) -> Document:
         uri = path.relative_to(self.folder).as_posix()
+        if composed(uri) != uri and (self.folder / composed(uri)).exists():
+            _require_same_file(path, self.folder / composed(uri))
         limit = file_parsers.size_bytes_max(path.suffix)
         content = confined.read_file(path, limit, self.folder, self._within)
         fields = file_parsers.parse_fields(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
         return document(self._defaults.fields() | {"uri": uri} | fields | own)
+
+
+def _require_same_file(path: Path, other: Path) -> None:
+    """Raise `ValueError` if these are two files, which would be one document."""
+    if not path.samefile(other):
+        raise ValueError("another file has this name in another of Unicode's forms")
 
 
 def _printable(path: Path) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from threading import Timer
 
 from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
@@ -87,7 +88,7 @@ class GitSource:
 
     def __init__(self, root: Path, defaults: Defaults, *, name: str | None = None) -> None:
         self._root = root.resolve()
-        self.name = name or self._root.name.removesuffix(".git")
+        self.name = composed(name or self._root.name.removesuffix(".git"))
         self._defaults = defaults
 
     def documents(self) -> Iterator[Item]:

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from index.model.form import composed
 from ingest.sources.readers import confined, table
 from ingest.sources.readers.table import Row
 from ingest.sources.source import Defaults, Item, RefusedItem, reason
@@ -30,7 +31,7 @@ class ParquetSource:
         columns: Mapping[str, str] | None = None,
         within: Path | None = None,
     ) -> None:
-        self.name = name or path.stem
+        self.name = composed(name or path.stem)
         self._path = path
         self._defaults = defaults
         self._columns = columns or {}

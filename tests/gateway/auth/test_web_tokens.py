@@ -128,6 +128,58 @@ async def test_a_membership_here_counts_beside_the_groups_of_the_token_and_bites
         await admin.call(method, path)
 
 
+async def test_who_has_left_by_one_spelling_has_left_by_all(
+    gateway: Gateway, ana: Caller, admin: Caller, issuer: Issuer
+) -> None:
+    await ana.put("leave", LEAVE, readers=["user:José@Acme.example"])
+    body = {"userName": "jose\u0301@acme.example"}
+    spellings = ["josé@acme.example", "JOSÉ@acme.example", "Jose\u0301@acme.example"]
+    tokens = [issuer.token(sub=spelling) for spelling in spellings]
+
+    user = (await admin.call("POST", "/scim/v2/Users", json=body)).json()
+    for token in tokens:
+        assert await bearer(gateway, token).found("annual leave") == ["leave"]
+    again = await admin.call("POST", "/scim/v2/Users", json={"userName": spellings[1]})
+    await admin.call("PUT", f"/scim/v2/Users/{user['id']}", json={**body, "active": False})
+
+    assert again.status_code == 409
+    for token in tokens:
+        await refused(gateway, token)
+    for spelling in spellings:
+        key = {"tenant": "acme", "subject": spelling}
+        problem(await gateway.operator.call("POST", "/v1/keys", json=key), 409)
+    await refused(gateway, issuer.token(sub="josé\u200b@acme.example"), "claim")
+
+
+OVERAGES: list[dict[str, Any]] = [
+    {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "https://g"}}},
+    {"hasgroups": True},
+    {"hasgroups": "true", "groups": ["sales"]},
+    {"groups:src1": "https://graph.example"},
+]
+
+
+async def test_a_web_token_that_leaves_its_groups_out_is_refused_with_what_to_do(
+    gateway: Gateway, ana: Caller, issuer: Issuer
+) -> None:
+    await ana.put("leave", LEAVE, readers=["tenant"])
+    others: list[dict[str, Any]] = [
+        {"_claim_names": {"address": "src1"}},
+        {"hasgroups": False},
+        {"hasgroups": "false"},
+    ]
+
+    for claims in OVERAGES:
+        answer = await bearer(gateway, issuer.token(**claims)).call(
+            "POST", "/v1/search", json=SEARCH
+        )
+        refusal = problem(answer, 403)
+        assert refusal["type"].endswith(":groups-omitted")
+        assert "Entra ID, only the groups that are assigned" in refusal["detail"]
+    for claims in others:
+        assert await bearer(gateway, issuer.token(**claims)).found("annual leave") == ["leave"]
+
+
 @pytest.mark.slow
 async def test_a_web_token_of_a_user_that_its_provider_has_ended_is_refused_at_once(
     gateway: Gateway, other_worker: Gateway, ana: Caller, admin: Caller, issuer: Issuer

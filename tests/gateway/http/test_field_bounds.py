@@ -5,9 +5,11 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import orjson
 import pytest
 from pydantic import BaseModel
 
+from gateway.api import examples, openapi
 from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
@@ -18,6 +20,8 @@ from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
+
+SCHEMAS = openapi.document(ROUTES)["components"]["schemas"]
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +107,56 @@ async def test_a_header_with_the_character_nul_gets_no_further_than_the_server(
 
     assert b" 400 " in status
     writer.close()
+
+
+@pytest.mark.parametrize(
+    "call", [call for call in ROUTES if call.body], ids=lambda call: f"{call.method} {call.path}"
+)
+async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(
+    gateway: Gateway, call: ApiRoute[Any]
+) -> None:
+    assert call.body is not None
+    needs = call.needs
+    roles = ["provisioner"] if needs == "provisioner" else ["reader", "writer", "admin"]
+    caller = gateway.operator if needs == "operator" else await gateway.caller("eve", roles=roles)
+    example = examples.of_request(call.body.__name__, SCHEMAS)
+
+    for body in with_nul(example):
+        answer = await caller.call(call.method, path_of(call), content=orjson.dumps(body))
+        assert answer.status_code != 500, (body, answer.text)
+
+
+async def test_a_filter_of_scim_holds_no_character_nul(gateway: Gateway) -> None:
+    provider = await gateway.caller("idp", roles=["provisioner"])
+    quoted = r'"a\u0000b"'
+    removal = {"Operations": [{"op": "remove", "path": f"members[value eq {quoted}]"}]}
+
+    answers = [
+        await provider.call("GET", f"/scim/v2/{kind}", params={"filter": f"{name} eq {quoted}"})
+        for kind, name in (
+            ("Users", "userName"), ("Users", "externalId"), ("Users", "id"),
+            ("Groups", "displayName"), ("Groups", "externalId"), ("Groups", "id"),
+        )
+    ]  # fmt: skip
+    answers.append(await provider.call("PATCH", "/scim/v2/Groups/x", json=removal))
+
+    for answer in answers:
+        assert (answer.status_code, answer.json().get("scimType")) == (400, "invalidFilter")
+
+
+def with_nul(value: Any) -> Iterator[Any]:
+    """The value once for each of its texts, with the character in it."""
+    match value:
+        case str():
+            yield f"{value}\0"
+        case list():
+            for number, item in enumerate(value):
+                for other in with_nul(item):
+                    yield [*value[:number], other, *value[number + 1 :]]
+        case dict():
+            for name, item in value.items():
+                for other in with_nul(item):
+                    yield {**value, name: other}
 
 
 def models() -> Iterator[type[BaseModel]]:

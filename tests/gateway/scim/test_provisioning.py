@@ -93,6 +93,13 @@ DEACTIVATIONS: dict[str, Any] = {
     "okta": {"op": "replace", "value": {"active": False}},
     "entra": {"op": "Replace", "path": "active", "value": "False"},
     "entra, with the schema": {"op": "Replace", "path": f"{USER}:active", "value": False},
+    "entra, as a list": {
+        "op": "Replace",
+        "path": "active",
+        "value": [{"$ref": None, "value": "False"}],
+    },
+    "an object": {"op": "replace", "path": "active", "value": {"value": False}},
+    "a number": {"op": "replace", "path": "active", "value": 0},
     "put": None,
     "delete": None,
 }
@@ -131,7 +138,7 @@ async def test_a_user_that_ends_takes_its_credentials_and_groups_along_on_every_
     assert await provider.members(group) == set()
     action = "user.delete" if by == "delete" else "user.update"
     details = next(details for name, details in await actions(admin) if name == action)
-    assert (details["keys_revoked"], details["left_groups"]) == (2, ["People"])
+    assert (details["keys_revoked"], details["left_groups"]) == (2, ["people"])
 
 
 async def test_an_activation_revives_no_key_and_gives_no_group_back(
@@ -212,6 +219,15 @@ async def test_members_follow_the_operations_of_okta_and_entra(
         ({"op": "replace", "path": "members", "value": values(0, 2)}, {0, 2}),
         ({"op": "remove", "path": f'members[value eq "{users[2]}"]'}, {0}),
         ({"op": "Add", "value": {"members": values(1, 2)}}, {0, 1, 2}),
+        (
+            {
+                "op": "remove",
+                "path": f'members[value eq "{users[1]}" or value eq "{users[2]}"]',
+            },
+            {0},
+        ),
+        ({"op": "replace", "path": "members", "value": None}, set()),
+        ({"op": "Add", "path": "members", "value": values(0, 1)}, {0, 1}),
         ({"op": "remove", "path": "members"}, set()),
     ]
     for operation, expected in steps:
@@ -309,6 +325,14 @@ async def test_lists_are_filtered_paged_and_narrowed(gateway: Gateway, provider:
     assert (total, found["id"]) == (1, users[3])
     assert (await shown("/Users", filter='externalId eq "00u-person-2"'))[1][0]["id"] == users[2]
     assert await shown("/Users", filter='userName eq "nobody \\"x\\""') == (0, [])
+    assert (await shown("/Users", filter="externalId eq 00u-person-2"))[0] == 1
+    both = 'userName eq "person-3" and (active eq true)'
+    assert [user["id"] for user in (await shown("/Users", filter=both))[1]] == [users[3]]
+    assert await shown("/Users", filter='id eq "a" and id eq "b"') == (0, [])
+    assert (await shown("/Users", filter="active eq False"))[0] == 0
+    for name in ("members", "members.value"):
+        assert (await shown("/Groups", filter=f'{name} eq "{users[0]}"'))[0] == 1
+        assert (await shown("/Groups", filter=f'{name} eq "nobody"'))[0] == 0
     pages = [await shown("/Users", startIndex=start, count=2) for start in (1, 3, 5, 7)]
     assert [len(page) for _, page in pages] == [2, 2, 1, 0]
     assert {user["id"] for _, page in pages for user in page} == set(users)
@@ -345,6 +369,18 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ("POST", "/Users", {"userName": "two words"}, "invalidValue"),
     ("POST", "/Users", {"userName": "a" * 129}, "invalidValue"),
     ("POST", "/Users", {"userName": "a", "active": "maybe"}, "invalidValue"),
+    ("POST", "/Users", {"userName": "a", "active": []}, "invalidValue"),
+    ("POST", "/Users", {"userName": "a", "active": [{"value": None}]}, "invalidValue"),
+    ("POST", "/Users", {"userName": "a", "active": [{"value": "yes"}]}, "invalidValue"),
+    ("POST", "/Users", {"userName": "a", "active": ["False", "True"]}, "invalidValue"),
+    ("POST", "/Users", {"userName": "a", "active": 0.5}, "invalidValue"),
+    (
+        "PATCH",
+        "/Users/{}",
+        {"Operations": [{"op": "replace", "path": "active", "value": None}]},
+        "invalidValue",
+    ),
+    ("POST", "/Groups", {"displayName": "R\u200bD"}, "invalidValue"),
     ("POST", "/Groups", {"displayName": " "}, "invalidValue"),
     ("POST", "/Groups", {"displayName": "a", "members": [{"value": "?"}]}, "invalidValue"),
     ("PATCH", "/Users/{}", {"Operations": []}, "invalidValue"),
@@ -365,6 +401,11 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ),
     ("GET", '/Users?filter=userName co "a"', None, "invalidFilter"),
     ("GET", '/Users?filter=password eq "a"', None, "invalidFilter"),
+    ("GET", '/Users?filter=id eq "a" or id eq "b"', None, "invalidFilter"),
+    ("GET", '/Users?filter=active eq "maybe"', None, "invalidFilter"),
+    ("GET", '/Users?filter=(id eq "a"', None, "invalidFilter"),
+    ("GET", f"/Users?filter={'(' * 500}", None, "invalidFilter"),
+    ("GET", '/Users?filter=id eq "a" id eq "b"', None, "invalidFilter"),
     ("GET", "/Users?count=many", None, "invalidValue"),
 ]
 

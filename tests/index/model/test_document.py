@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from index.model import document
-from index.model.document import READER, Document, normalise
+from index.model import document, identifiers
+from index.model.document import Document, normalise
+from index.model.identifiers import ReaderToken
 
 DOCUMENT = TypeAdapter(Document)
+READER: TypeAdapter[str] = TypeAdapter(ReaderToken)
 FIELDS: dict[str, Any] = {
     "document_id": "handbook/leave.md",
     "title": "Leave",
@@ -27,8 +29,34 @@ ids = st.text(st.characters(exclude_categories=("Cc", "Cs", "Z")), min_size=1, m
 )
 
 
+@pytest.mark.parametrize(
+    "document_id",
+    [
+        ".", "..", "../x", "a/../b", "a/./b", "a/..", "a//b", "/a", " a", "a ", "a\u00a0",
+        "a\u202eb", "\ufeffa", "e\u0301", "a\nb", "a/access/explain",
+    ],
+)  # fmt: skip
+def test_an_identifier_that_no_client_can_send_in_a_path_is_refused(document_id: str) -> None:
+    with pytest.raises(ValidationError):
+        DOCUMENT.validate_python(FIELDS | {"document_id": document_id})
+
+
+@pytest.mark.parametrize(
+    "document_id",
+    ["a/", "...", "a/.b", "a b?#%", "%2e%2e/z", "\u00e9", "\U0001f469\u200d\U0001f4bb"],
+)
+def test_an_identifier_that_a_client_has_to_quote_is_taken(document_id: str) -> None:
+    document = DOCUMENT.validate_python(FIELDS | {"document_id": document_id})
+
+    assert document.document_id == document_id
+
+
 def is_reader(token: str) -> bool:
-    return READER.fullmatch(token) is not None
+    try:
+        READER.validate_python(token)
+    except ValidationError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("token", ["tenant", "public", "user:ana", "group:hr/leads", "user:a:b"])
@@ -101,7 +129,7 @@ def test_the_text_of_a_document_is_normalised() -> None:
         ("owner", "ana maria"),
         ("readers", None),
         ("readers", ["everyone"]),
-        ("readers", ["tenant"] * (document.READERS_MAX + 1)),
+        ("readers", ["tenant"] * (identifiers.READERS_MAX + 1)),
     ],
 )
 def test_a_value_beyond_its_limits_is_refused_by_the_name_of_its_field(

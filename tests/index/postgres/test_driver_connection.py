@@ -3,7 +3,9 @@
 import pytest
 from pgvector import HalfVector, Vector
 
+from index.errors import UnstorableText
 from index.postgres.connections import pool
+from index.postgres.database import Database
 from index.postgres.driver_connection import ServerTypes
 from index.postgres.functions.function_roles import Connection
 
@@ -23,6 +25,20 @@ async def test_types_that_were_created_anew_are_noticed_by_the_next_connection(
 
     async with pool(database_url, 1, 10, types=types) as opened:
         assert await opened.fetchval("SELECT '[1]'::public.vector") == Vector([1])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("tenants.exists", ("a\0",)),
+        ("audit_log.append", ("acme", None, "system", "x", "x", {"name": "a\0"})),
+    ],
+)
+async def test_a_text_that_no_row_can_hold_is_told_from_a_server_that_is_down(
+    database: Database, name: str, arguments: tuple[object, ...]
+) -> None:
+    with pytest.raises(UnstorableText):
+        await database.rows(name, *arguments)
 
 
 async def test_a_second_connection_reads_and_writes_the_same_values(database_url: str) -> None:

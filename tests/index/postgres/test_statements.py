@@ -27,6 +27,8 @@ _PUBLIC = (r"tenant <> \$1", r"'public' = ANY \(readers\)", r"'public' = ANY \(\
 
 # Though they name no tenant; none of them is for a caller.
 WITHOUT_A_TENANT = {
+    "identifiers.respell_documents": "all tenants, at a migration",
+    "identifiers.spellings": "the same",
     "documents.reposition_chunks": "chunks by identifier, of a document that its writer has locked",
     "forgetting.digests": "digests of a document that its writer has locked",
     "partitions.dimensions": "the width of the vectors in a partition, and none of them",
@@ -51,6 +53,7 @@ WITHOUT_GRANTS = {
     "partitions": "the worker's",
     "popularity": "counts what was opened by who might, and tells nobody of documents",
     "records": "fills shards with texts; masks in memory decide who sees them (decision 38)",
+    "identifiers": "a migration's",
     "resident": "fills shards; what they propose is read by `search.proposed`, with grants",
     "source_origins": "the operator's, who ingests: identifiers of one source, and no text",
     "sources.users": "an admin's, who is told whether there are any",

@@ -45,6 +45,7 @@ OF_SEVERAL_TENANTS = {
     "embedding_migration": "the operator's, tenant after tenant",
     "forgetting.restore_embeddings": "chunks by identifier",
     "history.noted": "the tenant and the public partition in one statement",
+    "identifiers": "all tenants, at a migration",
     "index_audits": "the worker's plan for all tenants",
     "jobs": "one queue for all tenants, and jobs by identifier",
     "openfga.as_of": "several tenants in one statement",

@@ -42,6 +42,22 @@ def told(items: Iterable[Item]) -> list[str]:
     ]
 
 
+def test_a_name_with_its_accents_apart_is_that_with_them_composed(folder: Path) -> None:
+    write(folder / "cafe\u0301.md")
+
+    (document,) = read(folder)
+
+    assert isinstance(document, Document)
+    assert document.document_id == "handbook/caf\u00e9.md"
+
+
+def test_two_files_that_would_be_one_document_are_not(folder: Path) -> None:
+    write(folder / "cafe\u0301.md", "Apart.")
+    write(folder / "caf\u00e9.md", "Composed.")
+
+    assert told(read(folder)) == ["!cafe\u0301.md", "caf\u00e9.md"]
+
+
 def test_a_file_becomes_a_document_of_the_folder(folder: Path) -> None:
     write(folder / "hr" / "time-off.md", "\ufeffAsk first.\r\n")
 

@@ -118,6 +118,24 @@ def test_a_file_whose_columns_are_not_those_wanted_is_refused_whole(
     assert said.startswith(reason)
 
 
+def test_a_row_whose_id_no_client_can_send_in_a_path_is_refused_and_the_rest_read(
+    tmp_path: Path,
+) -> None:
+    ids = ["../x", ".", "a/./b", "a//b", "/abs", "a\u202eb", "a/access/explain"]
+    ids += ["caf\u00e9", "cafe\u0301"]
+    rows = "".join(f"{name},text {number}\n" for number, name in enumerate(ids))
+
+    items = csv(tmp_path / "m.csv", f"id,text\n{rows}")
+
+    assert [item.document_id for item in items if isinstance(item, Document)] == ["leads/caf\u00e9"]
+    paths, reasons = zip(*refused(items), strict=True)
+    assert len(reasons) == len(ids) - 1
+    assert paths[0] == "leads.csv, row 1"
+    assert "no part . or .. between slashes" in reasons[0]
+    assert "invisible" in reasons[5]
+    assert "an earlier row also has the id" in reasons[7]
+
+
 def test_a_bad_row_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     items = csv(
         tmp_path,

@@ -8,7 +8,8 @@ from ingest.web.addresses import AddressPolicy, parse_networks
 
 
 @pytest.mark.parametrize(
-    "text", ["8.8.8.8", "93.184.215.14", "2606:2800:220:1::1", "::ffff:8.8.8.8"]
+    "text",
+    ["8.8.8.8", "93.184.215.14", "2606:2800:220:1::1", "2a00:1450:4003::1", "::ffff:8.8.8.8"],
 )
 def test_a_public_address_may_be_asked(text: str) -> None:
     assert AddressPolicy().allows(ip_address(text))
@@ -44,6 +45,17 @@ def test_a_public_address_may_be_asked(text: str) -> None:
         "64:ff9b:1::1",
         "2002:7f00:1::1",
         "2001:0:4136:e378::1",
+        "2001:1::1",
+        "2001:db8::1",
+        "3fff::1",
+        "3fff:fff::1",
+        "fec0::1",  # once of a site
+        "feff::1",
+        "5f00::1",  # segments of routes
+        "100::1",
+        "100:0:0:1::1",
+        "::8.8.8.8",
+        "4000::1",
     ],
 )
 def test_any_other_address_may_not(text: str) -> None:

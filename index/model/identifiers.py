@@ -1,0 +1,66 @@
+"""Subjects, groups and reader tokens, each in one spelling: a person or a group has one identifier.
+
+The spelling is Unicode's canonical caseless form (Unicode 15, section 3.13, D145) composed to form
+C: `Ana@acme.example` and `ana@acme.example` are one subject, and so is a name with composed and
+with decomposed accents. Compatibility characters, such as full-width letters, stay as they are.
+Where identifiers differ by case, a deployment keeps it: `NEARHIT_IDENTIFIER_CASE=keep`.
+"""
+
+import re
+import unicodedata
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form
+
+IdentifierCase: TypeAlias = Literal["fold", "keep"]
+
+IDENTIFIER_CHARACTERS_MAX = 128
+READERS_MAX = 256
+GROUPS_MAX = 256
+_ID = rf"[^\s{CONTROLS}{INVISIBLE}{SURROGATES}]{{1,{IDENTIFIER_CHARACTERS_MAX}}}"
+
+_case: IdentifierCase = "fold"
+
+
+def use_case(case: IdentifierCase) -> None:
+    """Set the deployment's case for this process; `index.postgres.migrate` calls it at a start."""
+    global _case  # noqa: PLW0603  a fact of the deployment, like the database: no type can take it
+    _case = case
+
+
+def in_normal_form(identifier: str, case: IdentifierCase | None = None) -> str:
+    """The one spelling of a subject or a group. case: None: the deployment's."""
+    folds = (case or _case) == "fold"
+    if identifier.isascii():
+        return identifier.lower() if folds else identifier
+    if folds:
+        identifier = unicodedata.normalize("NFD", identifier).casefold()
+    return unicodedata.normalize("NFC", identifier)
+
+
+def _token_in_normal_form(token: str) -> str:
+    kind, separator, name = token.partition(":")
+    return f"{kind}{separator}{in_normal_form(name)}"
+
+
+SubjectId = Annotated[
+    str,
+    Form(
+        re.compile(_ID),
+        "must be 1 to 128 characters without whitespace or invisible characters",
+        in_normal_form,
+    ),
+]
+GroupId = SubjectId
+ReaderToken = Annotated[
+    str,
+    Form(
+        re.compile(rf"(user|group):{_ID}|tenant|public"),
+        "must be user:ID, group:ID, tenant or public",
+        _token_in_normal_form,
+    ),
+]
+Groups = Annotated[tuple[GroupId, ...], Field(max_length=GROUPS_MAX)]
+Readers = Annotated[tuple[ReaderToken, ...], Field(max_length=READERS_MAX)]
