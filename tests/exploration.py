@@ -1,5 +1,6 @@
 """Visits every world that a machine of small steps can reach."""
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
@@ -10,7 +11,7 @@ Steps: TypeAlias = Iterator[tuple[str, W | None]]  # None: a rule is broken
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """How many worlds were visited, and the shortest way to a broken rule, if there is one.
+    """How many worlds were visited, and a way to a broken rule, if there is one.
 
     labels: of all steps that were taken.
     """
@@ -20,22 +21,25 @@ class Exploration:
     labels: frozenset[str]
 
 
-def explore(start: W, steps: "Callable[[W], Steps[W]]") -> Exploration:
-    """Visit every world that can come about, nearest first, until a rule is broken."""
+def explore(
+    start: W, steps: "Callable[[W], Steps[W]]", *, deepest_first: bool = False
+) -> Exploration:
+    """Visit every world that can come about, until a rule is broken.
+
+    deepest_first: finds a broken rule in fewer steps; otherwise it finds the shortest way to one.
+    """
     came_from: dict[W, tuple[str, W] | None] = {start: None}
-    frontier, labels = [start], set[str]()
-    while frontier:
-        reached = []
-        for world in frontier:
-            for label, after in steps(world):
-                labels.add(label)
-                if after is None:
-                    trace = [*_way(came_from, world), label]
-                    return Exploration(len(came_from), trace, frozenset(labels))
-                if after not in came_from:
-                    came_from[after] = (label, world)
-                    reached.append(after)
-        frontier = reached
+    waiting, labels = deque([start]), set[str]()
+    while waiting:
+        world = waiting.pop() if deepest_first else waiting.popleft()
+        for label, after in steps(world):
+            labels.add(label)
+            if after is None:
+                trace = [*_way(came_from, world), label]
+                return Exploration(len(came_from), trace, frozenset(labels))
+            if after not in came_from:
+                came_from[after] = (label, world)
+                waiting.append(after)
     return Exploration(len(came_from), None, frozenset(labels))
 
 

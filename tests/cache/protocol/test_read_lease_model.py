@@ -187,4 +187,4 @@ MUTANTS = {
 
 @pytest.mark.parametrize(("rules", "scene"), MUTANTS.values(), ids=MUTANTS)
 def test_each_rule_is_needed(rules: Rules, scene: Scene) -> None:
-    assert search(scene, rules).trace is not None
+    assert search(scene, rules, deepest_first=True).trace is not None

@@ -236,7 +236,7 @@ class Scene:
     seen: tuple[str, int] | None = None
 
 
-def search(scene: Scene, rules: Rules) -> Exploration:
+def search(scene: Scene, rules: Rules, *, deepest_first: bool = False) -> Exploration:
     start = LeaseWorld((ModelHolder(),) * scene.holders)
     if scene.knows:
         holder = ModelHolder(FrozenLease(-DURATION_S, name_of(0), 1, 0, 1, None))
@@ -246,7 +246,8 @@ def search(scene: Scene, rules: Rules) -> Exploration:
     if scene.seen is not None:
         history, number = scene.seen
         start = start._replace(seen=(history, (SeenLease("0", number, start.now_s),)))
-    return exploration.explore(start, ReadLeaseModel(scene, rules).steps)
+    steps = ReadLeaseModel(scene, rules).steps
+    return exploration.explore(start, steps, deepest_first=deepest_first)
 
 
 class ReadLeaseModel:
