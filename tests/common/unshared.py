@@ -56,6 +56,7 @@ UNSHARED = {
     ("cache/semantic/pair_stats.py", "LRUCache"): (1, _TENANT_ENTRY),
     ("gateway/caching/change_feed.py", "LRUCache"): (1, _TENANT_ENTRY),
     ("gateway/recording/usage_meter.py", "TTLCache"): (1, _TENANT_ENTRY),
+    ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("gateway/http/failures.py", "LRUCache"): (1, _ADDRESS_ENTRY),
     ("cache/invalidation/local_registry.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("cache/invalidation/registry_replica.py", "LRUCache"): (1, _WITHOUT_SHARE),
@@ -63,7 +64,6 @@ UNSHARED = {
     ("gateway/subscriptions/webhook_delivery.py", "ThreadPoolExecutor"): (1, _WITHOUT_SHARE),
     ("gateway/subscriptions/webhook_delivery.py", "run_in_executor"): (1, _WITHOUT_SHARE),
     ("index/resident/matching_documents.py", "TTLCache"): (1, _WITHOUT_SHARE),
-    ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("index/search/search_executor.py", "LRUCache"): (1, _WITHOUT_SHARE),
     ("ingest/parse/extractors.py", "TTLCache"): (1, _WITHOUT_SHARE),
 }
