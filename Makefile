@@ -192,10 +192,16 @@ bench-growth: .venv/bench
 # fails if an answer was stale, leaked or not that of a fresh search, or if anything was lost.
 # BALANCED uses HAProxy. Without DATA it runs half a minute on generated histories and writes no page.
 # make soak MUTANT=all [DATA=FOLDER]: breaks one rule of the cache after the other; it has to find each.
+# make soak GREEDY=1 [ONLY=KIND]: measures an ordinary tenant beside others that take all they may;
+# writes docs/benchmarks/soak.md in four minutes, and needs a machine with nothing else to do.
 soak: setup
+ifdef GREEDY
+	$(BIN)/python -m loadtests.soak.greedy $(if $(ONLY),--only $(ONLY)) --report docs/benchmarks/soak.md
+else
 	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),$(if $(DATA),10,$(if $(MUTANT),1,0.5))) \
 	  $(if $(FAULTS),--faults) $(if $(BALANCED),--balanced) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(MUTANT),--mutant $(MUTANT))
+endif
 
 # make real DATA=FOLDER: ingest and ask real documents, kept outside the project.
 real: setup

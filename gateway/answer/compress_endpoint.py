@@ -12,15 +12,16 @@ from index.text import lexical
 async def compress(context: RequestContext[AnswerServices]) -> Response:
     """Nothing of the conversation is stored. Long conversations take a thread's time."""
     caller = await context.authenticate()
-    body = context.parse_body(CompressBody)
-    language = body.language or context.services.settings.language
     threads = context.services.threads.of(caller.principal.tenant)
-    return json_response(await threads.run(_compress, body, language))
+    return json_response(await threads.run(_compress, context))
 
 
-def _compress(body: CompressBody, language: str) -> CompressedAnswer:
+def _compress(context: RequestContext[AnswerServices]) -> CompressedAnswer:
+    """Runs in a thread, and parses there too: a request that is refused costs little."""
     from gateway.rag import conversation_compression, token_estimate  # loaded on first use
 
+    body = context.parse_body(CompressBody)
+    language = body.language or context.services.settings.language
     lexical.load({language})
     texts = [message.content for message in body.messages]
     asked = [message.content for message in body.messages if message.role == "user"]

@@ -115,12 +115,16 @@ def check_url(url: str) -> None:
         raise ValueError(f"{url} is no URL such as http://127.0.0.1:8080")
 
 
-async def connect(url: str) -> HttpConnection:
-    """A connection to the server of the URL. Raises `OSError`."""
+async def connect(url: str, address: str | None = None) -> HttpConnection:
+    """A connection to the server of the URL, from an address of this machine. Raises `OSError`."""
     parts = urlsplit(url)
     assert parts.hostname is not None, "the URL was checked"
     tls = ssl.create_default_context() if parts.scheme == "https" else None
     _, connection = await asyncio.get_running_loop().create_connection(
-        HttpConnection, parts.hostname, parts.port or (443 if tls else 80), ssl=tls
+        HttpConnection,
+        parts.hostname,
+        parts.port or (443 if tls else 80),
+        ssl=tls,
+        local_addr=None if address is None else (address, 0),
     )
     return connection

@@ -25,7 +25,7 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 
 HEAD = """# Soak
 
-`make soak DATA=FOLDER MINUTES=10` writes this page; `FAULTS=1` and `BALANCED=1` add the other sections.
+`make soak DATA=FOLDER MINUTES=10` writes this page; `FAULTS=1`, `BALANCED=1` and `GREEDY=1` add the other sections.
 Two gateways and a worker share a PostgreSQL and a Redis. Writers replay the real edits of a handbook and the real changes of an organisation's permissions as fast as they are acknowledged, while members of the organisation ask for words of the documents, by Zipf's law.
 Half of the document writes are queued: as a request, as a line of a batch, or because the document is long. Half of those are overtaken by a write, a change of access or a removal of the same document; the worker is paused now and then, so that queued writes wait.
 Keys are rotated and revoked, and narrower tokens are made of them, while they are in use.

@@ -1,7 +1,7 @@
 """The servers of a soak: gateways, a worker, and their PostgreSQL and Redis."""
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -47,7 +47,11 @@ class SoakServers:
 
 @contextmanager
 def running(
-    gateways: int, *, balanced: bool, launcher: tuple[str, ...] = ("gateway",)
+    gateways: int,
+    *,
+    balanced: bool,
+    launcher: tuple[str, ...] = ("gateway",),
+    settings: Mapping[str, str] = SETTINGS,
 ) -> Iterator[SoakServers]:
     """balanced: with HAProxy. launcher: the module that runs the commands."""
     with ExitStack() as stack:
@@ -61,11 +65,11 @@ def running(
             stack.callback(redis.kill)
             admin_key = service.new_admin_key()
             shared = Service("", admin_key, postgres.url, redis.url, 0)
-            beside = [GatewayProcess(shared, SETTINGS, launcher) for _ in range(gateways)]
+            beside = [GatewayProcess(shared, settings, launcher) for _ in range(gateways)]
             for gateway in beside:
                 gateway.start()
                 stack.callback(gateway.stop)
-            worker = WorkerProcess(shared, SETTINGS, folder / "worker.log", launcher)
+            worker = WorkerProcess(shared, settings, folder / "worker.log", launcher)
             worker.start()
             stack.callback(worker.kill)
             ways = [gateway.url for gateway in beside]

@@ -1,6 +1,7 @@
 """`POST /v1/compress`: what stays of a conversation, within its budget."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -98,12 +99,14 @@ async def test_a_tenant_with_many_long_conversations_waits_for_itself_alone(
     await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
 
     answer = await other.call("POST", "/v1/compress", json={"messages": CHAT, "token_budget": 55})
+    before = Counter(call.result().status_code for call in calls if call.done())
     search = await other.search("How is a lamp lit? " * 40)  # embedded in a thread
     own_search = await ana.search("How is a lamp lit? " * 40)
 
     assert answer.status_code == search.status_code == own_search.status_code == 200
-    assert sum(not call.done() for call in calls) > 10  # those in the queue of one thread
-    assert {call.result().status_code for call in calls if call.done()} == {200, 429}
+    assert before.keys() <= {200, 429}
+    assert before[429]  # of those beyond the queue
+    assert before[200] < 30  # in one queue for all, nearly all would come before
     for call in calls:
         call.cancel()
     await asyncio.wait(calls)
