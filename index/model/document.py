@@ -40,6 +40,7 @@ MARKS_MAX = 30  # on one letter; UAX 15, section 13
 _MARK = r"[^\x00-\x7f\w]"
 _LONG_RUN = re.compile(rf"{_MARK}{_MARK}{{{MARKS_MAX},}}")
 LINE = re.compile(rf"[^{CONTROLS}{SURROGATES}]*")
+_SCHEME = re.compile("[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # RFC 3986, section 3.1
 _DOTS = frozenset({".", ".."})
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 EXPLAIN_PATH = "/access/explain"  # after a document's path: another route
@@ -87,8 +88,12 @@ def _address_problem(document_id: str) -> LiteralString | None:
     parts = document_id.split("/")
     if not _DOTS.isdisjoint(parts):
         return "must have no part . or .. between slashes: clients resolve these in a path"
-    if "" in parts[:-1]:  # the last part of a page's path is often empty
-        return "must not begin with a slash, nor have two in a row: proxies join them"
+    # The last part of a page's path is often empty, and so is what follows the scheme of a URL.
+    if any(
+        not part and not _SCHEME.fullmatch(before)
+        for before, part in zip(["", *parts], parts[:-1], strict=False)
+    ):
+        return "must not begin with a slash, nor have two in a row but for a URL: proxies join them"
     if document_id != document_id.strip():
         return "must not begin or end with a space"
     if _INVISIBLE.search(document_id):

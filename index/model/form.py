@@ -51,9 +51,9 @@ class Form:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        # No JSON in UTF-8 holds a lone surrogate, and not every reader of patterns knows them, nor
-        # characters that Python writes with eight digits.
-        pattern = self.pattern.pattern.replace(SURROGATES, "").replace(_ASTRAL, "")
+        # No JSON in UTF-8 holds a lone surrogate, and not every reader of patterns knows characters
+        # of more than four digits: the pattern names neither them nor what nobody sees.
+        pattern = self.pattern.pattern.replace(SURROGATES, "").replace(INVISIBLE, "")
         return {**handler(schema), "pattern": f"^(?:{pattern})$"}
 
     def _check(self, value: str) -> str:
@@ -61,6 +61,3 @@ class Form:
         if self.pattern.fullmatch(normal):
             return normal
         raise PydanticCustomError("form", self.message)
-
-
-_ASTRAL = INVISIBLE[INVISIBLE.index(r"\U") :]

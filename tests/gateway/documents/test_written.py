@@ -1,7 +1,6 @@
 """Documents over HTTP: how they are written, named and removed."""
 
 import asyncio
-import unicodedata
 from typing import Any
 from urllib.parse import quote
 
@@ -246,7 +245,6 @@ IDENTIFIERS = [
     "wiki/people/leave.md",
     "a b",
     "ação/日本語/🙂",
-    unicodedata.normalize("NFD", "ação"),
     "100%",
     "%41",
     "a?b=c&d#e",
@@ -254,10 +252,7 @@ IDENTIFIERS = [
     "leave/access",
     "access",
     "batch",
-    "/leading",
     "trailing/",
-    "a//b",
-    "../up",
     'quote"and\\backslash',
     "https://wiki.example/leave?a=b",
     "x" * 512,

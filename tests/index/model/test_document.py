@@ -32,8 +32,9 @@ ids = st.text(st.characters(exclude_categories=("Cc", "Cs", "Z")), min_size=1, m
 @pytest.mark.parametrize(
     "document_id",
     [
-        ".", "..", "../x", "a/../b", "a/./b", "a/..", "a//b", "/a", " a", "a ", "a\u00a0",
-        "a\u202eb", "\ufeffa", "e\u0301", "a\nb", "a/access/explain",
+        ".", "..", "../x", "a/../b", "a/./b", "a/..", "a//b", "/a", "//a",
+        "file:///a", "https:////a", "1a://c", " a", "a ", "a\u00a0", "a\u202eb", "\ufeffa", "e\u0301",
+        "a\nb", "a/access/explain",
     ],
 )  # fmt: skip
 def test_an_identifier_that_no_client_can_send_in_a_path_is_refused(document_id: str) -> None:
@@ -43,7 +44,17 @@ def test_an_identifier_that_no_client_can_send_in_a_path_is_refused(document_id:
 
 @pytest.mark.parametrize(
     "document_id",
-    ["a/", "...", "a/.b", "a b?#%", "%2e%2e/z", "\u00e9", "\U0001f469\u200d\U0001f4bb"],
+    [
+        "a/",
+        "https://wiki.example/leave?a=b",
+        "m/https://wiki.example/",
+        "...",
+        "a/.b",
+        "a b?#%",
+        "%2e%2e/z",
+        "\u00e9",
+        "\U0001f469\u200d\U0001f4bb",
+    ],
 )
 def test_an_identifier_that_a_client_has_to_quote_is_taken(document_id: str) -> None:
     document = DOCUMENT.validate_python(FIELDS | {"document_id": document_id})
