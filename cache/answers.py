@@ -21,7 +21,8 @@ from cache.semantic.semantic_tier import SemanticTier, SimilarAnswer
 from cache.singleflight import Singleflight
 
 _ATTEMPTS_MAX = 8  # of one fill, whose compare-and-swap may fail; giving up costs speed only
-_WAIT_S_MAX = 0.3  # for another process that computes the same; starting values, not measured
+# For another process that computes the same, or for a drain; starting values, not measured.
+_WAIT_S_MAX = 0.3
 _WAIT_S = 0.004
 # Of an answer with its record in Redis, a starting value. With the number of entries it bounds what
 # a tenant takes of the server's memory, for which Redis else evicts the answers of others.
@@ -308,10 +309,10 @@ class Answers:
     ) -> ServedAnswer:
         self._count("computed")
         if snapshot is not None and protocol.pending_revisions(snapshot.state, revisions):
-            drain = self._invalidation.drain(
-                snapshot.tenant, revisions
-            )  # the writer has not done it
-            answer, _ = await asyncio.gather(compute(), drain)
+            # The writer has not done it. The answer needs no drain, only its fill does.
+            drain = self._run_in_background(self._invalidation.drain(snapshot.tenant, revisions))
+            answer = await compute()
+            await asyncio.wait([drain], timeout=_WAIT_S_MAX)
         else:
             answer = await compute()
         served = self._keep(lookup, revisions, answer)
@@ -373,10 +374,11 @@ class Answers:
         except CacheUnavailable:
             self._count("unavailable")
 
-    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._on_background_done)
+        return task
 
     def _on_background_done(self, task: asyncio.Task[None]) -> None:
         self._background.discard(task)

@@ -4,6 +4,7 @@ A drain reads the changes, raises the fence, scans, and marks the changes applie
 `cache/protocol.py` says why in this order.
 """
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from cache.protocol import Revisions, State
 from cache.redis.codec import Entry, EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
 
+LOCK_S_MAX = 1.0  # for the tenant's other drains; a starting value, not measured
 _REACHED_MAX = 10_000  # tenants; about 3 MB
 _ATTEMPTS_MAX = 8  # of one compare-and-swap; giving up costs speed only
 DROPS_MAX = 2_000  # entries dropped singly, 2 ms of Redis; beyond it a new nonce drops all of them
@@ -80,7 +82,7 @@ class Invalidation(Generic[N]):
     async def drain(self, tenant: str, revisions: Revisions) -> None:
         """Drop the tenant's entries that the changes up to `revisions` invalidate.
 
-        If Redis or PostgreSQL is unavailable, the next drain does it.
+        The next drain does it if Redis or PostgreSQL is unavailable, or other drains take too long.
         """
         started_s = time.perf_counter()
         try:
@@ -133,7 +135,13 @@ class Invalidation(Generic[N]):
 
     async def _drain(self, tenant: str, revisions: Revisions) -> None:
         replica = self._replicas.get(tenant)
-        async with replica.drain_lock:
+        try:
+            async with asyncio.timeout(LOCK_S_MAX):
+                await replica.drain_lock.acquire()
+        except TimeoutError:  # the next drain does it
+            self._count("contended")
+            return
+        try:
             snapshot = await self._store.lookup(tenant, revisions.history, "")
             if await self.is_impossible(snapshot, revisions):
                 return
@@ -142,6 +150,8 @@ class Invalidation(Generic[N]):
                 if not pending or snapshot.state is None:
                     return
                 snapshot = await self._drain_once(replica, snapshot, snapshot.state, pending)
+        finally:
+            replica.drain_lock.release()
         self._count("contended")
 
     async def _drain_once(

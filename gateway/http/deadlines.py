@@ -9,6 +9,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
+import structlog
+
+from gateway.http import task_waits
+
+log = structlog.get_logger()
+
+DUMP_S = 1.0  # between two logs of where tasks wait; a starting value, not measured
 TICK_S = 0.02  # by which a deadline may be late
 
 
@@ -28,6 +35,7 @@ class Deadlines:
         self.loop = asyncio.get_running_loop()
         self._open: set[Expiring] = set()
         self._is_ticking = False
+        self._dumped_s = -math.inf
 
     def timeout(self, seconds: float = math.inf) -> "Deadline":
         """A context whose body is cancelled, and which raises `TimeoutError`, after that time."""
@@ -45,6 +53,18 @@ class Deadlines:
     def discard(self, deadline: Expiring) -> None:
         self._open.discard(deadline)
 
+    def waits(self, deadline: "Deadline", task: asyncio.Task[object]) -> dict[str, object]:
+        """What the log says of a task that is late, and of all others; nothing within DUMP_S."""
+        now_s = self.loop.time()
+        if now_s < self._dumped_s + DUMP_S:
+            return {}
+        self._dumped_s = now_s
+        return {
+            "loop_late_ms": round((now_s - deadline.ends_s) * 1000),
+            "waits": task_waits.waits_of(task),
+            "others": task_waits.places_of_others(task),
+        }
+
     def _tick(self) -> None:
         now_s = self.loop.time()
         for deadline in [deadline for deadline in self._open if deadline.ends_s <= now_s]:
@@ -59,7 +79,8 @@ class Deadline:
     """Cancels the task that entered it once its time has passed."""
 
     __slots__ = (
-        "_cancelled_before", "_deadlines", "_has_ended", "_late", "_seconds", "_task", "ends_s",
+        "_cancelled_before", "_deadlines", "_has_ended", "_late", "_seconds", "_task", "_waits",
+        "ends_s",
     )  # fmt: skip
 
     def __init__(self, deadlines: Deadlines, seconds: float) -> None:
@@ -67,6 +88,7 @@ class Deadline:
         self._seconds = seconds
         self._has_ended = False
         self._late: Callable[[], Exception] = TimeoutError
+        self._waits: dict[str, object] = {}
 
     def __enter__(self) -> Self:
         loop = self._deadlines.loop
@@ -81,11 +103,14 @@ class Deadline:
     def restart(self, seconds: float, late: Callable[[], Exception] = TimeoutError) -> None:
         """Start again, with so many seconds. late: the exception to raise once they have passed."""
         self._late = late
+        self._seconds = seconds
         self.ends_s = self._deadlines.loop.time() + seconds
         self._deadlines.add(self)
 
     def end(self) -> None:
         self._has_ended = True
+        if self._late is TimeoutError:  # else a client was slow
+            self._waits = self._deadlines.waits(self, self._task)
         self._task.cancel()
 
     def __exit__(
@@ -97,5 +122,7 @@ class Deadline:
         self._deadlines.discard(self)
         if self._has_ended:
             is_ours = self._task.uncancel() <= self._cancelled_before
+            if self._waits:  # logged here, where the line gets the request's identifier
+                log.warning("deadline", seconds=self._seconds, **self._waits)
             if is_ours and kind is asyncio.CancelledError:
                 raise self._late() from error

@@ -224,3 +224,23 @@ async def test_an_entry_whose_registry_was_lost_is_dropped_with_all_others(
 
     assert "renewed" in worker.events
     assert await tier(new_worker(), "one", acme=4) == "miss"
+
+
+async def test_neither_a_search_nor_another_drain_waits_for_a_drain_that_hangs(
+    new_worker: NewWorker, truth: FakeChangeLog
+) -> None:
+    worker = new_worker()
+    await fill(worker, "one")
+    truth.commit("acme", b"two")
+    truth.answers.clear()
+    hanging = asyncio.create_task(worker.invalidation.drain("acme", at(acme=4)))
+
+    async with asyncio.timeout(30):  # far more than the limits of both waits
+        assert await tier(worker, "three", acme=4) == "miss"
+        await worker.invalidation.drain("acme", at(acme=4))
+    gave_up = "contended" in worker.events
+    truth.answers.set()
+    await hanging
+
+    assert gave_up
+    assert await tier(new_worker(), "one", acme=4) == "redis"  # the drain has ended all the same

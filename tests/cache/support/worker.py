@@ -1,5 +1,6 @@
 """One process's cache, and the truth that it is to keep up with."""
 
+import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ class FakeChangeLog:
         self.forgotten = 0
         self.is_away = False
         self.asked = 0
+        self.answers = asyncio.Event()  # cleared while it is silent
+        self.answers.set()
 
     def commit(self, partition: str, *things: bytes) -> int:
         """The revision that it makes; a change of no named thing touches everything."""
@@ -54,6 +57,7 @@ class FakeChangeLog:
         self, _tenant: str, partition: str, revision: int, _required: Revisions
     ) -> Changed | None:
         self.asked += 1
+        await self.answers.wait()
         if self.is_away:
             raise ChangeFeedUnavailable
         if revision < self.forgotten:

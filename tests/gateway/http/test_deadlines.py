@@ -1,8 +1,12 @@
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
+from structlog.typing import EventDict
 
+from cache.singleflight import Singleflight
 from gateway.http.deadlines import TICK_S, Deadlines
 
 pytestmark = pytest.mark.anyio
@@ -96,3 +100,58 @@ async def test_of_two_one_in_the_other_the_sooner_ends(deadlines: Deadlines) -> 
 
     with pytest.raises(TimeoutError), deadlines.timeout(0.02), deadlines.timeout(10):
         await asyncio.sleep(10)
+
+
+@asynccontextmanager
+async def acquired(lock: asyncio.Lock) -> AsyncIterator[None]:
+    async with lock:
+        yield
+
+
+async def compute(lock: asyncio.Lock) -> None:
+    async with acquired(lock):
+        pass
+
+
+async def test_the_log_says_where_the_late_task_waits_through_shared_work(
+    deadlines: Deadlines, logs: list[EventDict]
+) -> None:
+    lock, flights = asyncio.Lock(), Singleflight[None]()
+    await lock.acquire()
+
+    with pytest.raises(TimeoutError), deadlines.timeout(0.02):
+        await asyncio.gather(flights.do("key", lambda: compute(lock)), asyncio.sleep(0))
+    with pytest.raises(TimeoutError), deadlines.timeout(0.02):  # within a second of the first
+        await asyncio.sleep(10)
+
+    (line,) = logs
+    assert (line["event"], line["seconds"], line["log_level"]) == ("deadline", 0.02, "warning")
+    waits = [each.rpartition(":")[0] or each for each in line["waits"]]
+    expected = ["cache.singleflight:Singleflight.do", f"{__name__}:compute", f"{__name__}:acquired"]
+    places = [waits.index(each) for each in expected]
+    assert places == sorted(places)
+    assert waits[-2:] == ["asyncio.locks:Lock.acquire", "Future"]
+
+
+async def test_the_log_says_where_other_tasks_wait(
+    deadlines: Deadlines, logs: list[EventDict]
+) -> None:
+    lock = asyncio.Lock()
+    async with lock:
+        others = [asyncio.create_task(compute(lock)) for _ in range(3)]
+        with pytest.raises(TimeoutError), deadlines.timeout(0.02):
+            await asyncio.sleep(10)
+    await asyncio.gather(*others)
+
+    (place,) = (place for place, tasks in logs[0]["others"].items() if tasks == 3)
+    assert "asyncio.locks:Lock.acquire" in place
+
+
+async def test_a_client_that_is_late_is_not_logged(
+    deadlines: Deadlines, logs: list[EventDict]
+) -> None:
+    with pytest.raises(LookupError), deadlines.timeout(10) as deadline:  # noqa: PT012
+        deadline.restart(0.02, LookupError)
+        await asyncio.sleep(10)
+
+    assert logs == []
