@@ -64,9 +64,11 @@ class WebhookClient:
             lambda: asyncio.Semaphore(_TENANT_REQUESTS_MAX)
         )
 
-    async def send(self, webhook: ActiveWebhook, message: WebhookMessage) -> str | None:
+    async def send(
+        self, webhook: ActiveWebhook, secrets: Sequence[str], message: WebhookMessage
+    ) -> str | None:
         """Send the message once; None, or why it was not taken. Raises `WebhookGone`."""
-        headers = message.headers(webhook.secret, utc_now())
+        headers = message.headers(secrets, utc_now())
         post, loop = self._client.post, asyncio.get_running_loop()
         async with self._requests[webhook.subscription.tenant]:
             try:
@@ -146,7 +148,7 @@ class WebhookDelivery:
                 message = webhook_message.message(
                     watcher.subscription_id, str(event.number), "answer", event.fields, utc_now()
                 )
-                error = await self._services.client.send(self._webhook, message)
+                error = await self._send(message)
                 if error is None:
                     attempts = 0
                     await self._services.store.record_delivered(*self._where, event.event_id)
@@ -160,6 +162,13 @@ class WebhookDelivery:
                         continue  # with the event of now
             while not await watcher.wait(_WAIT_S):
                 pass
+
+    async def _send(self, message: WebhookMessage) -> str | None:
+        """Send the message with the secrets of now, which may be rotated at any time."""
+        secrets = await self._services.store.secrets(*self._where)
+        if not secrets:  # the subscription is deleted
+            raise WebhookGone
+        return await self._services.client.send(self._webhook, secrets, message)
 
     async def _failed(self, attempts: int, number: int, error: str) -> int:
         """Wait for the next attempt; how many have failed, 0 if the event is given up."""
@@ -184,7 +193,7 @@ class WebhookDelivery:
         attempts, error = 0, None
         with suppress(WebhookGone):
             while True:
-                error = await self._services.client.send(self._webhook, message)
+                error = await self._send(message)
                 attempts += 1
                 pause_s = self._services.pause_s(attempts)
                 if error is None or pause_s is None:
