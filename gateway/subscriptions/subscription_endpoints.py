@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import timedelta
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
 from gateway import problems, schemas
+from gateway.auth.authenticator import utc_now
 from gateway.auth.credentials import new_id
 from gateway.auth.makers import maker_of
 from gateway.http.request_context import RequestContext
@@ -21,14 +23,16 @@ from gateway.subscriptions.subscription_schemas import (
     SUBSCRIPTION_ID,
     DeadLetter,
     DeliverBody,
+    RotateSecretBody,
     SubscriptionAnswer,
     SubscriptionBody,
     SubscriptionsAnswer,
     WebhookAnswer,
+    WebhookSecretAnswer,
 )
 from gateway.subscriptions.subscription_services import SubscriptionServices
 from index.subscriptions.subscription_store import NewSubscription, NewWebhook, Subscription
-from index.subscriptions.webhook_store import Webhook
+from index.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, Webhook
 from index.tenants.principals import Principal
 from ingest.web import urls
 
@@ -116,6 +120,27 @@ async def list_subscriptions(context: RequestContext[SubscriptionServices]) -> R
 async def get_subscription(context: RequestContext[SubscriptionServices]) -> Response:
     principal = (await context.authenticate()).principal
     return read_response(await _answer(context.services, await find(context, principal)))
+
+
+async def rotate_webhook_secret(context: RequestContext[SubscriptionServices]) -> Response:
+    """Give the webhook a new secret; for `overlap_s` the earlier ones sign messages too."""
+    principal = (await context.authenticate()).principal
+    body = schemas.parse(RotateSecretBody, context.body or b"{}")
+    subscription = await find(context, principal)
+    secret = webhook_message.new_secret()
+    until = utc_now() + timedelta(seconds=body.overlap_s)
+    is_done = await context.services.webhooks.rotate_secret(
+        subscription.tenant, subscription.subscription_id, secret, until
+    )
+    if is_done is None:
+        raise problems.not_found("subscription_id", "The subscription has no webhook.")
+    if not is_done:
+        raise problems.conflict(
+            "overlap_s",
+            f"{PREVIOUS_SECRETS_MAX} earlier secrets still sign messages: wait until one ends, or "
+            "end them with 0",
+        )
+    return json_response(WebhookSecretAnswer(secret=secret, previous_until=until))
 
 
 async def delete_subscription(context: RequestContext[SubscriptionServices]) -> Response:

@@ -11,6 +11,7 @@ from gateway.subscriptions.subscription_watcher import EndReason
 from index.model.document import Line
 
 INTERVAL_MS_MAX = 86_400_000
+_DAY_S = 86_400
 SUBSCRIPTION_ID: TypeAdapter[str] = TypeAdapter(Line)
 # Fields of a search that a subscription has no use for: they would call a language model at each
 # change, describe how fresh one answer must be, or add what is no part of the hits.
@@ -77,6 +78,22 @@ class WebhookAnswer(Body):
         "or `invalid` if this version no longer reads the search; null: it is active"
     )
     dead_letters: tuple[DeadLetter, ...] = Field(description="newest first")
+
+
+class RotateSecretBody(Body):
+    overlap_s: int = Field(
+        _DAY_S,
+        ge=0,
+        le=90 * _DAY_S,
+        description="how long the earlier secrets sign messages too; 0 ends these at once",
+    )
+
+
+class WebhookSecretAnswer(Body):
+    secret: str = Field(description="verifies the signatures from now on; shown once")
+    previous_until: datetime = Field(
+        description="until when messages have signatures by earlier secrets too"
+    )
 
 
 class SubscriptionAnswer(Body):

@@ -74,7 +74,9 @@ class WebhookClient:
             tenant_threads_max=_TENANT_THREADS_MAX,
         )
 
-    async def send(self, webhook: ActiveWebhook, make_message: MakeMessage) -> str | None:
+    async def send(
+        self, webhook: ActiveWebhook, secrets: Sequence[str], make_message: MakeMessage
+    ) -> str | None:
         """Send one message; None, or why it was not taken. Raises `WebhookGone` and `Saturated`.
 
         make_message: called once the receiver is connected, for what is sent then; if it returns
@@ -99,7 +101,7 @@ class WebhookClient:
                 async with asyncio.timeout(_MAKE_S_MAX):
                     message = await make_message()
                 if message is not None:
-                    return Message(message.body, message.headers(webhook.secret, utc_now()))
+                    return Message(message.body, message.headers(secrets, utc_now()))
             return None
 
         try:
@@ -209,8 +211,15 @@ class WebhookDelivery:
                 watcher.subscription_id, str(sent.number), "answer", sent.fields, utc_now()
             )
 
-        error = await self._services.client.send(self._webhook, make_message)
+        error = await self._send(make_message)
         return sent, error
+
+    async def _send(self, make_message: MakeMessage) -> str | None:
+        """Send the message with the secrets of now, which may be rotated at any time."""
+        secrets = await self._services.store.secrets(*self._where)
+        if not secrets:  # the subscription is deleted
+            raise WebhookGone
+        return await self._services.client.send(self._webhook, secrets, make_message)
 
     async def _delivered(self, event: AnswerEvent) -> None:
         """Record it, and let the least time between two events pass."""
@@ -246,7 +255,7 @@ class WebhookDelivery:
         attempts, error = 0, None
         with suppress(WebhookGone):
             while True:
-                error = await self._services.client.send(self._webhook, make_message)
+                error = await self._send(make_message)
                 attempts += 1
                 pause_s = self._services.pause_s(attempts)
                 if error is None or pause_s is None:

@@ -6,7 +6,7 @@ Source: https://www.standardwebhooks.com, version 1.0.0.
 import base64
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,13 +28,16 @@ class WebhookMessage:
     message_id: str
     body: bytes
 
-    def headers(self, secret: str, now: datetime) -> dict[str, str]:
+    def headers(self, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+        """With a signature by each secret, of which a receiver needs to know one."""
         timestamp = str(int(now.timestamp()))
         return {
             "Content-Type": "application/json",
             "webhook-id": self.message_id,
             "webhook-timestamp": timestamp,
-            "webhook-signature": _signature(secret, self.message_id, timestamp, self.body),
+            "webhook-signature": " ".join(
+                _signature(secret, self.message_id, timestamp, self.body) for secret in secrets
+            ),
         }
 
 

@@ -25,9 +25,45 @@ SELECT subscription_webhooks.subscription_id FROM subscription_webhooks WHERE en
 SELECT
     subscriptions.subscription_id, subscriptions.tenant, subject, key_id, search, reports_hits,
     interval_ms, created_at, number, revision, reported_at,
-    url, secret, event_id, attempts, next_attempt_at
+    url, event_id, attempts, next_attempt_at
 FROM subscription_webhooks JOIN subscriptions USING (tenant, subscription_id)
 WHERE subscription_webhooks.subscription_id = ANY ($1::text[]) AND end_reason IS NULL;
+
+-- name: secrets
+-- $1 tenant, $2 subscription: the secrets that sign a message of now, the current one first.
+SELECT secret FROM subscription_webhooks WHERE tenant = $1 AND subscription_id = $2
+UNION ALL
+SELECT previous ->> 'secret'
+FROM subscription_webhooks, jsonb_array_elements(previous_secrets) AS previous
+WHERE tenant = $1 AND subscription_id = $2 AND (previous ->> 'until')::timestamptz > now();
+
+-- name: rotate_secret
+-- $1 tenant, $2 subscription, $3 new secret, $4 when all earlier ones end, $5 how many of them may last.
+-- Returns whether it was done; no row without a webhook.
+WITH webhook AS (
+    SELECT secret, previous_secrets FROM subscription_webhooks
+    WHERE tenant = $1 AND subscription_id = $2
+    FOR UPDATE
+),
+earlier AS (
+    SELECT secret, $4::timestamptz AS until, 0 AS place FROM webhook WHERE $4 > now()
+    UNION ALL
+    SELECT previous ->> 'secret', least((previous ->> 'until')::timestamptz, $4), place
+    FROM webhook, jsonb_array_elements(previous_secrets) WITH ORDINALITY AS of (previous, place)
+    WHERE least((previous ->> 'until')::timestamptz, $4) > now()
+),
+rotated AS (
+    UPDATE subscription_webhooks SET
+        secret = $3,
+        previous_secrets = (
+            SELECT coalesce(
+                jsonb_agg(jsonb_build_object('secret', secret, 'until', until) ORDER BY place), '[]'
+            ) FROM earlier
+        )
+    WHERE tenant = $1 AND subscription_id = $2 AND (SELECT count(*) FROM earlier) <= $5
+    RETURNING subscription_id
+)
+SELECT EXISTS (SELECT FROM rotated) AS is_done FROM webhook;
 
 -- name: record_delivered
 -- $1 tenant, $2 subscription, $3 id of the event.

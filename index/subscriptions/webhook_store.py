@@ -1,14 +1,16 @@
 """Webhooks in PostgreSQL: where events of subscriptions are sent, and what became of them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from index.audit import audit_log
 from index.postgres.database import Database
 from index.subscriptions.subscription_store import Subscription
 
 DEAD_LETTERS_KEPT = 20  # of a subscription
+PREVIOUS_SECRETS_MAX = 3  # of a webhook: each is a signature in the header of a message
 _SUBSCRIPTION_FIELDS = [each.name for each in fields(Subscription)]
 
 
@@ -33,7 +35,6 @@ class ActiveWebhook:
 
     subscription: Subscription
     url: str
-    secret: str = field(repr=False)
     event_id: str
     attempts: int
     next_attempt_at: datetime | None
@@ -67,11 +68,34 @@ class WebhookStore:
         return [
             ActiveWebhook(
                 Subscription(**{name: row[name] for name in _SUBSCRIPTION_FIELDS}),
-                *(row[name] for name in ("url", "secret", "event_id")),
+                *(row[name] for name in ("url", "event_id")),
                 *(row[name] for name in ("attempts", "next_attempt_at")),
             )
             for row in rows
         ]
+
+    async def secrets(self, tenant: str, subscription_id: str) -> list[str]:
+        """The secrets that sign a message of now, the current one first; none without a webhook."""
+        rows = await self._database.rows("webhooks.secrets", tenant, subscription_id)
+        return [row["secret"] for row in rows]
+
+    async def rotate_secret(
+        self, tenant: str, subscription_id: str, secret: str, until: datetime
+    ) -> bool | None:
+        """Make this the current secret; all earlier ones end at `until` or before.
+
+        None without a webhook; False if more than `PREVIOUS_SECRETS_MAX` would last.
+        """
+        arguments = (tenant, subscription_id, secret, until, PREVIOUS_SECRETS_MAX)
+        async with self._database.transaction() as session:
+            row = await session.row("webhooks.rotate_secret", *arguments)
+            if row is None:
+                return None
+            if row["is_done"]:
+                await audit_log.append(
+                    session, tenant, "subscription.rotate_secret", subscription_id, until=until
+                )
+            return bool(row["is_done"])
 
     async def record_delivered(self, tenant: str, subscription_id: str, event_id: str) -> None:
         await self._database.rows("webhooks.record_delivered", tenant, subscription_id, event_id)

@@ -43,6 +43,16 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         answer=subscription_schemas.SubscriptionAnswer,
     ),
     ApiRoute(
+        "POST",
+        "/v1/subscriptions/{subscription_id}/webhook/rotate",
+        subscription_endpoints.rotate_webhook_secret,
+        needs="reader",
+        summary="Rotate the secret of a subscription's webhook; the old one signs too for a while",
+        body=subscription_schemas.RotateSecretBody,
+        is_body_optional=True,
+        answer=subscription_schemas.WebhookSecretAnswer,
+    ),
+    ApiRoute(
         "DELETE",
         "/v1/subscriptions/{subscription_id}",
         subscription_endpoints.delete_subscription,

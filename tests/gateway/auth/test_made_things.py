@@ -39,6 +39,7 @@ NAMED: Mapping[str, Any] = {
     "DELETE /v1/files/{file_id}": None,
     "GET /v1/subscriptions/{subscription_id}": None,
     "GET /v1/subscriptions/{subscription_id}/events": None,
+    "POST /v1/subscriptions/{subscription_id}/webhook/rotate": None,
     "DELETE /v1/subscriptions/{subscription_id}": None,
     f"GET {FILE_OF_STORE}": None,
     f"GET {FILE_OF_STORE}/content": None,
@@ -111,7 +112,8 @@ async def upload(caller: Caller, text: bytes) -> str:
 async def make_things(caller: Caller) -> dict[str, str]:
     """One thing of each kind; the attached file is so long that its document waits for a worker."""
     queued = await caller.call("PUT", "/v1/documents/d", json={"text": "Leave."}, headers=LATER)
-    body = {"search": {"query": "leave"}}
+    deliver = {"webhook": {"url": "https://hooks.example/"}}
+    body = {"search": {"query": "leave"}, "deliver": deliver}
     subscribed = await caller.call("POST", "/v1/subscriptions", json=body)
     store = await caller.call("POST", STORES, json={"name": "s"})
     file_id = await upload(caller, b"A leave. ")

@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import httpx2
 import openai
 import pytest
 
@@ -14,9 +16,9 @@ from gateway.services import open_services
 from gateway.settings.settings import Settings
 from gateway.subscriptions.webhook_sender import WebhookSender
 from index.search.query_embedder import Embedder
-from index.subscriptions.webhook_store import ActiveWebhook
+from index.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, ActiveWebhook
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
-from tests.gateway.support.webhook_receiver import WebhookReceiver, receiving
+from tests.gateway.support.webhook_receiver import ReceivedMessage, WebhookReceiver, receiving
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +99,100 @@ async def test_a_webhook_gets_each_new_answer_signed(
     names = [message.headers["webhook-id"] for message in receiver.messages]
     assert names == [f"{subscription['id']}.1", f"{subscription['id']}.2"]
     assert "secret" not in str(await shown(ana, subscription)).replace("'secret': None", "")
+
+
+def signing(secrets: Sequence[str], message: ReceivedMessage) -> list[bool]:
+    """Of each secret whether it verifies the message, by another's implementation."""
+    verifier = openai.OpenAI(api_key="none").webhooks
+    verified = []
+    for secret in secrets:
+        try:
+            verifier.verify_signature(message.body.decode(), message.headers, secret=secret)
+        except openai.InvalidWebhookSignatureError:
+            verified.append(False)
+        else:
+            verified.append(True)
+    return verified
+
+
+async def rotate(caller: Caller, subscription: dict[str, Any], **body: int) -> httpx2.Response:
+    path = f"/v1/subscriptions/{subscription['id']}/webhook/rotate"
+    return await caller.call("POST", path, json=body)
+
+
+async def test_messages_are_signed_with_the_new_secret_and_the_earlier_ones_while_they_overlap(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana", roles=["writer"])
+    await ana.put("leave", "Parental leave takes twenty days.")
+    subscription = await subscribe(ana, receiver.url)
+    secrets = [subscription["webhook"]["secret"]]
+
+    async with sending(local, embedder):  # one worker that goes on sending
+        await receiver.until(1)
+        for days, overlap_s in (("thirty", 3_600), ("forty", 3_600), ("fifty", 0)):
+            rotated = await rotate(ana, subscription, overlap_s=overlap_s)
+            assert rotated.status_code == 200, rotated.text
+            secrets.append(rotated.json()["secret"])
+            await ana.put("leave", f"Parental leave takes {days} days.")
+            await receiver.until(len(secrets))
+
+    assert [signing(secrets, message) for message in receiver.messages] == [
+        [True, False, False, False],
+        [True, True, False, False],
+        [True, True, True, False],
+        [False, False, False, True],
+    ]
+    signatures = [message.headers["webhook-signature"].split() for message in receiver.messages]
+    assert [len(each) for each in signatures] == [1, 2, 3, 1]
+    assert "whsec_" not in str(await shown(ana, subscription))
+
+
+async def test_an_earlier_secret_signs_no_longer_than_its_overlap(
+    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana")
+    subscription = await subscribe(ana, receiver.url)
+
+    async with open_services(local, Metrics(), embedder) as services:
+        store, where = services.stores.webhooks, ("acme", subscription["id"])
+        for secret, lasts_s in (("second", 3_600), ("third", 0.3)):
+            until = datetime.now(UTC) + timedelta(seconds=lasts_s)
+            assert await store.rotate_secret(*where, secret, until)
+        async with asyncio.timeout(30):
+            while (await store.secrets(*where)) != ["third"]:
+                await asyncio.sleep(0.02)
+        assert await store.rotate_secret("acme", "none", "secret", until) is None
+
+
+async def test_so_many_secrets_sign_at_once_and_no_more(
+    gateway: Gateway, receiver: WebhookReceiver
+) -> None:
+    ana = await gateway.caller("ana")
+    subscription = await subscribe(ana, receiver.url)
+    for _ in range(PREVIOUS_SECRETS_MAX):
+        assert (await rotate(ana, subscription)).status_code == 200
+
+    refused = problem(await rotate(ana, subscription), 409)
+
+    assert "wait until one ends" in refused["detail"]
+    assert (await rotate(ana, subscription, overlap_s=0)).status_code == 200
+    assert (await rotate(ana, subscription)).status_code == 200
+
+
+async def test_only_its_subscriber_rotates_a_webhooks_secret(
+    gateway: Gateway, receiver: WebhookReceiver
+) -> None:
+    ana, bob = await gateway.caller("ana"), await gateway.caller("bob", roles=["admin"])
+    subscription = await subscribe(ana, receiver.url)
+    body = {"search": {"query": LEAVE}}
+    plain = (await ana.call("POST", "/v1/subscriptions", json=body)).json()
+
+    problem(await rotate(bob, subscription), 404)
+    problem(await rotate(ana, {"id": "sub_none"}), 404)
+    problem(await rotate(ana, plain), 404)
+    for overlap_s in (-1, 90 * 86_400 + 1):
+        problem(await rotate(ana, subscription, overlap_s=overlap_s), 422)
 
 
 async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
