@@ -6,13 +6,12 @@ Messages to webhooks are sent to allowed addresses alone, too.
 import http.client
 import socket
 import ssl
-import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
-from threading import Timer
+from threading import Event, Timer
 from urllib.parse import urlsplit, urlunsplit
 
 from ingest.web import urls
@@ -47,7 +46,7 @@ class WebClient:
     """interval_s: between the starts of two requests to a host.
 
     rates: of the process, so that all clients together keep to the interval of a host.
-    pause: waits for so many seconds. request_s_max: of one request.
+    pause: waits for so many seconds; None: until `stop` at most. request_s_max: of one request.
     """
 
     def __init__(
@@ -56,14 +55,15 @@ class WebClient:
         rates: HostRates,
         *,
         interval_s: float,
-        pause: Callable[[float], None] = time.sleep,
+        pause: Callable[[float], object] | None = None,
         request_s_max: float = REQUEST_S_MAX,
     ) -> None:
         self._request_s_max = request_s_max
         self.interval_s = interval_s
         self._resolver = resolver
         self._rates = rates
-        self._pause = pause
+        self._stopped = Event()
+        self._pause = pause or self._stopped.wait
         self._tls = ssl.create_default_context()
 
     def get(
@@ -94,6 +94,10 @@ class WebClient:
                 raise Unfetchable(f"is redirected to another host or protocol: {asked[:200]}")
         raise Unfetchable(f"has more than {REDIRECTS_MAX} redirects")
 
+    def stop(self) -> None:
+        """End all pauses; `get` raises `Unfetchable` then. Another thread calls it."""
+        self._stopped.set()
+
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> int:
         """Send a message; the status of the answer, whose body is not read.
 
@@ -119,6 +123,8 @@ class WebClient:
         wait_s = self._rates.reserve(_host_of(url), self.interval_s)
         if wait_s > 0:
             self._pause(wait_s)
+        if self._stopped.is_set():
+            raise Unfetchable("was not asked for: the reading has ended")
         parts = urlsplit(url)
         with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
             connection.request(
