@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from common.shares.threads import FairThreads
 
 # One tenant uses half of the threads at most. Threads of Python code take turns, and each of them
-# delays the event loop: a request of 0.2 ms took 0.2 ms beside two busy ones (4.2 ms at P90) and
-# 3.9 ms beside four. So texts are few at a time.
+# delays the event loop: a request of 0.2 ms took 0.2 ms beside two busy ones (16 ms at P99) and
+# 3.9 ms beside four (43 ms). So texts are few at a time.
 SEARCH_THREADS = 8  # most of their work is NumPy's, which lets other threads run
 TEXT_THREADS = 2
 WAITING_MAX = 1_000  # parts of searches of one tenant

@@ -121,7 +121,8 @@ async def import_tenant(
             reading=reading,
             may_publish=may_publish,
         )
-    report.refused += refused
+    for item in refused:
+        report.refuse(item)
     return report
 
 

@@ -198,8 +198,8 @@ def show(console: Console, report: Report, source: str) -> None:
         console.print(
             f"[yellow]refused[/] {escape(item.path)}: {escape(item.reason)}", soft_wrap=True
         )
-    if len(report.refused) > _REFUSED_LISTED_MAX:
-        console.print(f"… and {len(report.refused) - _REFUSED_LISTED_MAX} more refused")
+    if report.refused_items > _REFUSED_LISTED_MAX:
+        console.print(f"… and {report.refused_items - _REFUSED_LISTED_MAX} more refused")
     for warning in report.warnings[:_REFUSED_LISTED_MAX]:
         console.print(f"[yellow]warning[/] {escape(warning)}", soft_wrap=True)
     if len(report.warnings) > _REFUSED_LISTED_MAX:

@@ -173,37 +173,37 @@ class SyncSourceJob:
             nonlocal latest
             latest = report
 
-        async with source_reader.open_for_reading(
+        reader = await source_reader.open_for_reading(
             self._services.settings,
             job.tenant,
             name,
             body.root,
             self._services.host_rates,
             self._services.web_pages,
-        ) as reader:
-            sync = read_source(
-                reader,
-                job.tenant,
-                writer=self._services.writer,
-                documents=self._services.documents,
-                prune=_prune_policy(self._services.settings.source_prune_share_max, confirmed),
-                on_item=on_item,
-                reading=Reading(job.run.sequence, job.run),
-                may_publish=source.may_publish,
-            )
-            report = await report_progress(
-                self._services.jobs,
-                job.run,
-                sync,
-                lambda: _counts(latest),
-                partial(self._services.sources.is_being_removed, job.tenant, name),
-            )
-            if report is None:
-                raise JobRefused("The source is being removed.")
-            if isinstance(reader, WebSource):
-                refused = {f"{name}/{item.path}" for item in report.refused}
-                stored = {key: state for key, state in reader.read.items() if key not in refused}
-                await self._services.web_pages.put(job.tenant, name, stored)
+        )
+        sync = read_source(
+            reader,
+            job.tenant,
+            writer=self._services.writer,
+            documents=self._services.documents,
+            prune=_prune_policy(self._services.settings.source_prune_share_max, confirmed),
+            on_item=on_item,
+            reading=Reading(job.run.sequence, job.run),
+            may_publish=source.may_publish,
+        )
+        report = await report_progress(
+            self._services.jobs,
+            job.run,
+            sync,
+            lambda: _counts(latest),
+            partial(self._services.sources.is_being_removed, job.tenant, name),
+        )
+        if report is None:
+            raise JobRefused("The source is being removed.")
+        if isinstance(reader, WebSource):
+            refused = {f"{name}/{item.path}" for item in report.refused}
+            stored = {key: state for key, state in reader.read.items() if key not in refused}
+            await self._services.web_pages.put(job.tenant, name, stored)
         return report
 
 
@@ -257,7 +257,7 @@ def _counts(report: Report) -> dict[str, int]:
         "documents": report.documents,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "rejected": len(report.refused),
+        "rejected": report.refused_items,
         "warnings": len(report.warnings),
         "skipped": sum(skipped.number for skipped in report.skipped),
         "chunks_added": report.chunks_added,

@@ -59,23 +59,23 @@ async def _stale_sources(
             continue
         dry_run = DryRunWriter(services.stores.documents)
         try:
-            async with source_reader.open_for_reading(
+            reader = await source_reader.open_for_reading(
                 services.settings,
                 tenant,
                 source.source,
                 body.root,
                 services.source_services.host_rates,
                 services.source_services.web_pages,
-            ) as reader:
-                await read_source(
-                    reader,
-                    tenant,
-                    writer=dry_run,
-                    documents=services.stores.documents,
-                    prune=ANY_NUMBER,
-                    on_item=lambda _: None,
-                    may_publish=source.may_publish,
-                )
+            )
+            await read_source(
+                reader,
+                tenant,
+                writer=dry_run,
+                documents=services.stores.documents,
+                prune=ANY_NUMBER,
+                on_item=lambda _: None,
+                may_publish=source.may_publish,
+            )
         except JobRefused as refused:
             yield IndexProblem("behind", source.source, str(refused))
             continue

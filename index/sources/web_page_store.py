@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from index.postgres.database import Database
 
-_HEADER_CHARACTERS_MAX = 1_024  # a longer validator is not stored
+HEADER_CHARACTERS_MAX = 1_024  # a longer validator is not stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +48,5 @@ class WebPageStore:
 
 
 def _short(header: str | None) -> str | None:
-    is_kept = header is not None and len(header) <= _HEADER_CHARACTERS_MAX and header.isprintable()
+    is_kept = header is not None and len(header) <= HEADER_CHARACTERS_MAX and header.isprintable()
     return header if is_kept else None

@@ -4,13 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
+from ingest.sources.bounded_source import BoundedSource, ReaderRequest
 from ingest.sources.readers import git
-from ingest.sources.readers.conversations import ConversationSource
-from ingest.sources.readers.delimited import DelimitedSource
-from ingest.sources.readers.faqs import FaqSource
 from ingest.sources.readers.folder import FolderSource
-from ingest.sources.readers.git import GitSource
-from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Defaults, Source
 
 Kind = Literal["folder", "git", "csv", "parquet", "faqs", "conversations"]
@@ -48,18 +44,15 @@ def open_source(
 
     within: the resolved folder that contains all files; None for a repository, whose files `git`
     opens.
+
+    A folder's files are read here: each is bounded, or has the process of `Extractor`. All else is
+    read in a process of its own.
     """
-    match kind:
-        case "folder":
-            return FolderSource(path, defaults, name=name, within=within)
-        case "git":
-            assert within is None, "git opens its files itself"
-            return GitSource(path, defaults, name=name)
-        case "csv":
-            return DelimitedSource(path, defaults, name=name, columns=columns, within=within)
-        case "parquet":
-            return ParquetSource(path, defaults, name=name, columns=columns, within=within)
-        case "faqs":
-            return FaqSource(path, defaults, name=name, within=within)
-        case "conversations":
-            return ConversationSource(path, defaults, name=name, within=within)
+    if kind == "folder":
+        return FolderSource(path, defaults, name=name, within=within)
+    if kind == "git":
+        assert within is None, "git opens its files itself"
+        path = path.resolve()
+        name = name or path.name.removesuffix(".git")
+    request = ReaderRequest(kind, path, defaults, name or path.stem, columns, within)
+    return BoundedSource(request)

@@ -55,6 +55,9 @@ class Source(Protocol):
 
     def documents(self) -> Iterator[Item]: ...
 
+    def stop(self) -> None:
+        """Let `documents`, which another thread iterates, end soon."""
+
 
 @dataclass(frozen=True, slots=True)
 class Defaults:

@@ -19,6 +19,7 @@ from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
+LISTED_MAX = 10_000  # refused items, and warnings, of a report; a starting value
 _WRITING_MAX = 2  # batches: one is planned, one committed
 _NOT_PUBLISHED = (
     "its readers include public, and this source may not publish (nearhit ingest --publish)"
@@ -68,12 +69,16 @@ class PendingRemoval:
 
 @dataclass(slots=True)
 class Report:
-    """The counts of a reading; chunks are summed over the documents."""
+    """The counts of a reading; chunks are summed over the documents.
+
+    refused, warnings: the first of them, at most LISTED_MAX. refused_items: how many there are.
+    """
 
     documents: int = 0
     unchanged: int = 0
     removed: int = 0
     refused: list[RefusedItem] = field(default_factory=list)
+    refused_items: int = 0
     skipped: list[SkippedFiles] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # each with its item
     chunks_added: int = 0
@@ -88,13 +93,26 @@ class Report:
 
     @property
     def items(self) -> int:
-        return self.documents + len(self.refused)
+        return self.documents + self.refused_items
 
     @property
     def reused(self) -> float:
         """The share of the chunks that were not embedded."""
         chunks = self.chunks_added + self.chunks_kept
         return 1 - self.embedded / chunks if chunks else 0.0
+
+    def refuse(self, item: RefusedItem) -> None:
+        """The last one that is listed stands for the others: nothing of the source is removed."""
+        self.refused_items += 1
+        if len(self.refused) < LISTED_MAX - 1:
+            self.refused.append(item)
+        elif len(self.refused) == LISTED_MAX - 1:
+            why = f"{item.reason}; later refused items are counted and not listed"
+            self.refused.append(RefusedItem(item.path, why, holds=""))
+
+    def warn(self, path: str, written: Written) -> None:
+        room = LISTED_MAX - len(self.warnings)
+        self.warnings += [f"{path}: {warning.detail}" for warning in written.warnings][:room]
 
     def count(self, written: Written) -> None:
         self.documents += 1
@@ -127,14 +145,17 @@ async def read_source(
     reading = reading or Reading(await documents.next_sequence())
     document_ids: set[str] = set()
     items = source.documents()
-    report = await read_items(
-        _note_ids(items, document_ids) if prune else items,
-        tenant,
-        writer=writer,
-        on_item=on_item,
-        reading=reading,
-        may_publish=may_publish,
-    )
+    try:
+        report = await read_items(
+            _note_ids(items, document_ids) if prune else items,
+            tenant,
+            writer=writer,
+            on_item=on_item,
+            reading=reading,
+            may_publish=may_publish,
+        )
+    finally:
+        source.stop()  # a thread may still read: after a failure, or if this is cancelled
     if prune is not None:
         stored = await documents.of_source(tenant, source.name)
         missing = [
@@ -282,7 +303,7 @@ def _holds(refused: RefusedItem) -> str:
 def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     """Count the item, with the next outcome if it is a document; raises what ends the reading."""
     if isinstance(item, RefusedItem):
-        report.refused.append(item)
+        report.refuse(item)
         return
     if isinstance(item, SkippedFiles):
         report.skipped.append(item)
@@ -295,11 +316,11 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
         case Written() as written:
             report.count(written)
             path = item.document_id.removeprefix(f"{item.source}/")
-            report.warnings += [f"{path}: {warning.detail}" for warning in written.warnings]
+            report.warn(path, written)
         case DocumentTooLong() | DocumentOfOtherOrigin() | PublishingRefused() as error:
             path = item.document_id.removeprefix(f"{item.source}/")
             is_denied = type(error) is PublishingRefused
-            report.refused.append(RefusedItem(path, _NOT_PUBLISHED if is_denied else str(error)))
+            report.refuse(RefusedItem(path, _NOT_PUBLISHED if is_denied else str(error)))
         case error:
             raise error
 

@@ -6,13 +6,12 @@ Messages to webhooks are sent to allowed addresses alone, too.
 import http.client
 import socket
 import ssl
-import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
-from threading import Timer
+from threading import Event, Timer
 from urllib.parse import urlsplit, urlunsplit
 
 from ingest.web import urls
@@ -54,7 +53,7 @@ class WebClient:
     """interval_s: between the starts of two requests to a host.
 
     rates: of the process, so that all clients together keep to the interval of a host.
-    pause: waits for so many seconds. request_s_max: of one request.
+    pause: waits for so many seconds; None: until `stop` at most. request_s_max: of one request.
     tls: how hosts are verified; loading the authorities takes some milliseconds.
     """
 
@@ -64,7 +63,7 @@ class WebClient:
         rates: HostRates,
         *,
         interval_s: float,
-        pause: Callable[[float], None] = time.sleep,
+        pause: Callable[[float], object] | None = None,
         request_s_max: float = REQUEST_S_MAX,
         tls: ssl.SSLContext | None = None,
     ) -> None:
@@ -72,7 +71,8 @@ class WebClient:
         self.interval_s = interval_s
         self._resolver = resolver
         self._rates = rates
-        self._pause = pause
+        self._stopped = Event()
+        self._pause = pause or self._stopped.wait
         self._tls = tls or ssl.create_default_context()
 
     def get(
@@ -102,6 +102,10 @@ class WebClient:
             if not urls.is_within(asked, url):
                 raise Unfetchable(f"is redirected to another host or protocol: {asked[:200]}")
         raise Unfetchable(f"has more than {REDIRECTS_MAX} redirects")
+
+    def stop(self) -> None:
+        """End all pauses; `get` raises `Unfetchable` then. Another thread calls it."""
+        self._stopped.set()
 
     def post(self, url: str, make_message: Callable[[], Message | None]) -> int | None:
         """Connect, then make a message and send it; the answer's status, without its body.
@@ -138,6 +142,8 @@ class WebClient:
         wait_s = self._rates.reserve(_host_of(url), self.interval_s)
         if wait_s > 0:
             self._pause(wait_s)
+        if self._stopped.is_set():
+            raise Unfetchable("was not asked for: the reading has ended")
         parts = urlsplit(url)
         with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
             connection.request(

@@ -174,7 +174,7 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool
             common.print_json({"tenant": tenant} | ingest_progress.as_json(report, file.name))
         else:
             ingest_progress.show(console, report, tenant)
-    return len(report.refused)
+    return report.refused_items
 
 
 def _import_records(options: "ImportOptions", settings: "Settings", *, as_json: bool) -> int:

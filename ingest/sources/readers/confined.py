@@ -5,6 +5,9 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from ingest.errors import JobRefused
+
+_REMEDY = "put it there, or set the source's path to its place in that folder."
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OPEN_NO_LINK = (
     os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -34,6 +37,20 @@ def open_within(path: Path, folder: Path, start: Path | None = None) -> int:
             os.close(descriptor)
         descriptor = child
     return descriptor
+
+
+def locate(base: Path, path: str, label: str, *, is_folder: bool) -> Path:
+    """The resolved path of a folder or file in `base`, which is resolved; label: names `base`.
+
+    Raises `JobRefused` if it leads outside, or does not exist.
+    """
+    real = Path(os.path.realpath(base / path))  # a link may lead outside
+    if not real.is_relative_to(base):
+        raise JobRefused(f"{path} leads outside {label}.")
+    if not (real.is_dir() if is_folder else real.is_file()):
+        kind = "folder" if is_folder else "file"
+        raise JobRefused(f"There is no {kind} {path} in {label}; {_REMEDY}")
+    return real
 
 
 def names_within(path: Path, folder: Path, start: Path | None = None) -> list[str]:

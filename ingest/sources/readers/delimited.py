@@ -14,7 +14,7 @@ from ingest.sources.source import Defaults, Item, RefusedItem, reason
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 HEADER_CHARACTERS_MAX = 65_536
-LINE_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX
+ROW_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX
 DELIMITERS = ",;\t|"
 
 
@@ -59,28 +59,43 @@ class DelimitedSource:
         delimiter = max(DELIMITERS, key=first_line.count)
         header = next(csv.reader([first_line], delimiter=delimiter), [])
         columns = table.map_columns(header, self._columns)
-        lines = csv.reader(_lines(file), delimiter=delimiter, strict=True)
-        rows = _rows(lines, header, self._path.name)
+        rows = _rows(file, delimiter, header, self._path.name)
         yield from table.items(rows, columns, self.name, self._path.name, self._defaults)
 
 
-def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(LINE_CHARACTERS_MAX + 1):
-        if len(line) > LINE_CHARACTERS_MAX:
-            raise csv.Error(f"a line has over {LINE_CHARACTERS_MAX:,} characters")
-        yield line
+class _Lines:
+    """The lines of one row after the other: a quoted cell may go on for as long as the file."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._room = ROW_CHARACTERS_MAX
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._file.readline(self._room + 1):
+            self._room -= len(line)
+            if self._room < 0:
+                raise csv.Error(f"a row has over {ROW_CHARACTERS_MAX:,} characters")
+            yield line
+
+    def begin_row(self) -> None:
+        self._room = ROW_CHARACTERS_MAX
 
 
-def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[Row | RefusedItem]:
+def _rows(
+    file: TextIO, delimiter: str, header: list[str], name: str
+) -> Iterator[Row | RefusedItem]:
+    lines = _Lines(file)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     number = 0
     while True:
         number += 1
+        lines.begin_row()
         try:
-            cells = next(lines, None)
+            cells = next(reader, None)
         except csv.Error as error:
             # The start of the next row is unknown after this.
             reason = f"{error}; later rows are not read"
-            yield RefusedItem(f"{file}, row {number:,}", reason, holds="")
+            yield RefusedItem(f"{name}, row {number:,}", reason, holds="")
             return
         if cells is None:
             return
@@ -88,6 +103,6 @@ def _rows(lines: Iterator[list[str]], header: list[str], file: str) -> Iterator[
             number -= 1
         elif len(cells) != len(header):
             reason = f"has {len(cells)} cells, but the header has {len(header)}"
-            yield RefusedItem(f"{file}, row {number:,}", reason, holds="")
+            yield RefusedItem(f"{name}, row {number:,}", reason, holds="")
         else:
             yield dict(zip(header, cells, strict=True))

@@ -37,6 +37,7 @@ class FolderSource:
         self.name = composed(name or self.folder.name)
         self._within = within
         self._defaults = defaults
+        self._is_stopped = False
 
     @property
     def is_folder(self) -> bool:
@@ -55,10 +56,11 @@ class FolderSource:
 
         A file that is deleted before it is read is skipped.
         """
+        self._is_stopped = False
         pending = sorted(paths, reverse=True)
         skipped = SkippedCounter(self.folder)
         with Extractor() as extractor:
-            while pending:
+            while pending and not self._is_stopped:
                 path = pending.pop()
                 try:
                     if not path.is_dir():
@@ -69,6 +71,10 @@ class FolderSource:
                     if not self._is_deleted(path):
                         yield RefusedItem(_printable(path.relative_to(self.folder)), reason(error))
         yield from skipped.items()
+
+    def stop(self) -> None:
+        """End the reading that runs before its next file."""
+        self._is_stopped = True
 
     def count(self) -> int:
         """The number of items; reads no file."""

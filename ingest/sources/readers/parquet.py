@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from index.model.form import composed
 from ingest.sources.readers import confined, table
@@ -12,7 +11,6 @@ from ingest.sources.source import Defaults, Item, RefusedItem, reason
 
 FILE_BYTES_MAX = 4 * 2**30  # starting values, not measured
 ROWS = 256  # of a batch
-GROUP_BYTES_MAX = 2**30  # of a row group, which is decompressed as a whole
 
 
 class ParquetSource:
@@ -38,7 +36,10 @@ class ParquetSource:
         self._within = within
 
     def documents(self) -> Iterator[Item]:
-        """The rows in their order. Does blocking I/O; raises nothing for a row or the file."""
+        """The rows in their order. Does blocking I/O; raises nothing for a row or the file.
+
+        A few bytes may name gigabytes: it runs in a process with limits.
+        """
         file = self._path.name
         if find_spec("pyarrow") is None:
             message = "needs the extra `parquet`: pip install '.[parquet]' in a checkout"
@@ -52,11 +53,10 @@ class ParquetSource:
                 confined.open_file(self._path, FILE_BYTES_MAX, self._within) as content,
                 ParquetFile(content) as parquet,
             ):
-                _refuse_large_groups(parquet.metadata)
                 columns = table.map_columns(parquet.schema_arrow.names, self._columns)
                 rows: Iterator[Row] = (
                     row
-                    for batch in parquet.iter_batches(batch_size=ROWS)
+                    for batch in parquet.iter_batches(batch_size=ROWS, use_threads=False)
                     for row in batch.to_pylist()
                 )
                 yield from table.items(rows, columns, self.name, file, self._defaults)
@@ -65,9 +65,3 @@ class ParquetSource:
             yield RefusedItem(file, f"is not Parquet that can be read: {message}", holds="")
         except (OSError, ValueError) as error:
             yield RefusedItem(file, reason(error), holds="")
-
-
-def _refuse_large_groups(metadata: Any) -> None:
-    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
-    if any(group.total_byte_size > GROUP_BYTES_MAX for group in groups):
-        raise ValueError(f"has a row group of over {GROUP_BYTES_MAX:,} bytes")

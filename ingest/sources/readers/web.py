@@ -3,7 +3,6 @@
 Pages that the host says are unchanged since the last reading are not sent again.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -11,7 +10,7 @@ from importlib.util import find_spec
 import orjson
 
 from index.model.document import TITLE_CHARACTERS_MAX, normalise
-from index.sources.web_page_store import PageState
+from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from ingest.parse.extract import WEB_PAGE, Extracted, Extractor
 from ingest.sources.source import (
     Defaults,
@@ -25,6 +24,7 @@ from ingest.web import robots, sitemaps, urls
 from ingest.web.client import AGENT, Fetched, WebClient
 from ingest.web.errors import Unfetchable
 from ingest.web.robots import Robots
+from ingest.web.url_queue import UrlQueue
 
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")
@@ -62,6 +62,7 @@ class WebSource:
         self._known = known
         self._settings = _digest(defaults)
         self._seen: set[str] = set()
+        self._is_stopped = False
 
     def documents(self) -> Iterator[Item]:
         """The pages in their order in the sitemap, or by their distance from the start page.
@@ -85,33 +86,29 @@ class WebSource:
         with Extractor() as extractor:
             yield from self._pages(first, listed, rules, extractor)
 
+    def stop(self) -> None:
+        """End `documents`, which may wait for its turn at the host, before the next page."""
+        self._is_stopped = True
+        self._client.stop()
+
     def _pages(
-        self,
-        first: Fetched,
-        listed: list[str] | None,
-        rules: Robots,
-        extractor: Extractor,
+        self, first: Fetched, listed: UrlQueue | None, rules: Robots, extractor: Extractor
     ) -> Iterator[Item]:
         """listed: the pages of the sitemap; None: links are followed."""
         follows = listed is None
-        waiting: deque[str] = deque([first.url] if listed is None else listed)
-        if follows:  # pages that are unchanged are not sent, so their links are unknown
-            waiting.extend(state.url for state in self._known.values())
+        waiting = UrlQueue(self._pages_max) if listed is None else listed
 
         def found(url: str) -> None:
-            if follows:
-                waiting.append(url)
+            if follows and self._is_included(url):
+                waiting.add(url)
 
-        queued: set[str] = set()
-        while waiting:
-            url = waiting.popleft()
-            is_read = self._is_included(url) or (follows and url == first.url)
-            if url in queued or not is_read:
-                continue
-            if len(queued) == self._pages_max:
-                yield self._refused_whole(f"has more than {self._pages_max:,} pages")
+        if follows:  # pages that are unchanged are not sent, so their links are unknown
+            waiting.add(first.url)
+            for state in self._known.values():
+                found(state.url)
+        for url in waiting:
+            if self._is_stopped:
                 return
-            queued.add(url)
             try:
                 fetched = first if follows and url == first.url else self._get_page(url, rules)
                 item = self._item(url, fetched, extractor, found)
@@ -120,6 +117,8 @@ class WebSource:
                 item = RefusedItem(path, reason(error))
             if item is not None:
                 yield item
+        if waiting.left_out is not None:
+            yield self._refused_whole(waiting.left_out)
 
     def _item(
         self, url: str, fetched: Fetched, extractor: Extractor, found: Callable[[str], None]
@@ -149,8 +148,8 @@ class WebSource:
         made = self._document(document_id, fetched.url, extracted)
         self.read[document_id] = PageState(
             fetched.url,
-            fetched.headers.get("etag"),
-            fetched.headers.get("last-modified"),
+            _validator(fetched, "etag"),
+            _validator(fetched, "last-modified"),
             self._settings,
         )
         return made
@@ -167,26 +166,36 @@ class WebSource:
             fields["language"] = extracted.language
         return document(self._defaults.fields() | fields)
 
-    def _listed(self, sitemap: sitemaps.Sitemap, rules: Robots) -> list[str]:
+    def _listed(self, sitemap: sitemaps.Sitemap, rules: Robots) -> UrlQueue:
         """The pages of a sitemap, or of all sitemaps of an index. Raises `ValueError`.
 
         An index of which one part can't be read is refused: the pages in it would seem to be gone.
         """
-        locations = self._on_host(sitemap.locations)
-        if sitemap.is_index:
-            if len(locations) > sitemaps.SITEMAPS_MAX:
-                raise Unfetchable(f"lists more than {sitemaps.SITEMAPS_MAX} sitemaps")
-            pages: dict[str, None] = {}
-            for location in locations:
-                part = self._get(location, rules, sitemaps.SITEMAP_BYTES_MAX)
-                parsed = sitemaps.parse(part.body) if part.status == 200 else None
-                if parsed is None or parsed.is_index:
-                    raise Unfetchable(f"lists {location}, which is no sitemap of pages")
-                pages |= dict.fromkeys(self._on_host(parsed.locations))
-            locations = list(pages)
-        if not locations:
+        listed, is_on_host = UrlQueue(self._pages_max), False
+        for part in self._parts(sitemap, rules):
+            for url in self._on_host(part.locations):
+                is_on_host = True
+                if self._is_included(url):
+                    listed.add(url)
+            if listed.left_out is not None:  # the source is refused, whatever else it lists
+                break
+        if not is_on_host:
             raise Unfetchable("lists no page of its host")
-        return locations
+        return listed
+
+    def _parts(self, sitemap: sitemaps.Sitemap, rules: Robots) -> Iterator[sitemaps.Sitemap]:
+        if not sitemap.is_index:
+            yield sitemap
+            return
+        locations = self._on_host(sitemap.locations)
+        if len(locations) > sitemaps.SITEMAPS_MAX:
+            raise Unfetchable(f"lists more than {sitemaps.SITEMAPS_MAX} sitemaps")
+        for location in locations:
+            part = self._get(location, rules, sitemaps.SITEMAP_BYTES_MAX)
+            parsed = sitemaps.parse(part.body) if part.status == 200 else None
+            if parsed is None or parsed.is_index:
+                raise Unfetchable(f"lists {location}, which is no sitemap of pages")
+            yield parsed
 
     def _on_host(self, locations: tuple[str, ...]) -> list[str]:
         kept = []
@@ -230,6 +239,11 @@ def _follow(links: Sequence[str], base: str, found: Callable[[str], None]) -> No
             found(urls.normalise(link, base))
         except ValueError:
             continue
+
+
+def _validator(fetched: Fetched, name: str) -> str | None:
+    value = fetched.headers.get(name)
+    return value if value is not None and len(value) <= HEADER_CHARACTERS_MAX else None
 
 
 def _is_noindex(directives: str) -> bool:

@@ -84,6 +84,13 @@ def test_a_command_beyond_a_limit_ends(command: str, limits: ProcessLimits, stat
     assert python(command, limits) == status
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep all of them")
+def test_the_limits_hold_for_what_a_command_starts() -> None:
+    start = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', {!r}]))"
+
+    assert python(start.format("bytearray(2**29)"), ProcessLimits(2**28, 60)) == 1
+
+
 def test_what_a_command_has_started_ends_with_it_and_its_folder_goes(
     pipe: tuple[int, int], tmp_path: Path
 ) -> None:

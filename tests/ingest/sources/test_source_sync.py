@@ -16,8 +16,8 @@ from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
 from ingest.sources.readers.folder import FolderSource
-from ingest.sources.source import Defaults, Item
-from ingest.sources.source_sync import Report, read_source
+from ingest.sources.source import Defaults, Item, RefusedItem
+from ingest.sources.source_sync import LISTED_MAX, Report, read_source
 from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.writer import Writer
 from tests.index.support.samples import (
@@ -69,6 +69,16 @@ async def test_what_can_not_be_written_is_refused_alone_and_all_the_rest_is_ther
     ]
     assert len(await documents.of_source("acme", "notes")) == 150
     assert (await tenants.revisions(["acme"]))["acme"].revision < 10
+
+
+def test_a_report_names_so_many_refused_items_and_keeps_the_rest_of_the_source() -> None:
+    report = Report()
+    for number in range(LISTED_MAX + 5):
+        report.refuse(RefusedItem(f"{number}.md", "is empty"))
+
+    assert (report.refused_items, len(report.refused)) == (LISTED_MAX + 5, LISTED_MAX)
+    assert report.refused[0] == RefusedItem("0.md", "is empty")
+    assert report.refused[-1].holds == ""
 
 
 async def test_a_second_reading_changes_nothing(
@@ -136,6 +146,9 @@ class Told:
         self._read_on = Event()
         self._embedder = embedder
 
+    def stop(self) -> None:
+        """It is short."""
+
     def documents(self) -> Iterator[Item]:
         for number in range(200):
             if number > DOCUMENTS_MAX:
@@ -151,6 +164,9 @@ class Notes:
     """A source of 200 notes, of which every hundredth says the same."""
 
     name = "notes"
+
+    def stop(self) -> None:
+        """It is short."""
 
     def documents(self) -> Iterator[Item]:
         for number in range(200):

@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 
 from index.model.document import Document
-from ingest.sources.readers.delimited import LINE_CHARACTERS_MAX, DelimitedSource
+from ingest.sources.readers.delimited import ROW_CHARACTERS_MAX, DelimitedSource
 from ingest.sources.readers.parquet import ParquetSource
-from ingest.sources.source import Defaults, Item, RefusedItem, Source
+from ingest.sources.source import Defaults, Item, RefusedItem
 from tests.ingest.sources.files import write
 
 DEFAULTS = Defaults(owner="ana", readers=("tenant",), tags=("all",))
@@ -159,7 +159,8 @@ def test_a_bad_row_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     ("rest", "reason"),
     [
         ('2,"never closed\n3,Three.\n', "unexpected end of data; later rows are not read"),
-        ("2," + "x" * (LINE_CHARACTERS_MAX + 1), "a line has over 4,000,000 characters"),
+        ("2," + "x" * (ROW_CHARACTERS_MAX + 1), "a row has over 4,000,000 characters"),
+        ('"' + '\n","'.join(["x" * 1_000_000] * 5) + '"', "a row has over 4,000,000 characters"),
     ],
 )
 def test_what_comes_before_what_can_not_be_parted_is_read(
@@ -210,7 +211,7 @@ def test_a_file_that_is_not_there_or_too_large_is_refused(
 ) -> None:
     with write(tmp_path / "large").open("r+b") as large:
         large.truncate(5 * 2**30)
-    sources: list[Source] = [kind(tmp_path / name, DEFAULTS) for name in ("nowhere", "large", ".")]
+    sources = [kind(tmp_path / name, DEFAULTS) for name in ("nowhere", "large", ".")]
 
     reasons = [reason for source in sources for _, reason in refused(list(source.documents()))]
 

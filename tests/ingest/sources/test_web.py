@@ -4,6 +4,7 @@ import gzip
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 
 import pytest
 
@@ -422,3 +423,47 @@ def test_a_stored_page_whose_header_now_says_noindex_is_removed_although_it_is_u
 
     assert read(host, known=first.read) == []
     assert host.asked[-1] == ("/leave", 304)
+
+
+def test_a_reading_that_is_stopped_asks_for_no_further_page(host: WebHost) -> None:
+    host.page("/start", "Start", "/next")
+    host.page("/next", "Next")
+    crawl = source(host, "/start", interval_s=0.1)
+    items = crawl.documents()
+    first = next(items)
+
+    crawl.stop()
+
+    assert isinstance(first, Document)
+    assert list(items) == []
+    assert "/next" not in host.pages_asked()
+
+
+class NoticedRates(HostRates):
+    """waits: set once a request has to wait."""
+
+    def __init__(self) -> None:
+        super().__init__(time.monotonic)
+        self.waits = Event()
+
+    def reserve(self, host: str, interval_s: float) -> float:
+        wait_s = super().reserve(host, interval_s)
+        if wait_s > 0:
+            self.waits.set()
+        return wait_s
+
+
+def test_a_reading_that_is_stopped_does_not_wait_for_its_turn_at_the_host(host: WebHost) -> None:
+    host.page("/start", "Start")
+    rates = NoticedRates()
+    crawl = source(host, "/start", interval_s=3_600.0, rates=rates)
+    items: list[Item] = []
+    reading = Thread(target=lambda: items.extend(crawl.documents()))
+    reading.start()
+    assert rates.waits.wait(30)
+
+    crawl.stop()
+
+    reading.join(30)
+    assert not reading.is_alive()
+    assert [item.holds for item in items if isinstance(item, RefusedItem)] == [""]

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from gateway.operator import ingest_progress
 from gateway.operator.pace import Pace, duration
-from ingest.sources.readers.delimited import DelimitedSource
+from ingest.sources.kinds import open_source
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
 from ingest.sources.source_sync import Report
@@ -104,11 +104,11 @@ def test_skipped_files_are_counted_by_reason_and_named(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_counted_beforehand_says_how_much_is_done(tmp_path: Path) -> None:
-    source = DelimitedSource(tmp_path / "leads.csv", Defaults())
+    source = open_source("csv", tmp_path / "leads.csv", Defaults(), name=None, columns={})
+    report = Report(documents=1_200)
+    report.refuse(RefusedItem("x", "y"))
 
-    lines = told(
-        source, [Report(documents=1_200, refused=[RefusedItem("x", "y")])] * 3
-    ).splitlines()
+    lines = told(source, [report] * 3).splitlines()
 
     assert lines == ["leads: 1,201, 200.2/s, 0 embedded, 0% reused"]
 

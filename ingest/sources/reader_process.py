@@ -1,0 +1,78 @@
+"""The process that reads a source for `bounded_source`: run as a module, it sends its items."""
+
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import assert_never
+
+from ingest.errors import JobRefused
+from ingest.processes.module_process import connect
+from ingest.sources import item_codec
+from ingest.sources.bounded_source import ITEM_BYTES_MAX, REQUEST, ReaderRequest
+from ingest.sources.readers.checkout import CheckoutSource
+from ingest.sources.readers.conversations import ConversationSource
+from ingest.sources.readers.delimited import DelimitedSource
+from ingest.sources.readers.faqs import FaqSource
+from ingest.sources.readers.git import GitSource
+from ingest.sources.readers.parquet import ParquetSource
+from ingest.sources.source import Item, RefusedItem
+
+_REQUEST_BYTES_MAX = 2**20
+_TOO_LARGE = "takes more memory to read than the limit; the rest is not read"
+
+
+def _documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
+    path, defaults, name, within = request.path, request.defaults, request.name, request.within
+    match request.kind:
+        case "git":
+            return GitSource(path, defaults, name=name).documents()
+        case "csv":
+            source = DelimitedSource(
+                path, defaults, name=name, columns=request.columns, within=within
+            )
+            return source.documents()
+        case "parquet":
+            table = ParquetSource(path, defaults, name=name, columns=request.columns, within=within)
+            return table.documents()
+        case "faqs":
+            return FaqSource(path, defaults, name=name, within=within).documents()
+        case "conversations":
+            return ConversationSource(path, defaults, name=name, within=within).documents()
+        case "checkout":
+            checkout = CheckoutSource(
+                folder, defaults, url=request.url, branch=request.branch, path=path, name=name
+            )
+            return checkout.documents()
+        case kind:
+            assert_never(kind)
+
+
+def _messages(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
+    """The items, and at last the end. Libraries raise any exception."""
+    whole, failure = request.path.name or request.name, None
+    try:
+        for item in _documents(request, folder):
+            message = item_codec.encode(item)
+            if len(message) > ITEM_BYTES_MAX:
+                reason = f"has an item of over {ITEM_BYTES_MAX:,} bytes"
+                message = item_codec.encode(RefusedItem(whole, reason, holds=""))
+            yield message
+    except JobRefused as error:
+        failure = str(error)
+    except MemoryError:
+        yield item_codec.encode(RefusedItem(whole, _TOO_LARGE, holds=""))
+    except Exception as error:
+        reason = f"can't be read: {type(error).__name__}; the rest is not read"
+        yield item_codec.encode(RefusedItem(whole, reason, holds=""))
+    yield item_codec.encode_end(failure)
+
+
+def _serve(connection: Connection) -> None:
+    request = REQUEST.validate_json(connection.recv_bytes(_REQUEST_BYTES_MAX))
+    folder = Path(connection.recv_bytes(_REQUEST_BYTES_MAX).decode())
+    for message in _messages(request, folder):
+        connection.send_bytes(message)
+
+
+if __name__ == "__main__":
+    _serve(connect())
