@@ -26,7 +26,7 @@ from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.readers.web import WebSource
-from ingest.sources.source_sync import Report, read_source
+from ingest.sources.source_sync import READING_S_MAX, Report, read_source
 from ingest.worker.job_progress import REPORT_S, report_progress
 
 _PAGE_MAX = 100
@@ -190,6 +190,7 @@ class SyncSourceJob:
             on_item=on_item,
             reading=Reading(job.run.sequence, job.run),
             may_publish=source.may_publish,
+            time_s_max=READING_S_MAX,
         )
         report = await report_progress(
             self._services.jobs,

@@ -1,5 +1,6 @@
 """The audit of the index, as a scheduled job or a command; it also reads each source."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict
@@ -16,7 +17,7 @@ from ingest.errors import JobRefused
 from ingest.index_audit import IndexAudit, IndexProblem
 from ingest.sources.dry_run import DryRunWriter
 from ingest.sources.pruning import ANY_NUMBER
-from ingest.sources.source_sync import read_source
+from ingest.sources.source_sync import READING_S_MAX, read_source
 from ingest.worker.job_progress import report_progress
 
 _LOGGED_MAX = 20
@@ -52,7 +53,12 @@ async def problems(
 async def _stale_sources(
     services: WorkerServices, tenant: str, *, repair: bool
 ) -> AsyncIterator[IndexProblem]:
-    """Yield sources that have changed or can't be read; a repair queues their synchronization."""
+    """Yield sources that have changed or can't be read; a repair queues their synchronization.
+
+    All of them together have the time of one reading, and each has a second of it at least.
+    """
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + READING_S_MAX
     for source in await services.stores.sources.all(tenant):
         body = SourceBody.of(source)
         if body is None or source.paused:
@@ -75,6 +81,7 @@ async def _stale_sources(
                 prune=ANY_NUMBER,
                 on_item=lambda _: None,
                 may_publish=source.may_publish,
+                time_s_max=max(1.0, until_s - loop.time()),
             )
         except JobRefused as refused:
             yield IndexProblem("behind", source.source, str(refused))

@@ -29,6 +29,9 @@ from ingest.errors import JobRefused
 from ingest.worker.job_worker import Handler
 from ingest.write.revision import require_written
 
+# A slow host or model can make them last for hours. Removals do not wait for anybody else, and are
+# not among them: no reading may delay a removal.
+LONG_KINDS = frozenset({SYNC, BACKFILL, AUDIT})
 SUPERSEDED = {"superseded": True}  # as in sql/jobs.sql
 
 

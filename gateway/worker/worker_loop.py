@@ -13,7 +13,7 @@ from common.errors import Saturated
 from gateway.auth.authenticator import utc_now
 from gateway.settings.groups.jobs import NEVER
 from gateway.settings.settings import Settings
-from gateway.worker.job_handlers import handlers
+from gateway.worker.job_handlers import LONG_KINDS, handlers
 from gateway.worker.measured_handlers import measured
 from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
@@ -42,6 +42,7 @@ def make_worker(services: WorkerServices) -> Worker:
         services.stores.database.listening,
         measured(handlers(services), services.metrics, services.tracing),
         worker_limits(services.settings),
+        LONG_KINDS,
     )
 
 

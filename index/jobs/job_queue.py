@@ -250,19 +250,28 @@ class JobQueue:
         lease_s: float,
         tenant_jobs_max: int,
         kinds: Collection[str],
+        long_kinds: Collection[str] = (),
         at_work: Collection[int] = (),
     ) -> ClaimedJob | None:
         """Claim the next job; None if there is none.
 
         tenant_jobs_max: how many jobs of one tenant may run at once, in all workers.
-        kinds: those that this worker can do.
+        kinds: those that this worker can do now.
+        long_kinds: those whose jobs may run for hours; a tenant runs half as many of them.
         at_work: row ids of jobs that still run here, even if another worker has claimed them.
         """
         async with self._database.transaction() as session:
             await session.rows("jobs.lock_claims")
             await session.rows("jobs.expire_leases")
             row = await session.row(
-                "jobs.claim", lease, lease_s, tenant_jobs_max, list(at_work), list(kinds)
+                "jobs.claim",
+                lease,
+                lease_s,
+                tenant_jobs_max,
+                list(at_work),
+                list(kinds),
+                list(long_kinds),
+                max(1, tenant_jobs_max // 2),
             )
         return None if row is None else _to_claimed_job(row, lease)
 

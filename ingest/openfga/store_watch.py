@@ -23,6 +23,7 @@ from index.openfga.tuple_store import (
     TupleStore,
 )
 from ingest.errors import DocumentContended, OpenfgaUnavailable, PositionLost
+from ingest.openfga.collected_tuples import CollectedTuples
 from ingest.openfga.openfga_client import OpenfgaClient
 from ingest.openfga.openfga_schemas import ChangeAnswer, TupleKeyAnswer
 from ingest.openfga.tuple_mapping import (
@@ -34,9 +35,9 @@ from ingest.openfga.tuple_mapping import (
 from ingest.write.writer import Writer
 
 # Starting values, not measured.
-TUPLES_MAX = 500_000  # with a meaning, of one store: they are in memory while all are read
 _PAGES_MAX = 100_000
 _DOCUMENTS_PAGE = 100
+_CHANGED_MAX = 10_000  # documents; of more of them, all documents are compared with the tuples
 # Changes may have a time before the read began although they were made after it: clocks differ.
 _OVERLAP = timedelta(minutes=2)
 # OpenFGA sorts changes by time. One that is older than this comes from another history.
@@ -138,14 +139,21 @@ class StoreWatch:
             newest_at = _newest(page, position.changed_at)
             moved = replace(position, continuation_token=token, changed_at=newest_at)
             changes = self._interpret(page, interpreter)
-            self._changed |= {
-                meaning.target
-                for meaning in changes.values()
-                if meaning is not None and meaning.kind == "reader"
-            }
+            self._note_changed(changes)
             position = await self._services.tuples.apply(self._store.tenant, changes, moved)
             self._services.changed(len(page))
         return position
+
+    def _note_changed(self, changes: TupleChanges) -> None:
+        """Too many documents are not named: all are compared instead."""
+        self._changed |= {
+            meaning.target
+            for meaning in changes.values()
+            if meaning is not None and meaning.kind == "reader"
+        }
+        if len(self._changed) > _CHANGED_MAX:
+            self._changed.clear()
+            self._shared_at, self._shared_revision = None, -1
 
     async def _read_all(
         self, position: StorePosition, interpreter: TupleInterpreter, began_at: datetime
@@ -159,21 +167,17 @@ class StoreWatch:
             read_at=began_at,
             sequence=position.sequence,
         )
-        tuples: dict[TupleKey, TupleMeaning | None] = {}
+        tuples = CollectedTuples()
         async for key in self._all_tuples():
-            meaning = self._meaning(key, interpreter)
-            if meaning is not None:
-                tuples[_key(key)] = meaning
-                if len(tuples) > TUPLES_MAX:
-                    raise OpenfgaUnavailable(f"the store has more than {TUPLES_MAX:,} tuples")
+            tuples.update({_key(key): self._meaning(key, interpreter)})
         async for page, token in self._changes(start):
             # The tuples that were read contain what is older.
             since = tuple(change for change in page if change.timestamp >= changes_from)
-            tuples |= self._interpret(since, interpreter)
+            tuples.update(self._interpret(since, interpreter))
             start = replace(
                 start, continuation_token=token, changed_at=_newest(page, start.changed_at)
             )
-        return await self._services.tuples.replace(self._store.tenant, tuples, start)
+        return await self._services.tuples.replace(self._store.tenant, tuples.by_key, start)
 
     async def _all_tuples(self) -> AsyncIterator[TupleKeyAnswer]:
         token = ""

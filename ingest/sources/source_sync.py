@@ -12,7 +12,12 @@ from typing import Protocol, TypeAlias
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.model.form import composed
-from ingest.errors import DocumentOfOtherOrigin, DocumentTooLong, PublishingRefused
+from ingest.errors import (
+    DocumentOfOtherOrigin,
+    DocumentTooLong,
+    JobRefused,
+    PublishingRefused,
+)
 from ingest.sources.pruning import KeptBecause, PrunePolicy
 from ingest.sources.source import Item, RefusedItem, SkippedFiles, Source, UnchangedItem
 from ingest.write.batch import batches
@@ -20,6 +25,8 @@ from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
 LISTED_MAX = 10_000  # refused items, and warnings, of a report; a starting value
+# Of a worker; a starting value: 20,000 pages at one a second take half of it.
+READING_S_MAX = 43_200.0
 _WRITING_MAX = 2  # batches: one is planned, one committed
 _NOT_PUBLISHED = (
     "its readers include public, and this source may not publish (nearhit ingest --publish)"
@@ -133,6 +140,7 @@ async def read_source(
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
     may_publish: bool = False,
+    time_s_max: float | None = None,
 ) -> Report:
     """Write every document of the source; calls `on_item` after each item.
 
@@ -140,20 +148,29 @@ async def read_source(
     None keeps them. The stored versions of unreadable items are kept.
     reading: the time of the request, now if None; documents written later stay unchanged. If it
     names a job lease, the reading ends with `JobLost` when the lease is lost.
+    time_s_max: until the reading ends with `JobRefused`; what was written before it stays.
     may_publish: whether documents may be public; others are refused, and stay as they are stored.
     """
     reading = reading or Reading(await documents.next_sequence())
     document_ids: set[str] = set()
     items = source.documents()
     try:
-        report = await read_items(
-            _note_ids(items, document_ids) if prune else items,
-            tenant,
-            writer=writer,
-            on_item=on_item,
-            reading=reading,
-            may_publish=may_publish,
-        )
+        async with asyncio.timeout(time_s_max) as limit:
+            report = await read_items(
+                _note_ids(items, document_ids) if prune else items,
+                tenant,
+                writer=writer,
+                on_item=on_item,
+                reading=reading,
+                may_publish=may_publish,
+            )
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise JobRefused(
+            f"The reading takes longer than the limit of {time_s_max:,.0f} s. What it has read is "
+            "stored, and nothing was removed."
+        ) from None
     finally:
         source.stop()  # a thread may still read: after a failure, or if this is cancelled
     if prune is not None:

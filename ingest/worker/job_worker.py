@@ -5,7 +5,7 @@ This module decides which jobs are claimed and how they end; see docs/decisions/
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -44,10 +44,13 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Worker:
+    """long_kinds: the kinds of jobs that may run for hours; they leave half of the slots free."""
+
     jobs: JobQueue
     listening: Listening
     handlers: Mapping[str, Handler]
     limits: WorkerLimits = field(default_factory=WorkerLimits)
+    long_kinds: Collection[str] = ()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; jobs that do not end in time return to the queue."""
@@ -66,7 +69,7 @@ class Worker:
 
     async def _work(self, stop: asyncio.Event, mode: QueueExecutionMode) -> None:
         repository = PgqueuerRepositoryAdapter(
-            self.jobs, self.limits, self.listening, list(self.handlers), stop
+            self.jobs, self.limits, self.listening, list(self.handlers), self.long_kinds, stop
         )
         # The port has more methods than the manager uses; pgqueuer's command line uses the others.
         manager = QueueManager(cast("RepositoryPort", repository), channel=Channel(CHANNEL))

@@ -5,7 +5,7 @@ Nothing outside this file and `ingest/worker/job_worker.py` knows pgqueuer.
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -43,6 +43,11 @@ class WorkerLimits:
     spent_s: float = 3_600.0
     stop_s: float = 30.0
 
+    @property
+    def long_jobs_max(self) -> int:
+        """Concurrent jobs of this worker that may run for hours; the other half is for writes."""
+        return max(1, self.jobs_max // 2)
+
     def pause_after_s(self, attempts: int) -> float:
         """The pause after this number of attempts."""
         longest_s = min(self.pause_s * 2.0 ** (attempts - 1), self.pause_s_max)
@@ -53,6 +58,7 @@ class WorkerLimits:
 class PgqueuerRepositoryAdapter:
     """The part of pgqueuer's repository that its manager calls, on our own queue.
 
+    long_kinds: those of the kinds whose jobs may run for hours.
     stop: once it is set, no job starts.
     claimed: the running jobs; at_work: the manager's view of them, which lags a little.
     """
@@ -61,6 +67,7 @@ class PgqueuerRepositoryAdapter:
     limits: WorkerLimits
     listening: Listening
     kinds: Sequence[str]
+    long_kinds: Collection[str]
     stop: asyncio.Event
     claimed: dict[JobId, ClaimedJob] = field(default_factory=dict)
     at_work: Mapping[JobId, object] = field(default_factory=dict)
@@ -82,7 +89,8 @@ class PgqueuerRepositoryAdapter:
             queue_manager_id,
             lease_s=self.limits.lease_s,
             tenant_jobs_max=self.limits.tenant_jobs_max,
-            kinds=self.kinds,
+            kinds=self._claimable_kinds(),
+            long_kinds=self.long_kinds,
             at_work=list(self.at_work),
         )
         if claimed is None:
@@ -93,6 +101,12 @@ class PgqueuerRepositoryAdapter:
         ticket = _ticket(claimed)
         self.claimed[ticket.id] = claimed
         return [ticket]
+
+    def _claimable_kinds(self) -> list[str]:
+        long_jobs = sum(job.kind in self.long_kinds for job in self.claimed.values())
+        if long_jobs < self.limits.long_jobs_max:
+            return [*self.kinds]
+        return [kind for kind in self.kinds if kind not in self.long_kinds]
 
     async def log_jobs(self, ended: list[tuple[Ticket, str, object]]) -> None:
         """Return cancelled jobs to the queue; the others have recorded their results themselves."""

@@ -17,7 +17,12 @@ class JobSettings(BaseSettings):
     serve_jobs: bool = Field(
         False, description="whether `nearhit serve` also runs queued jobs, as `nearhit worker` does"
     )
-    worker_jobs: PositiveInt = Field(4, description="maximum concurrent jobs of a worker")
+    worker_jobs: int = Field(
+        4,
+        ge=2,
+        description="maximum concurrent jobs of a worker; readings of sources and other long jobs "
+        "take half of them at most",
+    )
     worker_tenant_jobs: PositiveInt = Field(
         2, description="maximum concurrent jobs of one tenant on all workers"
     )

@@ -125,6 +125,23 @@ class TestTenants:
         assert await claim(queue, tenant_jobs_max=3) is not None
         assert await claim(queue, tenant_jobs_max=3) is None
 
+    async def test_a_tenant_runs_half_as_many_jobs_that_may_be_long(self, queue: JobQueue) -> None:
+        for number in range(4):
+            await queue.enqueue(a_job(f"source:{number}", kind="read"))
+        await queue.enqueue(a_job("document:leave"))
+
+        async def claim_any() -> str | None:
+            job = await queue.claim(
+                uuid4(),
+                lease_s=60,
+                tenant_jobs_max=4,
+                kinds=["work", "read"],
+                long_kinds=["read"],
+            )
+            return None if job is None else job.kind
+
+        assert [await claim_any() for _ in range(4)] == ["read", "read", "work", None]
+
     async def test_a_tenant_with_many_jobs_does_not_starve_the_others(
         self, queue: JobQueue
     ) -> None:

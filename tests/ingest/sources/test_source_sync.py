@@ -14,6 +14,7 @@ from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
+from ingest.errors import JobRefused
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.source import Defaults, Item, RefusedItem
@@ -79,6 +80,41 @@ def test_a_report_names_so_many_refused_items_and_keeps_the_rest_of_the_source()
     assert (report.refused_items, len(report.refused)) == (LISTED_MAX + 5, LISTED_MAX)
     assert report.refused[0] == RefusedItem("0.md", "is empty")
     assert report.refused[-1].holds == ""
+
+
+class SilentSource:
+    """It has one document, and is silent after it until it is stopped."""
+
+    name = "notes"
+
+    def __init__(self) -> None:
+        self.stopped = Event()
+
+    def documents(self) -> Iterator[Item]:
+        yield a_document("notes/0", "Of harbours.", source="notes")
+        self.stopped.wait()
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+
+async def test_a_reading_beyond_its_time_ends_and_its_source_is_stopped(
+    writer: Writer, documents: DocumentStore
+) -> None:
+    source = SilentSource()
+
+    with pytest.raises(JobRefused, match="takes longer than the limit"):
+        await read_source(
+            source,
+            "acme",
+            writer=writer,
+            documents=documents,
+            prune=PrunePolicy(1.0),
+            on_item=lambda _report: None,
+            time_s_max=0.1,
+        )
+
+    assert source.stopped.is_set()
 
 
 async def test_a_second_reading_changes_nothing(

@@ -125,6 +125,37 @@ async def test_a_worker_does_several_jobs_at_once_and_no_more(
     assert len(does.runs) == 10
 
 
+async def test_a_write_waits_for_no_reading_of_another_tenant_however_many_there_are(
+    database: Database, queue: JobQueue, tenants: TenantStore
+) -> None:
+    readings, writes = JobRecorder(), JobRecorder()
+    readings.may_end.clear()
+    others = [f"t{number}" for number in range(6)]
+    for tenant in others:
+        await tenants.create(tenant, tenant)
+        for number in range(2):
+            await queue.enqueue(a_job(tenant=tenant, kind="read", target=f"source:{number}"))
+    handlers = {"read": readings, "work": writes}
+    workers = [
+        Worker(JobQueue(database), database.listening, handlers, PACE, long_kinds=["read"])
+        for _ in range(2)
+    ]
+
+    async with at_work(workers[0]), at_work(workers[1]):
+        async with asyncio.timeout(WAIT_S_MAX):
+            while readings.at_once < 4:
+                await asyncio.sleep(0.01)
+        for number in range(8):
+            await until(queue, await queue.enqueue(a_job(number)), "done")
+        at_once = readings.at_once
+        readings.may_end.set()
+        for job in await queue.page(None, kind="read", limit=20):
+            await until(queue, job.job_id, "done")
+
+    assert at_once == readings.at_once_most == 4  # half of the jobs of each worker
+    assert len(readings.runs) == 12
+
+
 @pytest.mark.slow
 async def test_what_fails_is_tried_again_and_fails_for_good_after_its_attempts(
     database: Database, queue: JobQueue
