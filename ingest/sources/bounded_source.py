@@ -25,6 +25,7 @@ CPU_S_MAX = 6 * 3_600
 PACK_BYTES_MAX = 2 * 2**30  # each file of a repository that is cloned
 SILENT_S_MAX = 300.0  # without another item; a git source begins with two commands of 120 s
 ITEM_BYTES_MAX = 32 * 2**20  # the longest text, with each character escaped, and the other fields
+_MESSAGE_BYTES_MAX = ITEM_BYTES_MAX + 65_536
 _READER = f"{__package__}.reader_process"
 _TOO_SLOW = f"has no further item after {SILENT_S_MAX:.0f} s; the rest is not read"
 _ENDED = "takes more memory or time to read than the limits; the rest is not read"
@@ -62,7 +63,7 @@ class BoundedSource:
         self._is_stopped = False
 
     def documents(self) -> Iterator[Item]:
-        """The items in their order, each as soon as the process has it.
+        """The items in their order, as soon as the process sends them.
 
         Does blocking I/O. At a limit, what comes after it is refused as a whole. Raises
         `JobRefused` if the source can never be read.
@@ -91,13 +92,14 @@ class BoundedSource:
                     return
                 self._process.send(REQUEST.dump_json(self._request))
                 self._process.send(str(folder or "").encode())
-                while (message := self._process.receive(ITEM_BYTES_MAX, wait_s)) is not None:
-                    item = item_codec.decode(message)
-                    if isinstance(item, item_codec.End):
-                        if item.failure is not None:
-                            raise JobRefused(item.failure)
-                        return
-                    yield item
+                while (message := self._process.receive(_MESSAGE_BYTES_MAX, wait_s)) is not None:
+                    for line in message.splitlines():
+                        item = item_codec.decode(line)
+                        if isinstance(item, item_codec.End):
+                            if item.failure is not None:
+                                raise JobRefused(item.failure)
+                            return
+                        yield item
                     wait_s = SILENT_S_MAX
             yield self._refused(_TOO_SLOW)
         except (EOFError, OSError):

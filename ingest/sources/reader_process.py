@@ -1,5 +1,6 @@
 """The process that reads a source for `bounded_source`: run as a module, it sends its items."""
 
+import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -18,6 +19,7 @@ from ingest.sources.readers.parquet import ParquetSource
 from ingest.sources.source import Item, RefusedItem
 
 _REQUEST_BYTES_MAX = 2**20
+_TOGETHER_S, _TOGETHER_BYTES = 0.05, 65_536  # starting values
 _TOO_LARGE = "takes more memory to read than the limit; the rest is not read"
 
 
@@ -47,7 +49,7 @@ def _documents(request: ReaderRequest, folder: Path) -> Iterator[Item]:
             assert_never(kind)
 
 
-def _messages(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
+def _lines(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
     """The items, and at last the end. Libraries raise any exception."""
     whole, failure = request.path.name or request.name, None
     try:
@@ -70,8 +72,20 @@ def _messages(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
 def _serve(connection: Connection) -> None:
     request = REQUEST.validate_json(connection.recv_bytes(_REQUEST_BYTES_MAX))
     folder = Path(connection.recv_bytes(_REQUEST_BYTES_MAX).decode())
-    for message in _messages(request, folder):
+    for message in _together(_lines(request, folder)):
         connection.send_bytes(message)
+
+
+def _together(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of a short time in one message: else sending takes as long as reading."""
+    message, sent_s = bytearray(), time.monotonic()
+    for line in lines:
+        is_late = time.monotonic() - sent_s > _TOGETHER_S
+        if message and (is_late or len(message) + len(line) > _TOGETHER_BYTES):
+            yield bytes(message)
+            message, sent_s = bytearray(), time.monotonic()
+        message += line + b"\n"
+    yield bytes(message)
 
 
 if __name__ == "__main__":

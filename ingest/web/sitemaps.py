@@ -56,6 +56,7 @@ class _Reader:
         self.locations: list[str] = []
         self._path: list[str] = []
         self._text: list[str] = []
+        self._room = 0  # characters that the text may still have
         self.parser = expat.ParserCreate(namespace_separator="}")
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -70,6 +71,7 @@ class _Reader:
             self.root = local
         self._path.append(local)
         self._text.clear()
+        self._room = _TEXT_CHARACTERS_MAX
         if len(self._path) > _DEPTH_MAX:
             raise Unfetchable("is nested too deeply for a sitemap")
 
@@ -81,8 +83,9 @@ class _Reader:
         self._path.pop()
 
     def _data(self, text: str) -> None:
-        if sum(map(len, self._text)) < _TEXT_CHARACTERS_MAX:
+        if self._room > 0:
             self._text.append(text)
+            self._room -= len(text)
 
     def _doctype(self, *_doctype: object) -> None:
         raise _OtherRoot  # an HTML page, or entities, which a sitemap does not need
