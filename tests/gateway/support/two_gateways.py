@@ -131,9 +131,9 @@ class GatewayStage:
             return
         stored = _stored(document)
         if isinstance(move, Share):
-            await self._dying.put_access(*where, lambda _stored: stored)
+            await self._dying.put_access(*where, lambda _stored: stored, may_publish=True)
         else:
-            await self._dying.put(*where, lambda _stored: stored)
+            await self._dying.put(*where, lambda _stored: stored, may_publish=True)
 
     async def count_openings(self, tenant: str) -> None:
         await self._popularity.put_counted(tenant, "feedback")
