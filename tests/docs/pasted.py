@@ -19,8 +19,8 @@ import httpx2
 from tests.docs.named_tests import ROOT
 
 _DEVELOPERS = Path(sys.executable).parent
-_READY_S_MAX = 60.0
-_ENDS_S_MAX = 120.0
+_READY_S_MAX = 240.0
+_ENDS_S_MAX = 240.0
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 

@@ -10,7 +10,8 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -206,42 +207,69 @@ def test_every_line_that_is_not_run_is_on_a_page() -> None:
         assert any(line.startswith(beginning) for line in lines), beginning
 
 
-@pytest.mark.anyio
-@pytest.mark.slow
-async def test_every_line_that_a_page_tells_to_paste_works(tmp_path: Path) -> None:
-    port = pasted.free_port()
-    wiki = tmp_path / "home" / "wiki"
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where a reader pastes: the folder, its variables, and what a page's words are here."""
+
+    folder: Path
+    variables: Mapping[str, str]
+    replaced: Mapping[str, str]
+
+
+@pytest.fixture(scope="module")
+def data() -> Iterator[Path]:
+    with pasted.data_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def programs(data: Path) -> Path:
+    return pasted.install(data / "environment")
+
+
+@pytest.fixture(scope="module")
+async def terminal(
+    data: Path, programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Terminal]:
+    """Beside a gateway with the example handbook, for all pages."""
+    port, folder = pasted.free_port(), tmp_path_factory.mktemp("pasted")
+    wiki = folder / "home" / "wiki"
     wiki.mkdir(parents=True)
     (wiki / "leave.md").write_text("# Leave\n\nEverybody gets 25 days.\n", encoding="utf-8")
-    shutil.copytree(ROOT / "examples" / "handbook", tmp_path / "sources" / "default" / "handbook")
-    (tmp_path / "elsewhere").mkdir()
-    failures = {}
-    with pasted.data_folder() as folder:
-        data = folder / "data"
-        variables = pasted.environment(
-            pasted.install(folder / "environment"),
-            HOME=str(tmp_path / "home"),
-            NEARHIT_ADMIN_KEY="the-operators-key-of-this-test",
-            NEARHIT_DATA_DIR=str(data),
-            NEARHIT_PORT=str(port),
-            NEARHIT_SOURCES_DIR=str(tmp_path / "sources"),
-        )
-        async with pasted.serving("nearhit serve --example", port, variables):  # as `make run`
-            key = json.loads((data / "credentials.json").read_text(encoding="utf-8"))["key"]
-            variables |= {"NEARHIT_URL": f"http://127.0.0.1:{port}"}
-            variables |= dict.fromkeys(("NEARHIT_KEY", "KEY_OF_ADMIN"), key)
-            replaced = {
-                "8080": str(port),
-                "…": key,
-                "/elsewhere": str(tmp_path / "elsewhere"),
-                "--rate 100 --seconds 60": "--rate 10 --seconds 2",
-            }
-            for page in PAGES:
-                script = script_of(page, tmp_path, replaced)
-                ended = await pasted.run(script, variables, tmp_path)
-                if ended.status or not all(text in ended.out for text in SHOWN.get(page.name, ())):
-                    failures[page.name] = ended
-    assert failures == {}
+    shutil.copytree(ROOT / "examples" / "handbook", folder / "sources" / "default" / "handbook")
+    (folder / "elsewhere").mkdir()
+    variables = pasted.environment(
+        programs,
+        HOME=str(folder / "home"),
+        NEARHIT_ADMIN_KEY="the-operators-key-of-this-test",
+        NEARHIT_DATA_DIR=str(data / "data"),
+        NEARHIT_PORT=str(port),
+        NEARHIT_SOURCES_DIR=str(folder / "sources"),
+    )
+    async with pasted.serving("nearhit serve --example", port, variables):  # as `make run`
+        credentials = (data / "data" / "credentials.json").read_text(encoding="utf-8")
+        key = json.loads(credentials)["key"]
+        variables |= {"NEARHIT_URL": f"http://127.0.0.1:{port}"}
+        variables |= dict.fromkeys(("NEARHIT_KEY", "KEY_OF_ADMIN"), key)
+        replaced = {
+            "8080": str(port),
+            "…": key,
+            "/elsewhere": str(folder / "elsewhere"),
+            "--rate 100 --seconds 60": "--rate 10 --seconds 2",
+        }
+        yield Terminal(folder, variables, replaced)
+
+
+@pytest.mark.anyio
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+async def test_every_line_that_a_page_tells_to_paste_works(terminal: Terminal, page: Path) -> None:
+    script = script_of(page, terminal.folder, terminal.replaced)
+
+    ended = await pasted.run(script, terminal.variables, terminal.folder)
+
+    assert ended.status == 0, ended
+    assert all(text in ended.out for text in SHOWN.get(page.name, ())), ended.out
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
