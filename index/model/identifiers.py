@@ -30,6 +30,11 @@ def use_case(case: IdentifierCase) -> None:
     _case = case
 
 
+def case_in_use() -> IdentifierCase:
+    """For processes that this one starts: they read names too, and have no settings."""
+    return _case
+
+
 def in_normal_form(identifier: str, case: IdentifierCase | None = None) -> str:
     """The one spelling of a subject or a group. case: None: the deployment's."""
     folds = (case or _case) == "fold"

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import TypeAdapter
 
+from index.model.identifiers import IdentifierCase, case_in_use
 from ingest.errors import JobRefused
 from ingest.processes.bounded_process import ProcessLimits
 from ingest.processes.module_process import ModuleProcess
@@ -48,6 +49,7 @@ class ReaderRequest:
     within: Path | None = None
     url: str = ""
     branch: str | None = None
+    identifier_case: IdentifierCase = field(default_factory=case_in_use)
 
 
 REQUEST = TypeAdapter(ReaderRequest)

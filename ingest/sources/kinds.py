@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
+from index.model.form import composed
 from ingest.sources.bounded_source import BoundedSource, ReaderRequest
 from ingest.sources.readers import git
 from ingest.sources.readers.folder import FolderSource
@@ -54,5 +55,5 @@ def open_source(
         assert within is None, "git opens its files itself"
         path = path.resolve()
         name = name or path.name.removesuffix(".git")
-    request = ReaderRequest(kind, path, defaults, name or path.stem, columns, within)
+    request = ReaderRequest(kind, path, defaults, composed(name or path.stem), columns, within)
     return BoundedSource(request)

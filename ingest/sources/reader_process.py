@@ -6,6 +6,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import assert_never
 
+from index.model.identifiers import use_case
 from ingest.errors import JobRefused
 from ingest.processes.module_process import connect
 from ingest.sources import item_codec
@@ -71,6 +72,7 @@ def _lines(request: ReaderRequest, folder: Path) -> Iterator[bytes]:
 
 def _serve(connection: Connection) -> None:
     request = REQUEST.validate_json(connection.recv_bytes(_REQUEST_BYTES_MAX))
+    use_case(request.identifier_case)
     folder = Path(connection.recv_bytes(_REQUEST_BYTES_MAX).decode())
     for message in _together(_lines(request, folder)):
         connection.send_bytes(message)

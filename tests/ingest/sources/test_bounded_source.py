@@ -4,12 +4,14 @@ import subprocess
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
 from index.model.document import Document
+from index.model.identifiers import IdentifierCase, use_case
 from ingest.errors import JobRefused
 from ingest.sources import item_codec
 from ingest.sources.kinds import open_source
@@ -37,6 +39,22 @@ def test_a_table_gives_the_same_items_as_in_this_process(tmp_path: Path) -> None
 
     assert items == list(DelimitedSource(path, DEFAULTS, name="x").documents())
     assert len(items) == 5
+
+
+def test_the_process_reads_names_as_the_deployment_spells_them(tmp_path: Path) -> None:
+    path = write(tmp_path / "leads.csv", "id,text,readers\n1,One.,user:Ana\n")
+    readers = {}
+
+    try:
+        for case in get_args(IdentifierCase):
+            use_case(case)
+            (document,) = opened("csv", path).documents()
+            assert isinstance(document, Document)
+            readers[case] = document.readers
+    finally:
+        use_case("fold")
+
+    assert readers == {"fold": ("user:ana",), "keep": ("user:Ana",)}
 
 
 @pytest.mark.parametrize(
