@@ -14,7 +14,7 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-ROOM_BYTES = 100_000  # for about ten answers, a state and a registry
+ROOM_BYTES = 10_000  # for a few answers, a state and a registry
 POLICIES = ("noeviction", "volatile-lru", "volatile-ttl", "allkeys-lru", "allkeys-random")
 
 
