@@ -60,6 +60,7 @@ class BoundedSource:
 
     def __init__(self, request: ReaderRequest) -> None:
         self.name = request.name
+        self.kind = request.kind
         self._request = request
         self._process: ModuleProcess | None = None
         self._is_stopped = False
