@@ -99,9 +99,7 @@ def test_a_folder_is_a_repository_if_it_is_called_one_or_is_bare(tmp_path: Path)
     work, bare = opened(tmp_path / "work", tmp_path / "bare.git")
     (called,) = opened(tmp_path / "work", kind="git")
 
-    assert isinstance(work, FolderSource)
-    assert kind_of(bare) == "git"
-    assert kind_of(called) == "git"
+    assert [kind_of(source) for source in (work, bare, called)] == ["folder", "git", "git"]
     assert bare.name == "bare"
 
 
