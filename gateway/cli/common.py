@@ -84,7 +84,7 @@ def errors() -> Iterator[None]:
     """
     import structlog
 
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     try:
         yield
     except (
