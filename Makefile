@@ -98,7 +98,6 @@ format: setup
 
 lint: setup
 	$(BIN)/ruff check
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml gateway cache index ingest common
 
 types: setup
 	$(BIN)/mypy

@@ -33,7 +33,7 @@ SELECT {connections.IS_DIRECT} AS is_direct, installed, available,
      WHERE rolname = ANY ($1::text[]) AND has_schema_privilege(oid, current_schema(), 'USAGE')
     ) AS roles
 FROM (SELECT) AS state LEFT JOIN ({pgvector_version.VERSIONS}) AS versions ON true
-"""  # our own text alone  # noqa: S608  # nosec B608
+"""  # our own text alone  # noqa: S608
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, digest bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()

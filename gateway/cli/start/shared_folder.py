@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # A file system in memory. The folder in it has a random name and is for this user alone.
-_MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
+_MEMORY = Path("/dev/shm")  # noqa: S108
 _YOUNG_S = 60.0  # a folder of this age may not be locked yet
 
 

@@ -23,7 +23,7 @@ _CHECK = f"""
 SELECT current_user::text AS current_user, excess, remedy
 FROM (SELECT) AS session
 LEFT JOIN ({statements.load()["function_roles.excess"].removesuffix(";")}) AS problems ON true
-"""  # our own text alone  # noqa: S608  # nosec B608
+"""  # our own text alone  # noqa: S608
 _CLOSED_SCHEMA = """
 SELECT quote_ident(current_schema())
 WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
