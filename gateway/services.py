@@ -31,6 +31,7 @@ from gateway.mcp import mcp_services
 from gateway.mcp.mcp_services import McpServices
 from gateway.monitoring.metrics import Metrics
 from gateway.monitoring.state_sampler import StateSampler
+from gateway.rag.conversation_compressor import compressor_pool
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
@@ -43,10 +44,10 @@ from gateway.regions import region_services as regions
 from gateway.regions import standby as standby_of_region
 from gateway.regions import warm_up
 from gateway.regions.clock import suspend_aware_s
-from gateway.request_threads import RequestThreads
 from gateway.search import search_services
 from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
+from gateway.search.search_threads import search_threads
 from gateway.settings.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
@@ -178,7 +179,8 @@ async def _join_rooms(
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     extractors = Extractors(settings.extract_processes)
-    threads = RequestThreads()
+    compressors = compressor_pool()
+    threads = search_threads()
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
         usage.background_flush(),
@@ -189,6 +191,7 @@ async def _join_rooms(
         openings.background_flush(),
         rag_tools.lifespan(),
         extractors,
+        compressors,
         standby_of_region.connect(
             settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
         ) as standby,
@@ -215,7 +218,7 @@ async def _join_rooms(
             asked_questions=asked_questions,
             tracing=tracing,
             receipts=receipts,
-            threads=threads.searches,
+            threads=threads,
         )
         documents = document_services.build(
             settings,
@@ -248,7 +251,7 @@ async def _join_rooms(
             ),
             caches=caches,
             search=search,
-            answer=answer_services.build(stores, caches, search, threads.texts),
+            answer=answer_services.build(stores, caches, search, compressors),
             mcp=mcp,
             documents=documents,
             sources=sources,

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from cache.answers import Answers
-from common.shares.threads import FairThreads
+from common.processes.worker_pool import WorkerPool
 from gateway.answer.revalidation import RevalidationServices
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ChangeLogFeed
 from gateway.monitoring.metrics import Metrics
+from gateway.rag.conversation_compressor import ConversationCompressor
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
@@ -18,7 +19,7 @@ from index.search.confidence import ConfidenceStore
 
 @dataclass(frozen=True, slots=True)
 class AnswerServices:
-    """texts: the cached texts of the language model; see `text_cache`. threads: for whole texts."""
+    """texts: the cached texts of the language model; see `text_cache`."""
 
     settings: Settings
     metrics: Metrics
@@ -26,12 +27,15 @@ class AnswerServices:
     rag_tools: LazyRagTools
     texts: Answers
     confidences: ConfidenceStore
-    threads: FairThreads
+    compressors: WorkerPool[ConversationCompressor]
     revalidation: RevalidationServices
 
 
 def build(
-    stores: Stores, caches: CacheServices, search: SearchServices, threads: FairThreads
+    stores: Stores,
+    caches: CacheServices,
+    search: SearchServices,
+    compressors: WorkerPool[ConversationCompressor],
 ) -> AnswerServices:
     return AnswerServices(
         search.settings,
@@ -40,7 +44,7 @@ def build(
         search.rag_tools,
         caches.texts,
         stores.confidences,
-        threads,
+        compressors,
         RevalidationServices(
             search,
             # The primary: a revocation is not acknowledged later for a standby that is behind.

@@ -13,10 +13,14 @@ from gateway.rag.passage import Passage
 
 @dataclass(frozen=True, slots=True)
 class CompressedMessages:
-    """texts: of each message, empty if nothing of it fits. tokens: estimated, of all of them."""
+    """texts: of each message, empty if nothing of it fits. tokens: estimated, of all of them.
+
+    tokens_before: estimated, of the whole messages.
+    """
 
     texts: tuple[str, ...]
     tokens: int
+    tokens_before: int
 
 
 def compress(
@@ -27,8 +31,9 @@ def compress(
     kept_last: the number of newest messages that stay whole; the first of them that does not fit
         is cut after its last sentence that fits, and everything older is left out.
     """
-    if sum(map(token_estimate.count, texts)) <= budget:
-        return _compressed(texts)
+    tokens_before = _tokens(texts)
+    if tokens_before <= budget:
+        return CompressedMessages(tuple(texts), tokens_before, tokens_before)
     tokens_left, newest = budget, list[str]()
     older_count = max(0, len(texts) - kept_last)
     for text in reversed(texts[older_count:]):
@@ -41,8 +46,9 @@ def compress(
         Passage(number, "", "", text, language) for number, text in enumerate(texts[:older_count])
     ]
     older = context.extract_sentences(passages, question, tokens_left)
-    return _compressed([*(passage.text for passage in older), *newest])
+    kept = (*(passage.text for passage in older), *newest)
+    return CompressedMessages(kept, _tokens(kept), tokens_before)
 
 
-def _compressed(texts: Sequence[str]) -> CompressedMessages:
-    return CompressedMessages(tuple(texts), sum(map(token_estimate.count, texts)))
+def _tokens(texts: Sequence[str]) -> int:
+    return sum(map(token_estimate.count, texts))

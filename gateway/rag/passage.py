@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from index.search.hits import Hit
+if TYPE_CHECKING:
+    from index.search.hits import Hit  # the process that compresses conversations loads no search
 
 _FIELDS = ("chunk_id", "document_id", "title", "text", "language")
 
@@ -36,7 +37,7 @@ class Passage:
         return self if text is None else replace(self, text=text)
 
 
-def passage_from_hit(hit: Hit, own_tenant: str) -> Passage:
+def passage_from_hit(hit: "Hit", own_tenant: str) -> Passage:
     return Passage(
         hit.chunk_id,
         hit.document_id,

@@ -13,14 +13,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from io import BytesIO
-from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 from xml.parsers import expat
 
+from common.processes.bounded_process import ProcessLimits
+from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from ingest.processes.bounded_process import ProcessLimits
-from ingest.processes.module_process import ModuleProcess, connect
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 SECONDS_MIN = 5.0  # for any file
@@ -39,7 +37,6 @@ ENTRIES_MAX = 10_000
 
 _NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
 WEB_PAGE = ":page"  # instead of a suffix: HTML of which only the content is wanted, and links
-_SUFFIX_BYTES_MAX = 16
 _REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
 _LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 
@@ -62,27 +59,12 @@ class Extracted:
     robots: str = ""
 
 
-class Extractor:
-    """A context manager that ends its process; the first file starts it.
-
-    seconds_min: the time limit of the smallest file.
-    """
+class Extractor(ModuleWorker):
+    """seconds_min: the time limit of the smallest file."""
 
     def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
+        super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
         self._seconds_min = seconds_min
-        self._is_killed = False
-        self._process: ModuleProcess | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     def extract(self, suffix: str, content: bytes) -> Extracted:
         """Raises `Unreadable`."""
@@ -90,42 +72,15 @@ class Extractor:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
-            process = self._start()
-            process.send(suffix.encode())
-            process.send(content)
-            reply = process.receive(_REPLY_BYTES_MAX, seconds)
-        except (EOFError, OSError):
-            self.stop()
+            fields = json.loads(self.ask(suffix.encode(), content, seconds=seconds))
+        except TimeoutError:
+            reason = f"takes longer to read than the limit of {seconds:.0f} s"
+            raise Unreadable(reason) from None
+        except ProcessEnded:
             raise Unreadable("takes more memory to read than the limit") from None
-        finally:
-            self._is_killed = False
-        if reply is None:
-            self.stop()
-            raise Unreadable(f"takes longer to read than the limit of {seconds:.0f} s")
-        fields = json.loads(reply)
         if "refused" in fields:
             raise Unreadable(fields["refused"])
         return Extracted(**fields)
-
-    def kill(self) -> None:
-        """End the `extract` of another thread, which raises `Unreadable`."""
-        self._is_killed = True  # set first: the other thread may be about to start the process
-        process = self._process
-        if process is not None:
-            process.kill()
-
-    def stop(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.stop()
-
-    def _start(self) -> ModuleProcess:
-        """The process, which is ready. Raises `OSError` and `EOFError`."""
-        if self._process is None:
-            self._process = ModuleProcess(f"{__package__}.extract", _LIMITS)
-        if self._is_killed:
-            raise EOFError
-        return self._process
 
 
 def _html(content: bytes | str) -> Extracted:
@@ -282,16 +237,10 @@ def _validate(extracted: Extracted) -> Extracted:
     )
 
 
-def _serve(connection: Connection) -> None:
-    while True:
-        try:
-            suffix = connection.recv_bytes(_SUFFIX_BYTES_MAX).decode()
-            content = connection.recv_bytes()
-        except EOFError:
-            return
-        connection.send_bytes(json.dumps(_read(suffix, content)).encode())
+def _answer(suffix: bytes, content: bytes) -> bytes:
+    return json.dumps(_read(suffix.decode(), content)).encode()
 
 
 if __name__ == "__main__":
     sys.setrecursionlimit(FRAMES_MAX)
-    _serve(connect())
+    answer_requests(2, _answer)

@@ -10,7 +10,7 @@ from typing import Self
 from cachetools import TTLCache
 
 from cache.singleflight import Singleflight
-from common.shares.threads import FairThreads
+from common.processes.worker_pool import WorkerPool
 from ingest.parse.extract import Extracted, Extractor, Unreadable
 
 # Starting values, not measured.
@@ -29,10 +29,9 @@ class Extractors:
     """
 
     def __init__(self, number: int) -> None:
-        self._threads = FairThreads(
-            number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
+        self._pool = WorkerPool(
+            Extractor, number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
         )
-        self._idle: list[Extractor] = []
         self._flights: Singleflight[Extracted | Unreadable] = Singleflight()
         self._remembered: TTLCache[tuple[str, str], Extracted | Unreadable] = TTLCache(
             REMEMBERED_CHARACTERS_MAX, REMEMBERED_S, getsizeof=_size
@@ -40,6 +39,7 @@ class Extractors:
         self.files_read = 0
 
     async def __aenter__(self) -> Self:
+        await self._pool.__aenter__()
         return self
 
     async def __aexit__(
@@ -48,8 +48,7 @@ class Extractors:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._threads.close()
-        await asyncio.to_thread(self._stop)
+        await self._pool.__aexit__(kind, error, trace)
 
     async def extract(self, tenant: str, file_id: str, suffix: str, content: bytes) -> Extracted:
         """The text of a file whose content never changes. Raises `Unreadable` and `Saturated`."""
@@ -66,7 +65,7 @@ class Extractors:
     async def _extract(self, tenant: str, suffix: str, content: bytes) -> Extracted | Unreadable:
         in_use: list[Extractor] = []
         try:
-            return await self._threads.run(tenant, self._read, suffix, content, in_use)
+            return await self._pool.run(tenant, self._read, suffix, content, in_use)
         except Unreadable as error:
             return error
         except asyncio.CancelledError:
@@ -74,19 +73,13 @@ class Extractors:
                 extractor.kill()  # frees its thread at once
             raise
 
-    def _read(self, suffix: str, content: bytes, in_use: list[Extractor]) -> Extracted:
-        """Runs in a thread. in_use: receives the extractor that reads the file."""
-        extractor = self._idle.pop() if self._idle else Extractor()
+    def _read(
+        self, extractor: Extractor, suffix: str, content: bytes, in_use: list[Extractor]
+    ) -> Extracted:
+        """Runs in a thread. in_use: receives the extractor."""
         self.files_read += 1
         in_use.append(extractor)
-        try:
-            return extractor.extract(suffix, content)
-        finally:
-            self._idle.append(extractor)
-
-    def _stop(self) -> None:
-        for extractor in self._idle:
-            extractor.stop()
+        return extractor.extract(suffix, content)
 
 
 def _size(result: Extracted | Unreadable) -> int:

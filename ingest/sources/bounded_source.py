@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 
 from pydantic import TypeAdapter
 
+from common.processes.bounded_process import ProcessLimits
+from common.processes.module_process import ModuleProcess
 from index.model.identifiers import IdentifierCase, case_in_use
 from ingest.errors import JobRefused
-from ingest.processes.bounded_process import ProcessLimits
-from ingest.processes.module_process import ModuleProcess
 from ingest.sources import item_codec
 from ingest.sources.readers.checkout import CLONE_S_MAX
 from ingest.sources.source import Defaults, Item, RefusedItem

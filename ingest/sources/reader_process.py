@@ -6,9 +6,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import assert_never
 
+from common.processes.module_process import connect
 from index.model.identifiers import use_case
 from ingest.errors import JobRefused
-from ingest.processes.module_process import connect
 from ingest.sources import item_codec
 from ingest.sources.bounded_source import ITEM_BYTES_MAX, REQUEST, ReaderRequest
 from ingest.sources.readers.checkout import CheckoutSource

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from index.model.document import Document
@@ -59,7 +60,7 @@ class FolderSource:
         self._is_stopped = False
         pending = sorted(paths, reverse=True)
         skipped = SkippedCounter(self.folder)
-        with Extractor() as extractor:
+        with closing(Extractor()) as extractor:
             while pending and not self._is_stopped:
                 path = pending.pop()
                 try:

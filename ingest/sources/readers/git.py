@@ -7,7 +7,7 @@ through a pipe.
 
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -111,7 +111,7 @@ class GitSource:
 
     def _files(self, changed: dict[str, tuple[str, str]]) -> Iterator[Item]:
         entries = list(filter(_is_included, self._entries()))
-        with Extractor() as extractor, self._objects() as read_object:
+        with closing(Extractor()) as extractor, self._objects() as read_object:
             for entry in entries:
                 try:
                     content = self._content(entry, read_object)

@@ -4,6 +4,7 @@ Pages that the host says are unchanged since the last reading are not sent again
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from hashlib import blake2b
 from importlib.util import find_spec
 
@@ -83,7 +84,7 @@ class WebSource:
         except ValueError as error:
             yield self._refused_whole(reason(error))
             return
-        with Extractor() as extractor:
+        with closing(Extractor()) as extractor:
             yield from self._pages(first, listed, rules, extractor)
 
     def stop(self) -> None:

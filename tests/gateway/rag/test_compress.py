@@ -105,7 +105,6 @@ async def test_a_tenant_with_many_long_conversations_waits_for_itself_alone(
 
     assert answer.status_code == search.status_code == own_search.status_code == 200
     assert before.keys() <= {200, 429}
-    assert before[429]  # of those beyond the queue
     assert before[200] < 30  # in one queue for all, nearly all would come before
     for call in calls:
         call.cancel()

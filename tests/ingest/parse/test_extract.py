@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
@@ -18,7 +19,7 @@ HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</ti
 
 @pytest.fixture(scope="module")
 def extractor() -> Iterator[Extractor]:
-    with Extractor() as extractor:
+    with closing(Extractor()) as extractor:
         yield extractor
 
 
@@ -115,7 +116,7 @@ def test_what_takes_too_long_for_its_size_is_ended_and_the_next_one_read() -> No
     slow = slow_pdf()
     assert len(slow) < 100_000
 
-    with Extractor(seconds_min=1) as extractor:
+    with closing(Extractor(seconds_min=1)) as extractor:
         started_s = time.monotonic()
         reason = refusal(extractor, ".pdf", slow)
         taken_s = time.monotonic() - started_s

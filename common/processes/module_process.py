@@ -5,10 +5,8 @@ import sys
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from ingest.processes.bounded_process import BoundedProcess, ProcessLimits
+from common.processes.bounded_process import BoundedProcess, ProcessLimits
 
 _START_S_MAX = 60.0  # of the process, on a busy machine
 _READY = b"ready"
@@ -23,7 +21,7 @@ _ONE_THREAD = {
 }
 
 
-class ModuleProcess:
+class ModuleProcess(BoundedProcess):
     """A context manager that ends the process. Only `kill` may be called by another thread.
 
     module: its main part calls `connect`. folder: as of `BoundedProcess`.
@@ -33,7 +31,7 @@ class ModuleProcess:
     def __init__(self, module: str, limits: ProcessLimits, *, folder: Path | None = None) -> None:
         self._connection, child_end = Pipe()
         try:
-            self._process = BoundedProcess(
+            super().__init__(
                 [sys.executable, "-m", module, str(child_end.fileno())],
                 limits,
                 pass_fds=[child_end.fileno()],
@@ -51,17 +49,6 @@ class ModuleProcess:
             self.stop()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
     def send(self, message: bytes) -> None:
         """Raises `OSError` if the process has ended."""
         self._connection.send_bytes(message)
@@ -73,12 +60,8 @@ class ModuleProcess:
         """
         return self._connection.recv_bytes(bytes_max) if self._connection.poll(seconds) else None
 
-    def kill(self) -> None:
-        """End the process soon; a thread that receives gets `EOFError`."""
-        self._process.kill()
-
     def stop(self) -> None:
-        self._process.stop()
+        super().stop()
         self._connection.close()
 
     def _wait_until_ready(self) -> None:

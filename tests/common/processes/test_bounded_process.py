@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.processes import supervisor
-from ingest.processes.bounded_process import BoundedProcess, ProcessLimits
+from common.processes import supervisor
+from common.processes.bounded_process import BoundedProcess, ProcessLimits
 
 WAIT_S = 60.0
 LIMITS = ProcessLimits(memory_bytes=2**30, cpu_s=60)
@@ -21,7 +21,7 @@ TWO_PROCESSES = "import os, time; os.fork(); os.write({0}, b'x'); time.sleep(600
 _PARENT = """
 import os, sys
 from pathlib import Path
-from ingest.processes.bounded_process import BoundedProcess, ProcessLimits
+from common.processes.bounded_process import BoundedProcess, ProcessLimits
 command, descriptor, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
 limits = ProcessLimits(memory_bytes=2**30, cpu_s=60)
 process = BoundedProcess(

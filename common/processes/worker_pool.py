@@ -1,0 +1,70 @@
+"""Worker processes that tenants share: none uses more than its share of them."""
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
+
+from common.processes.module_worker import ModuleWorker
+from common.shares.threads import FairThreads
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Worker = TypeVar("Worker", bound=ModuleWorker)
+
+
+class WorkerPool(Generic[Worker]):
+    """A context manager that ends the processes, each of which starts at its first use.
+
+    make: a worker. number: of the workers; one tenant uses at most half of them.
+    waiting_max, wait_s_max: as of `FairThreads`.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Worker],
+        number: int,
+        *,
+        name: str,
+        waiting_max: int,
+        wait_s_max: float,
+    ) -> None:
+        self._make = make
+        self._threads = FairThreads(
+            number, name=name, waiting_max=waiting_max, wait_s_max=wait_s_max
+        )
+        self._idle: list[Worker] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._threads.close()
+        await asyncio.to_thread(self._close)
+
+    async def run(
+        self,
+        tenant: str,
+        function: Callable[Concatenate[Worker, P], T],
+        *arguments: P.args,
+        **keywords: P.kwargs,
+    ) -> T:
+        """Call the function with a worker in a thread; as `FairThreads.run`."""
+
+        def call() -> T:
+            worker = self._idle.pop() if self._idle else self._make()
+            try:
+                return function(worker, *arguments, **keywords)
+            finally:
+                self._idle.append(worker)
+
+        return await self._threads.run(tenant, call)
+
+    def _close(self) -> None:
+        for worker in self._idle:
+            worker.close()
