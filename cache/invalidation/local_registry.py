@@ -20,12 +20,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from cachetools import LRUCache
-
 from cache.errors import ChangeFeedUnavailable
 from cache.invalidation.drain import ChangeFeed
 from cache.invalidation.registry_replica import DependencyIndex, N
 from cache.protocol import Revisions
+from common.shares.cache import FairCache
 
 ANSWERS_MAX = 20_000  # of all tenants together, 3 to 5 kB each; starting values, not measured
 TENANT_ANSWERS_MAX = 2_000
@@ -139,23 +138,23 @@ class LocalRegistry(Generic[N]):
 
 
 class LocalInvalidation(Generic[N]):
-    """The registries of the tenants that were used most recently."""
+    """The registries of tenants; for lack of room the largest is dropped."""
 
     def __init__(
         self, change_feed: ChangeFeed[N], new_index: Callable[[], DependencyIndex[N]]
     ) -> None:
         self._change_feed = change_feed
         self._new_index = new_index
-        self._registries: LRUCache[str, LocalRegistry[N]] = LRUCache(
-            ANSWERS_MAX, getsizeof=lambda registry: len(registry) + _TENANT_WEIGHT
+        self._registries: FairCache[str, LocalRegistry[N]] = FairCache(
+            ANSWERS_MAX, lambda registry: len(registry) + _TENANT_WEIGHT
         )
 
     def add(self, tenant: str, key: str, computation: int, as_of: Revisions, record: bytes) -> None:
-        registry = self._registries.pop(tenant, None)
+        registry = self._registries.pop(tenant)
         if registry is None:
             registry = LocalRegistry(self._new_index)
         registry.add(key, computation, as_of, record)
-        self._registries[tenant] = registry  # weighed anew; others may be evicted
+        self._registries.put(tenant, tenant, registry)  # weighed anew; others may be evicted
 
     def discard(self, tenant: str, key: str) -> None:
         registry = self._registries.get(tenant)

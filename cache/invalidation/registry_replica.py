@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from cachetools import LRUCache
-
 from cache.protocol import Revisions
 from cache.question_index import QuestionIndex
 from cache.redis.codec import EntryHeader
 from cache.redis.store import CacheSnapshot, FillResult, RedisStore
+from common.shares.cache import FairCache
 
 ENTRIES_MAX = 100_000  # of all replicas together; measured 3 to 5 kB each, so up to 500 MB
 _TURN_ENTRIES = 20  # added or discarded in one turn of the event loop; about a millisecond
@@ -197,18 +196,18 @@ class RegistryReplica(Generic[N]):
 
 
 class RegistryReplicas(Generic[N]):
-    """The replicas of the tenants that this worker has used most recently."""
+    """The replicas of this worker's tenants; for lack of room the largest is dropped."""
 
     def __init__(self, store: RedisStore, new_index: Callable[[], DependencyIndex[N]]) -> None:
         self._store = store
         self._new_index = new_index
         size_max = max(ENTRIES_MAX, 3 * store.entries_max)
-        self._replicas: LRUCache[str, RegistryReplica[N]] = LRUCache(size_max, getsizeof=_weight)
+        self._replicas: FairCache[str, RegistryReplica[N]] = FairCache(size_max, _weight)
 
     def get(self, tenant: str) -> RegistryReplica[N]:
         """The tenant's replica; putting it back weighs it anew, and may evict others."""
-        replica = self._replicas.pop(tenant, None) or RegistryReplica(self._store, self._new_index)
-        self._replicas[tenant] = replica
+        replica = self._replicas.pop(tenant) or RegistryReplica(self._store, self._new_index)
+        self._replicas.put(tenant, tenant, replica)
         return replica
 
 

@@ -36,7 +36,7 @@ from index.errors import IndexStoreError
 from index.subscriptions.webhook_store import ActiveWebhook, WebhookStore
 from index.tenants.principals import PrincipalStore
 from ingest.web.addresses import AddressPolicy
-from ingest.web.client import Message, WebClient
+from ingest.web.client import OutgoingMessage, WebClient
 from ingest.web.errors import Unfetchable
 from ingest.web.host_rates import HostRates
 from ingest.web.resolver import Resolver
@@ -90,18 +90,18 @@ class WebhookClient:
             request_s_max=_REQUEST_S_MAX + _MAKE_S_MAX,
             tls=self._tls,
         )
-        making: list[Future[Message | None]] = []
+        making: list[Future[OutgoingMessage | None]] = []
 
-        def make_in_loop() -> Message | None:
+        def make_in_loop() -> OutgoingMessage | None:
             making.append(asyncio.run_coroutine_threadsafe(make(), loop))
             return making[0].result()
 
-        async def make() -> Message | None:
+        async def make() -> OutgoingMessage | None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MAKE_S_MAX):
                     message = await make_message()
                 if message is not None:
-                    return Message(message.body, message.headers(secrets, utc_now()))
+                    return OutgoingMessage(message.body, message.headers(secrets, utc_now()))
             return None
 
         try:

@@ -7,14 +7,15 @@ comes again, so the first search with a filter reads the tables.
 """
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from cachetools import TTLCache
 from numpy.typing import NDArray
 
 from common.errors import Saturated
+from common.shares.cache import FairCache
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
@@ -65,12 +66,16 @@ class MatchingDocumentsReader:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._searches: TTLCache[bytes, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
+        # how many, and when the last of them came
+        self._searches: FairCache[bytes, tuple[int, float]] = FairCache(_COUNTED_MAX)
         self._readings: dict[bytes, asyncio.Future[MatchingDocuments | None]] = {}
 
-    def count(self, key: bytes) -> bool:
+    def count(self, tenant: str, key: bytes) -> bool:
         """Count a search; True if its filter has come often enough to be listed."""
-        self._searches[key] = searches = self._searches.get(key, 0) + 1
+        now_s = time.monotonic()
+        searches, last_s = self._searches.get(key) or (0, now_s)
+        searches = searches + 1 if now_s - last_s < _WINDOW_S else 1
+        self._searches.put(tenant, key, (searches, now_s))
         return searches >= _SEARCHES_MIN
 
     async def read(self, key: bytes, scope: Scope, conditions: Filter) -> MatchingDocuments:

@@ -119,7 +119,7 @@ class ResidentShards:
         if conditions is None:
             return shards
         key = matching_documents.cache_key(scope, conditions)
-        is_listed = self._matching.count(key)
+        is_listed = self._matching.count(scope.tenant, key)
         known = [each.filtered[key] for each in shards if key in each.filtered]
         if len(known) == len(shards):
             return known

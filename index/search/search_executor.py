@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from cachetools import LRUCache
-
+from common.shares.cache import FairCache
 from index.errors import DatabaseUnavailable
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
@@ -105,7 +104,7 @@ class SearchExecutor:
         self._query_embedder = query_embedder
         self._limits = limits
         self._vocabulary = Vocabulary(database)
-        self._stats: LRUCache[tuple[str, ...], _ScopeStats] = LRUCache(_STATS_MAX)
+        self._stats: FairCache[tuple[str, ...], _ScopeStats] = FairCache(_STATS_MAX)
 
     async def execute(
         self,
@@ -151,7 +150,8 @@ class SearchExecutor:
                 )
             if results is None:
                 continue
-            stats = self._stats[scope.partitions] = _to_scope_stats(scope, results[0].head)
+            stats = _to_scope_stats(scope, results[0].head)
+            self._stats.put(scope.tenant, scope.partitions, stats)
             if (
                 stats.space == embedded_query.space
                 and stats.languages == prepared.languages

@@ -1,23 +1,21 @@
 """Text extraction for all tenants of a gateway: a bounded number of processes, shared fairly.
 
-The result of a file is remembered for a while, so a file of several vector stores is read once.
+The results of the last files are remembered, so a file of several vector stores is read once.
 """
 
 import asyncio
 from types import TracebackType
 from typing import Self
 
-from cachetools import TTLCache
-
 from cache.singleflight import Singleflight
 from common.processes.worker_pool import WorkerPool
+from common.shares.cache import FairCache
 from ingest.parse.extract import Extracted, Extractor, Unreadable
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant
 WAIT_S_MAX = 60.0
 REMEMBERED_CHARACTERS_MAX = 8_000_000
-REMEMBERED_S = 600.0
 _REASON_CHARACTERS = 1_000  # the size of an entry beside its text
 
 
@@ -33,8 +31,8 @@ class Extractors:
             Extractor, number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
         )
         self._flights: Singleflight[Extracted | Unreadable] = Singleflight()
-        self._remembered: TTLCache[tuple[str, str], Extracted | Unreadable] = TTLCache(
-            REMEMBERED_CHARACTERS_MAX, REMEMBERED_S, getsizeof=_size
+        self._remembered: FairCache[tuple[str, str], Extracted | Unreadable] = FairCache(
+            REMEMBERED_CHARACTERS_MAX, _size
         )
         self.files_read = 0
 
@@ -56,8 +54,7 @@ class Extractors:
         result = self._remembered.get(key)
         if result is None:
             result = await self._flights.do(key, lambda: self._extract(tenant, suffix, content))
-            if _size(result) <= REMEMBERED_CHARACTERS_MAX:
-                self._remembered[key] = result
+            self._remembered.put(tenant, key, result)
         if isinstance(result, Unreadable):
             raise Unreadable(str(result))  # a new exception: a raised one keeps its traceback
         return result

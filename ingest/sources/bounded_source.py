@@ -98,7 +98,7 @@ class BoundedSource:
                 while (message := self._process.receive(_MESSAGE_BYTES_MAX, wait_s)) is not None:
                     for line in message.splitlines():
                         item = item_codec.decode(line)
-                        if isinstance(item, item_codec.End):
+                        if isinstance(item, item_codec.EndOfItems):
                             if item.failure is not None:
                                 raise JobRefused(item.failure)
                             return

@@ -24,7 +24,7 @@ _ADAPTERS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndOfItems:
     """What follows the last item. failure: why the source can never be read."""
 
     failure: str | None
@@ -40,11 +40,11 @@ def encode_end(failure: str | None = None) -> bytes:
     return _encode("end", failure)
 
 
-def decode(message: bytes) -> Item | End:
+def decode(message: bytes) -> Item | EndOfItems:
     """Raises `ValueError` for what `encode` does not make."""
     kind, values = json.loads(message.decode("utf-8", "surrogatepass"))
     if kind == "end":
-        return End(values)
+        return EndOfItems(values)
     item: Item = _ADAPTERS[kind].validate_python(values)
     return item
 

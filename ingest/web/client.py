@@ -44,7 +44,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class OutgoingMessage:
     body: bytes
     headers: Mapping[str, str]
 
@@ -107,7 +107,7 @@ class WebClient:
         """End all pauses; `get` raises `Unfetchable` then. Another thread calls it."""
         self._stopped.set()
 
-    def post(self, url: str, make_message: Callable[[], Message | None]) -> int | None:
+    def post(self, url: str, make_message: Callable[[], OutgoingMessage | None]) -> int | None:
         """Connect, then make a message and send it; the answer's status, without its body.
 
         make_message: called when nothing is left to wait for, so the message is as new as it can

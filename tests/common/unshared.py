@@ -20,8 +20,6 @@ _SHARD_FILE = "one at a time a partition; a search goes on without it"
 _TENANT_ENTRY = "one entry a tenant"
 _ADDRESS_ENTRY = "one entry a client address, whoever its tenants are"
 _CALLER_ENTRY = "an entry that is evicted has not been used for so long that it says nothing"
-# Tenants share these first come, first served, until they are moved to `common/shares`.
-_WITHOUT_SHARE = "has no share of a tenant yet"
 
 UNSHARED = {
     ("gateway/services.py", "to_thread"): (4, _START),
@@ -37,7 +35,7 @@ UNSHARED = {
     ("gateway/operator/server_check.py", "to_thread"): (1, _COMMAND),
     ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),
     ("gateway/tracing/tracing.py", "to_thread"): (1, _END),
-    ("ingest/parse/extractors.py", "to_thread"): (1, _END),
+    ("common/processes/worker_pool.py", "to_thread"): (1, _END),
     ("gateway/search/plans/one_revision.py", "Semaphore"): (1, _ONE_CALL),
     ("gateway/answer/answer_run.py", "Queue"): (1, _ONE_CALL),
     ("ingest/chunkers/llm_chunker.py", "Semaphore"): (1, _ONE_DOCUMENT),
@@ -59,9 +57,4 @@ UNSHARED = {
     ("gateway/recording/usage_meter.py", "TTLCache"): (1, _TENANT_ENTRY),
     ("index/resident/resident_shards.py", "TTLCache"): (3, _TENANT_ENTRY),
     ("gateway/http/failures.py", "LRUCache"): (1, _ADDRESS_ENTRY),
-    ("cache/invalidation/local_registry.py", "LRUCache"): (1, _WITHOUT_SHARE),
-    ("cache/invalidation/registry_replica.py", "LRUCache"): (1, _WITHOUT_SHARE),
-    ("index/resident/matching_documents.py", "TTLCache"): (1, _WITHOUT_SHARE),
-    ("index/search/search_executor.py", "LRUCache"): (1, _WITHOUT_SHARE),
-    ("ingest/parse/extractors.py", "TTLCache"): (1, _WITHOUT_SHARE),
 }

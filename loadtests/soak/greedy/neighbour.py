@@ -30,7 +30,7 @@ _SOURCES = 10
 _TEXT = "The harbour master lights the lamp at dusk and notes it in the book of the pier. "
 
 
-class Neighbour:
+class GreedyTenant:
     def __init__(self, url: str, keys: list[str], site: str) -> None:
         self.statuses: Counter[str] = Counter()
         self._url, self._keys, self._site = url, keys, site
@@ -163,14 +163,14 @@ class Neighbour:
         return encode_request(method, f"{self._url}{path}", key, body)
 
 
-KINDS: Mapping[str, Callable[[Neighbour], Awaitable[None]]] = {
-    "searches": Neighbour.searches,
-    "compress": Neighbour.compress,
-    "writes": Neighbour.writes,
-    "connections": Neighbour.connections,
-    "subscriptions": Neighbour.subscriptions,
-    "uploads": Neighbour.uploads,
-    "sources": Neighbour.sources,
+KINDS: Mapping[str, Callable[[GreedyTenant], Awaitable[None]]] = {
+    "searches": GreedyTenant.searches,
+    "compress": GreedyTenant.compress,
+    "writes": GreedyTenant.writes,
+    "connections": GreedyTenant.connections,
+    "subscriptions": GreedyTenant.subscriptions,
+    "uploads": GreedyTenant.uploads,
+    "sources": GreedyTenant.sources,
 }
 
 
@@ -184,7 +184,7 @@ def _lines() -> Iterator[Any]:
 
 async def _main(kind: str) -> None:
     lines = _lines()
-    neighbour = Neighbour(**next(lines))
+    neighbour = GreedyTenant(**next(lines))
     await neighbour.prepare(kind)
     work = asyncio.ensure_future(KINDS[kind](neighbour))
     print("ready", flush=True)

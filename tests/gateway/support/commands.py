@@ -26,8 +26,8 @@ def environment_of(settings: Settings) -> dict[str, str]:
     }
 
 
-async def fails(environment: dict[str, str], *arguments: str) -> str:
-    """What a command says that can't be done: one line, without a stack trace."""
+async def process_output(environment: dict[str, str], *arguments: str) -> tuple[int, str, str]:
+    """The exit status of a command in a process of its own, and what it writes."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "gateway", *arguments),
         env=without_settings() | environment,
@@ -37,9 +37,15 @@ async def fails(environment: dict[str, str], *arguments: str) -> str:
     )
     async with asyncio.timeout(WAIT_S_MAX):
         out, err = await process.communicate()
-    assert process.returncode == 1, err.decode()
-    assert out == b""
-    (line,) = err.decode().splitlines()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def fails(environment: dict[str, str], *arguments: str) -> str:
+    """What a command says that can't be done: one line, without a stack trace."""
+    status, out, err = await process_output(environment, *arguments)
+    assert (status, out) == (1, ""), err
+    (line,) = err.splitlines()
     assert line.startswith("nearhit: ")
     return line
 

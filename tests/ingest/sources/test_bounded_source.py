@@ -63,13 +63,13 @@ def test_the_process_reads_names_as_the_deployment_spells_them(tmp_path: Path) -
         RefusedItem("a\udcff.md", "not UTF-8", holds=""),
         SkippedFiles("hidden", 2, (".a", ".b")),
         UnchangedItem("x/a"),
-        item_codec.End(None),
+        item_codec.EndOfItems(None),
     ],
 )
-def test_what_one_process_sends_the_other_receives(item: Item | item_codec.End) -> None:
+def test_what_one_process_sends_the_other_receives(item: Item | item_codec.EndOfItems) -> None:
     message = (
         item_codec.encode_end(item.failure)
-        if isinstance(item, item_codec.End)
+        if isinstance(item, item_codec.EndOfItems)
         else item_codec.encode(item)
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.web.addresses import AddressPolicy, parse_networks
-from ingest.web.client import Message, WebClient
+from ingest.web.client import OutgoingMessage, WebClient
 from ingest.web.errors import Unfetchable
 from ingest.web.host_rates import HostRates
 from ingest.web.resolver import Resolver
@@ -117,7 +117,7 @@ def test_a_message_is_made_once_its_receiver_is_connected_and_only_then() -> Non
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/hooks"
 
-        def make() -> Message:
+        def make() -> OutgoingMessage:
             connection, _ = listener.accept()
             connection.setblocking(False)
             with pytest.raises(BlockingIOError):  # nothing was sent yet
@@ -125,7 +125,7 @@ def test_a_message_is_made_once_its_receiver_is_connected_and_only_then() -> Non
             connection.setblocking(True)
             accepted.append(connection)
             thread.start()
-            return Message(b"body", {"X": "y"})
+            return OutgoingMessage(b"body", {"X": "y"})
 
         def answer() -> None:
             with accepted[0] as connection:
@@ -156,7 +156,7 @@ def test_no_message_is_made_for_a_host_that_is_not_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
 
-    def make() -> Message:
+    def make() -> OutgoingMessage:
         raise AssertionError("nobody is connected")
 
     with pytest.raises(Unfetchable, match="does not answer"):

@@ -1,35 +1,23 @@
 """`NEARHIT_IDENTIFIER_CASE` and `nearhit migrate --merge-spellings`, in processes of their own."""
 
-import asyncio
 import json
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
 
 import pytest
 
 from gateway.settings.settings import Settings
 from tests.gateway.support.commands import (
-    WAIT_S_MAX,
     environment_of,
     fails,
-    without_settings,
+    process_output,
 )
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.isolated]
 
 
 async def output(environment: dict[str, str], *arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "gateway", *arguments),
-        env=without_settings() | environment,
-        stdout=PIPE,
-        stderr=PIPE,
-        stdin=DEVNULL,
-    )
-    async with asyncio.timeout(WAIT_S_MAX):
-        out, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
-    return out.decode()
+    status, out, err = await process_output(environment, *arguments)
+    assert status == 0, err
+    return out
 
 
 async def subjects(environment: dict[str, str]) -> list[str]:
