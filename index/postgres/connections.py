@@ -69,6 +69,9 @@ def session(statement_timeout_s: float) -> Mapping[str, str]:
     return {"statement_timeout": timeout_ms, **_PLANNING, **_GRAPH}
 
 
+# In the message of an `InterfaceError` about the number of arguments.
+_HAS_WRONG_ARGUMENTS = "for this query"
+
 # The driver's errors while a server stops, starts, is killed, hangs, or is replaced; except
 # `InterfaceError`, which also reports a wrong argument.
 _UNAVAILABLE_ERRORS = (
@@ -326,6 +329,6 @@ def unavailable() -> Iterator[None]:
             sqlstate,
         ) from error
     except asyncpg.InterfaceError as error:
-        if isinstance(error, ValueError):  # the driver can't encode an argument
-            raise
+        if isinstance(error, ValueError) or _HAS_WRONG_ARGUMENTS in str(error):
+            raise  # the driver can't encode an argument, or the statement has more or fewer
         raise DatabaseUnavailable("PostgreSQL closed the connection") from error

@@ -6,6 +6,10 @@ SELECT job_id FROM jobs
 WHERE tenant = 'public' AND target = $1 AND state IN ('waiting', 'running')
 ORDER BY job_no LIMIT 1;
 
+-- name: progress
+-- $1 job: what its earlier attempts have recorded
+SELECT progress FROM jobs WHERE job_id = $1;
+
 -- name: delete_jobs
 -- $1 tenant, here and below. A worker that runs one of these jobs loses it.
 WITH deleted AS (DELETE FROM jobs WHERE tenant = $1 RETURNING true)

@@ -75,7 +75,7 @@ class TenantDeletion:
 
     async def progress(self, job_id: str) -> Counts:
         """By kind, the number of rows that earlier attempts have removed."""
-        row = await self._database.row("jobs.get", PUBLIC, job_id)
+        row = await self._database.row("tenant_deletion.progress", job_id)
         return {} if row is None else dict(row["progress"] or {})
 
     async def exists(self, tenant: str) -> bool:

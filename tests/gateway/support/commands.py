@@ -67,7 +67,7 @@ async def command(environment: Mapping[str, str], *arguments: str) -> Result:
 async def succeeds(environment: Mapping[str, str], *arguments: str) -> str:
     done = await command(environment, *arguments)
     assert done.exit_code == 0, f"{done.output} {done.exception!r}"
-    assert done.stderr == ""
+    assert done.stderr == "", done.stderr
     return done.stdout
 
 

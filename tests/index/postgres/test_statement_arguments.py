@@ -1,0 +1,43 @@
+"""Every call of a statement passes as many arguments as the statement has."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from index.postgres import statements
+
+STATEMENTS = statements.load()
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("cache", "gateway", "index", "ingest", "loadtests", "tests")
+METHODS = {"batches", "row", "rows", "value"}
+
+
+def arguments_of(statement: str) -> int:
+    numbers = re.findall(r"\$(\d+)", re.sub(r"--.*$", "", statement, flags=re.MULTILINE))
+    return max(map(int, numbers), default=0)
+
+
+def calls() -> Iterator[tuple[str, str, int]]:
+    """Where the call is, the statement's name and the number of arguments."""
+    for path in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(ast.Attribute(attr=method), [ast.Constant(str(name)), *rest]) if (
+                    method in METHODS
+                    and name in STATEMENTS
+                    and not any(isinstance(argument, ast.Starred) for argument in rest)
+                ):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", name, len(rest)
+
+
+def test_every_call_passes_what_its_statement_takes() -> None:
+    found = list(calls())
+    wrong = [
+        f"{place}: {name} takes {arguments_of(STATEMENTS[name])}, not {passed}"
+        for place, name, passed in found
+        if passed != arguments_of(STATEMENTS[name])
+    ]
+
+    assert len({name for _, name, _ in found}) > len(STATEMENTS) / 2
+    assert wrong == []
