@@ -14,7 +14,8 @@ PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1
 # Of the quick ones, which wait little: each process takes as long to begin as seconds of tests.
 QUICK_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 8))')
 # A file's tests share what its fixtures make. tests/conftest.py puts the slow files first.
-BY_FILE := --dist loadfile --no-loadscope-reorder
+# A process that ends ends the run: xdist would wait for the tests that it took along.
+BY_FILE := --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 all: format lint types layers test
 
