@@ -1,5 +1,6 @@
 """The ASGI application: routes from the table of routes, services opened for its lifetime."""
 
+import asyncio
 import gc
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -15,6 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from common.shares import turns
+from common.shares.turns import FairTurns
 from gateway import problems
 from gateway.api.routes.table import ROOM_ROUTES, RoomRoute
 from gateway.console import console_files, console_routes
@@ -62,6 +65,7 @@ class LifespanState(TypedDict):
     services: Services
     connections: Connections
     repeats: Repeats
+    turns: FairTurns
 
 
 def create() -> ASGIApp:
@@ -95,6 +99,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             gc.freeze()
             gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, 20)
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
+            asyncio.get_running_loop().set_task_factory(turns.make_task)
             async with AsyncExitStack() as background:
                 await background.enter_async_context(services.state_sampler.running())
                 await background.enter_async_context(services.admin.warm_up.running())
@@ -109,6 +114,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                     "services": services,
                     "connections": _connections(settings, services.http),
                     "repeats": services.http.repeats,
+                    "turns": services.http.admission.turns,
                 }
             services.http.recorder.flush()
 

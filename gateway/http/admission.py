@@ -8,6 +8,7 @@ from typing import TypeAlias
 from cache.rate_limit import LocalTokens, RateLimiter
 from common.shares.budget import FairBudget
 from common.shares.cache import FairCache
+from common.shares.turns import FairTurns
 from gateway import problems
 from index.tenants.principals import Principal
 
@@ -45,6 +46,7 @@ class AdmissionControl:
         streams: FairBudget,
         body_bytes: FairBudget,
     ) -> None:
+        self.turns = FairTurns()
         self._rate_limiters = rate_limiters
         self.requests = requests
         self.streams = streams
@@ -115,15 +117,18 @@ class AdmissionControl:
 
 
 class Slot:
-    """One request's share of its worker: the bytes of its body, then a place among the concurrent
-    requests or streams. tenant: of the caller; empty for none.
+    """One request's share of its worker: its turns at the event loop, the bytes of its body, then a
+    place among the concurrent requests or streams.
+
+    tenant: of the caller; empty for none. Until it is known, that of the connection.
     """
 
-    __slots__ = ("_admission", "_body_bytes", "_counted_by", "tenant")
+    __slots__ = ("_admission", "_body_bytes", "_counted_by", "tenant", "turns")
 
-    def __init__(self, admission: AdmissionControl) -> None:
+    def __init__(self, admission: AdmissionControl, tenant: str) -> None:
         self._admission = admission
-        self.tenant = ""
+        self.turns = admission.turns
+        self.tenant = tenant
         self._body_bytes = 0
         self._counted_by: FairBudget | None = None
 

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from common.shares.turns import take_turns
 from gateway import content, problems
 from gateway.auth import protected_resource
 from gateway.auth.authenticator import digest_of
@@ -65,11 +66,17 @@ class Endpoint:
         self._origins = {origin.rstrip("/").lower() for origin in listed(settings.mcp_origins)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        http: HttpServices = scope["state"]["http"]
+        connection: Connection = scope["state"]["connection"]
+        slot = Slot(http.admission, connection.tenant)
+        await take_turns(slot, self._serve(slot, http, scope, receive, send))
+
+    async def _serve(
+        self, slot: Slot, http: HttpServices, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         trace: Trace = scope["trace"]
         trace.route = self._route.path
-        http: HttpServices = scope["state"]["http"]
         request = Request(scope, receive)
-        slot = Slot(http.admission)
         connection: Connection = scope["state"]["connection"]
         await connection.drain()  # this answer must not wait behind the one before
         try:

@@ -59,7 +59,7 @@ def _listen(settings: Settings) -> socket.socket:
     """Open the socket; callers can connect from now on."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        return socket.create_server((settings.host, settings.port), family=family, backlog=4_096)
     except OSError as error:
         raise CommandError(
             f"can't listen on {settings.host}:{settings.port} ({error.strerror}): "

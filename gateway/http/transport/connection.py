@@ -20,6 +20,7 @@ import httptools
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from common.shares.turns import FairTurns
 from gateway import problems
 from gateway.http.repeats import REQUEST_BYTES_MAX, RepeatableRequest, Repeats
 from gateway.http.telemetry import Trace, request_id
@@ -50,9 +51,11 @@ class Connection(HttpToolsProtocol):
         self._raw_transport = transport
         self._connections: Connections = self.app_state["connections"]
         self._repeats: Repeats = self.app_state["repeats"]
+        self._turns: FairTurns = self.app_state["turns"]
         self._limits = self._connections.limits
         self._phase = _HEAD
         self._partial_head = b""  # of an incomplete head
+        self._untaken = b""  # bytes that wait for the tenant's turn
         self._pipelined = b""  # bytes after a request that is not answered yet
         self._body_left: int | None = 0  # bytes of the body to come; None if it is chunked
         self._body_bytes = self._framing_bytes = 0
@@ -63,6 +66,7 @@ class Connection(HttpToolsProtocol):
         self._stalled: asyncio.TimerHandle | None = None
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
         peer = self.client[0] if self.client else ""
+        self.tenant = ""  # of the last request with a valid key; all others share one's turns
         self._is_in_reserve = not self._connections.add(self, peer)
         self._keeps_alive = not self._is_in_reserve
         self._wait()
@@ -93,10 +97,11 @@ class Connection(HttpToolsProtocol):
     def prove(self, tenant: str) -> None:
         """Record that a request on the connection had a valid key; empty for the operator's."""
         self._connections.prove(self, tenant)
+        self.tenant = tenant
 
     @property
     def is_idle(self) -> bool:
-        return self._phase == _HEAD and not (self._partial_head or self._stalled)
+        return self._phase == _HEAD and not (self._partial_head or self._untaken or self._stalled)
 
     @property
     def is_answering(self) -> bool:
@@ -140,6 +145,28 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
+        """Parse the bytes when it is the tenant's turn; until then no more of them are read."""
+        if self._untaken:
+            self._untaken += data
+        elif self._turns.may_step():
+            self._step(data)
+        else:
+            self._untaken = data
+            self.flow.pause_reading()
+            self._turns.turn(self.tenant).add_done_callback(self._step_late)
+
+    def _step_late(self, _turn: object) -> None:
+        data, self._untaken = self._untaken, b""
+        if not self._raw_transport.is_closing():
+            self.flow.resume_reading()
+            self._step(data)
+
+    def _step(self, data: bytes) -> None:
+        tenant, begun_s = self.tenant, time.perf_counter()
+        self._take(data)
+        self._turns.charge(tenant, time.perf_counter() - begun_s)
+
+    def _take(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
         is_drained = not self._raw_transport.get_write_buffer_size()
         if self.is_idle and is_drained and not self._is_in_reserve:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from common.shares.turns import FairTurns
 from gateway.auth.freshness import STRONG
 from gateway.http.address import ClientAddresses
 from gateway.http.repeats import OnResponse, RepeatableRequest
@@ -52,7 +53,11 @@ def unlimited() -> Connections:
 def connected(transport: Recorded, app: ASGIApp, repeats: object) -> Connection:
     config = uvicorn.Config(app, log_config=None)
     config.load()
-    protocol = Connection(config, ServerState(), {"connections": unlimited(), "repeats": repeats})
+    protocol = Connection(
+        config,
+        ServerState(),
+        {"connections": unlimited(), "repeats": repeats, "turns": FairTurns()},
+    )
     protocol.connection_made(transport)
     return protocol
 

@@ -1,0 +1,172 @@
+"""Turns at the event loop: no tenant's steps wait behind all those of another one.
+
+A task runs in steps, from one `await` that has to wait to the next one. An event loop runs steps in
+the order in which they became ready, so a tenant with a hundred requests under way delays each step
+of everybody's by a hundred of its own.
+
+1. While few steps are ready, each runs at once.
+2. After `_SLICE_S` in one iteration of the loop, further steps wait, each in its tenant's queue.
+3. Each iteration then lets some of them run: the next ones of the tenant that has used the least
+   time. A tenant that had nothing to do is not owed the time that others used meanwhile.
+
+This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
+A single long step is not interrupted.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Coroutine, Generator
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+T = TypeVar("T")
+
+_SLICE_S = 0.001  # starting values, not measured
+_STEPS_TOGETHER = 4  # of waiting ones in an iteration: each costs some microseconds
+_TENANTS_KEPT = 1_024
+
+
+class FairTurns:
+    """Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        self._used_s: dict[str, float] = {}  # of tenants that are ahead of `_floor_s`
+        self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
+        self._slice_ends_s = 0.0
+        self._is_scheduled = False
+
+    def may_step(self) -> bool:
+        """Whether a step may run now; else it waits for its turn."""
+        if self._queues:
+            return False
+        now_s = time.perf_counter()
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._slice_ends_s = now_s + _SLICE_S
+            asyncio.get_running_loop().call_soon(self._next_iteration)
+        return now_s < self._slice_ends_s
+
+    def turn(self, tenant: str) -> asyncio.Future[None]:
+        """Ends when the tenant's step may run."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue = self._queues.get(tenant)
+        if queue is None:
+            queue = self._queues[tenant] = deque()
+            self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s)
+        queue.append(turn)
+        return turn
+
+    def charge(self, tenant: str, seconds: float) -> None:
+        """Count the time that a step of the tenant has taken."""
+        used_s = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
+        self._used_s[tenant] = used_s
+        if not self._queues:
+            self._floor_s = used_s  # nobody waits, so nobody is behind
+            if len(self._used_s) > _TENANTS_KEPT:
+                self._used_s.clear()
+
+    def _next_iteration(self) -> None:
+        for _ in range(_STEPS_TOGETHER):
+            if not self._queues:
+                break
+            self._let_one_step()
+        self._slice_ends_s = time.perf_counter() + _SLICE_S
+        self._is_scheduled = bool(self._queues)
+        if self._is_scheduled:
+            asyncio.get_running_loop().call_soon(self._next_iteration)
+
+    def _let_one_step(self) -> None:
+        tenant = min(self._queues, key=self._used_s.__getitem__)
+        self._floor_s = max(self._floor_s, self._used_s[tenant])
+        queue = self._queues[tenant]
+        while queue:
+            turn = queue.popleft()
+            if not turn.done():  # else its task was cancelled
+                turn.set_result(None)
+                break
+        if not queue:
+            del self._queues[tenant]
+
+
+class TurnTaker(Protocol):
+    """For whom a task works. tenant: may change while it works; empty while nobody is known."""
+
+    @property
+    def turns(self) -> FairTurns: ...
+    @property
+    def tenant(self) -> str: ...
+
+
+_taker: ContextVar[TurnTaker | None] = ContextVar("_taker", default=None)
+
+
+class SteppedCoroutine(Coroutine[Any, Any, T]):
+    """The work, each of whose steps begins when it is the taker's turn.
+
+    All other attributes are those of the work, so it looks like it in a task's stack.
+    """
+
+    __slots__ = ("_taker", "_turn", "_work")
+
+    def __init__(self, taker: TurnTaker, work: Coroutine[Any, Any, T]) -> None:
+        self._taker = taker
+        self._work = work
+        self._turn: asyncio.Future[None] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._work, name)
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
+
+    def send(self, value: Any) -> Any:
+        taker = self._taker
+        tenant = taker.tenant  # whose turn it is, even if the step learns that it is another's
+        if self._turn is not None:
+            self._turn = None
+        elif not taker.turns.may_step():
+            self._turn = turn = taker.turns.turn(tenant)
+            turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
+            return turn
+        begun_s = time.perf_counter()
+        try:
+            return self._work.send(value)
+        finally:
+            taker.turns.charge(tenant, time.perf_counter() - begun_s)
+
+    def throw(
+        self,
+        kind: Any,
+        value: BaseException | object = None,
+        trace: TracebackType | None = None,
+    ) -> Any:
+        """Raise within the work at once: what is cancelled waits for no turn."""
+        self._turn = None
+        return self._work.throw(kind) if value is None else self._work.throw(kind, value, trace)
+
+    def close(self) -> None:
+        self._work.close()
+
+
+def take_turns(taker: TurnTaker, work: Coroutine[Any, Any, T]) -> SteppedCoroutine[T]:
+    """The work in steps that take turns; so do the tasks that it makes, with `make_task`."""
+    _taker.set(taker)
+    return SteppedCoroutine(taker, work)
+
+
+def make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
+    """The event loop's factory of tasks."""
+    context = options.get("context")
+    taker = _taker.get() if context is None else context.get(_taker)
+    return asyncio.Task(
+        work if taker is None else SteppedCoroutine(taker, work), loop=loop, **options
+    )
