@@ -1,4 +1,4 @@
-"""What the operator is told of each Redis process."""
+"""The state of each Redis process, as `nearhit status` and the metrics show it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An amount that tenants share and nobody waits for: counted, or refused at once."""
+"""An amount that tenants share. A request that exceeds it is refused at once, and never waits."""
 
 from typing import Literal
 
