@@ -16,7 +16,7 @@ A single long step is not interrupted.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
@@ -29,9 +29,10 @@ _TENANTS_KEPT = 1_024
 
 
 class FairTurns:
-    """Belongs to one event loop."""
+    """Belongs to one event loop. now_s: seconds, of a clock that never goes back."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.perf_counter) -> None:
+        self.now_s = now_s
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
         self._used_s: dict[str, float] = {}  # of tenants that are ahead of `_floor_s`
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
@@ -42,7 +43,7 @@ class FairTurns:
         """Whether a step may run now; else it waits for its turn."""
         if self._queues:
             return False
-        now_s = time.perf_counter()
+        now_s = self.now_s()
         if not self._is_scheduled:
             self._is_scheduled = True
             self._slice_ends_s = now_s + _SLICE_S
@@ -73,7 +74,7 @@ class FairTurns:
             if not self._queues:
                 break
             self._let_one_step()
-        self._slice_ends_s = time.perf_counter() + _SLICE_S
+        self._slice_ends_s = self.now_s() + _SLICE_S
         self._is_scheduled = bool(self._queues)
         if self._is_scheduled:
             asyncio.get_running_loop().call_soon(self._next_iteration)
@@ -137,11 +138,11 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
             self._turn = turn = taker.turns.turn(tenant)
             turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
             return turn
-        begun_s = time.perf_counter()
+        begun_s = taker.turns.now_s()
         try:
             return self._work.send(value)
         finally:
-            taker.turns.charge(tenant, time.perf_counter() - begun_s)
+            taker.turns.charge(tenant, taker.turns.now_s() - begun_s)
 
     def throw(
         self,

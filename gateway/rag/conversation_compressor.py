@@ -28,7 +28,7 @@ _COMPRESSED = TypeAdapter(CompressedMessages)
 class ConversationCompressor(ModuleWorker):
     def __init__(self) -> None:
         limits = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
-        super().__init__("gateway.rag.conversation_compressor", limits, _REPLY_BYTES_MAX)
+        super().__init__(f"{__package__}.conversation_compressor", limits, _REPLY_BYTES_MAX)
 
     def compress(
         self, texts: Sequence[str], question: str, *, budget: int, kept_last: int, language: str

@@ -9,7 +9,7 @@ from gateway.lazy_module import LazyModule
 from gateway.warm_up import WarmUp
 
 pytestmark = pytest.mark.anyio
-WAIT_S_MAX = 30.0
+WAIT_S_MAX = 120.0
 
 
 class Parts:

@@ -23,7 +23,7 @@ from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 pytestmark = pytest.mark.anyio
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 120.0
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from gateway.monitoring.logs import FLUSH_S
 from gateway.settings.settings import Settings
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year.\n"
-WAIT_S_MAX = 30.0
+WAIT_S_MAX = 120.0
 
 
 def environment_of(settings: Settings) -> dict[str, str]:

@@ -11,7 +11,7 @@ import orjson
 
 from tests.gateway.support.gateways import Caller, Gateway
 
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 120.0
 
 
 @dataclass(frozen=True, slots=True)

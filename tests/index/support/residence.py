@@ -21,7 +21,7 @@ from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
 from tests.threads import new_threads
 
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from tests.index.conftest import connected
 pytestmark = pytest.mark.anyio
 
 PACE = WorkerLimits(jobs_max=4, tenant_jobs_max=4, pause_s=0.01, pause_s_max=0.02, stop_s=10.0)
-WAIT_S_MAX = 20.0
+WAIT_S_MAX = 120.0
 
 
 @pytest.fixture

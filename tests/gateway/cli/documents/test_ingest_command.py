@@ -28,7 +28,7 @@ from tests.ingest.sources.files import write
 
 pytestmark = pytest.mark.anyio
 
-WAIT_S_MAX = 30.0
+WAIT_S_MAX = 120.0
 
 
 @pytest.fixture(autouse=True)

@@ -44,7 +44,7 @@ SEARCHES = security_definer_functions.statements_of(function_roles.SEARCH).keys(
 QUERY = Query(many_chunks.QUESTION, alpha=0.5)
 NUMBER = 40  # documents of acme
 OUTGROWN = StrategyLimits(crossover_chunks=NUMBER * many_chunks.CHUNKS)
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 120.0
 
 SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
