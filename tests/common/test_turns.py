@@ -25,9 +25,10 @@ class Clock:
         return Taker(self.turns, tenant)
 
     async def work(self, steps: int, tenant: str, done: list[str]) -> None:
-        for _ in range(steps):
+        for step in range(steps):
+            if step:
+                await asyncio.sleep(0)
             self.now_s += STEP_S
-            await asyncio.sleep(0)
         done.append(tenant)
 
 
