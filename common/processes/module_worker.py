@@ -69,7 +69,10 @@ class ModuleWorker:
 
 
 def answer_requests(parts: int, answer: Callable[..., bytes]) -> None:
-    """In the process: answer the parent's requests, of so many parts each, until it ends."""
+    """Runs in the child: answer the parent's requests until the parent ends.
+
+    parts: the number of messages of a request, each an argument of `answer`.
+    """
     connection: Connection = connect()
     while True:
         try:

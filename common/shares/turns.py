@@ -65,7 +65,7 @@ class FairTurns:
         used_s = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
         self._used_s[tenant] = used_s
         if not self._queues:
-            self._floor_s = used_s  # nobody waits, so nobody is behind
+            self._floor_s = used_s  # no step waits, so no tenant has used less than its part
             if len(self._used_s) > _TENANTS_KEPT:
                 self._used_s.clear()
 

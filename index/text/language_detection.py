@@ -24,12 +24,7 @@ def detect(text: str) -> str | None:
 
 def detect_surely(text: str) -> str | None:
     """The language of a document's text; None unless enough words show it, and no other as much."""
-    return _detect_surely(text[:CHARACTERS_MAX])
-
-
-@lru_cache(maxsize=256)  # a write asks for the language of its text several times
-def _detect_surely(text: str) -> str | None:
-    (language, words), (_, next_words) = _most_common(lexical.words(text))
+    (language, words), (_, next_words) = _most_common(lexical.words(text[:CHARACTERS_MAX]))
     sure = words >= SURE_WORDS_MIN and words >= SURE_RATIO_MIN * next_words
     return language if sure else None
 

@@ -7,7 +7,7 @@ whose stored version is unchanged; the others are planned again.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from cache.protocol import Revisions
 from common.shares.threads import FairThreads
@@ -42,6 +42,8 @@ from ingest.write.write_coordination import PipelineLocks
 from ingest.write.write_planner import WritePlanner
 from ingest.write.write_retries import WriteRetries
 from ingest.write.write_warning import warnings_of
+
+T = TypeVar("T")
 
 # Starting values, not measured. More threads compute no faster; one tenant uses half of these.
 _THREADS = 4
@@ -315,8 +317,7 @@ class Writer:
                 for name, current in stored.items()
             }
 
-        # A millisecond or two for each, most of it to detect the language.
-        revised = await self.threads.run(tenant, revise) if len(stored) > 1 else revise()
+        revised = await self._compute(tenant, len(stored), revise)
         for document_id, current in stored.items():
             result = revised[document_id]
             if current and (
@@ -340,12 +341,22 @@ class Writer:
         )
         return {name: write.unchanged() for name, write in unchanged.items() if name in confirmed}
 
+    async def _compute(self, tenant: str, documents: int, function: Callable[[], T]) -> T:
+        """The function's result: for several documents in a thread, since detecting the language
+        of each takes a millisecond or two of the event loop's time.
+        """
+        return await self.threads.run(tenant, function) if documents > 1 else function()
+
     async def _commit(
         self, tenant: str, batch: PlannedBatch, cause: WriteCause | None
     ) -> dict[str, Outcome]:
         """Commit the writes in one transaction; the outcomes of those that were committed."""
         if not batch.writes:
             return {}
+        documents = [write.document for write in batch.writes]
+        warnings = await self._compute(
+            tenant, len(documents), lambda: [warnings_of(document) for document in documents]
+        )
         commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
             write.document.document_id: commit
@@ -356,8 +367,8 @@ class Writer:
         if committed is None:
             return outcomes
         revisions = await self._invalidate(tenant, committed)
-        for write, commit, texts_embedded in zip(
-            batch.writes, commits, batch.embedded_counts(), strict=True
+        for write, commit, warned, texts_embedded in zip(
+            batch.writes, commits, warnings, batch.embedded_counts(), strict=True
         ):
             if not isinstance(commit, CommitResult):
                 continue
@@ -371,7 +382,7 @@ class Writer:
                 removed=len(write.removed),
                 embedded=texts_embedded,
                 committed=revisions,
-                warnings=warnings_of(write.document),
+                warnings=warned,
             )
         return outcomes
 
