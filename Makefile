@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots package publish clean
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -211,6 +211,21 @@ real: setup
 # pictures to .cache/screenshots, and those of the documentation to docs/assets/console.
 screenshots: setup
 	$(BIN)/python -m tests.gateway.console.screenshots
+
+.venv/release: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group release
+	touch $@
+
+RELEASE = $(BIN)/python -m deploy.release $(1) --helm "$$($(BIN)/python -m tests.deploy.tools)"
+
+# make package [KEY=FILE]: the files of a release in dist, checked and signed; without a key, which
+# `openssl genpkey -algorithm ed25519` makes, a rehearsal.
+package: .venv/release .venv/tools/ready
+	$(call RELEASE,make) $(if $(KEY),--key $(KEY))
+
+# make publish REGISTRY=HOST/NAME: uploads them, the chart and the image with your accounts.
+publish: .venv/release .venv/tools/ready
+	$(call RELEASE,publish) --registry $(REGISTRY)
 
 clean:
 	rm -rf .venv .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

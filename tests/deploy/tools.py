@@ -1,4 +1,7 @@
-"""Helm, and the schemas of Kubernetes and of compose files, from the packages of tools.txt."""
+"""Helm, and the schemas of Kubernetes and of compose files, from the packages of tools.txt.
+
+python -m tests.deploy.tools    # prints where Helm is
+"""
 
 import asyncio
 import io
@@ -97,3 +100,7 @@ def check_object(rendered: Any, version: str) -> None:
 def compose_schema() -> Any:
     name = "check_jsonschema/builtin_schemas/vendor/compose-spec.json"
     return json.loads(package("check_jsonschema").read(name))
+
+
+if __name__ == "__main__":
+    print(helm_program())
