@@ -53,9 +53,9 @@ test: setup .venv/tools/ready
 	@$(BIN)/python -m tests.system_programs
 	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25 -m "not clients"
 
-# Without those that take most of the time, and with fewer examples: while one works.
+# Those that need no servers and take little time, with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow and not clients"
+	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow and not served and not clients"
 
 # With the full number of examples and the largest models of the protocol: an hour or two.
 thorough: setup .venv/tools/ready

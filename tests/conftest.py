@@ -57,6 +57,16 @@ _ALLOCATIONS = 50_000
 gc.disable()
 
 
+# The last two choose when the test runs.
+_STARTS_SERVERS = {"servers", "gateway", "other_worker"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests that need the servers, each of which waits for a copy of the database."""
+    if isinstance(item, pytest.Function) and _STARTS_SERVERS.intersection(item.fixturenames):
+        item.add_marker("served")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first: at the end of a run no process waits for a long file."""

@@ -68,6 +68,7 @@ def install(folder: Path) -> Path:
         folder / "bin" / "pip",
         "install",
         "--quiet",
+        "--no-compile",  # of 90 packages the pages import a few
         "--constraint",
         ROOT / "constraints.txt",
     ]

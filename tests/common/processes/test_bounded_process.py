@@ -13,6 +13,8 @@ import pytest
 from common.processes import supervisor
 from common.processes.bounded_process import BoundedProcess, ProcessLimits
 
+pytestmark = pytest.mark.slow
+
 WAIT_S = 60.0
 LIMITS = ProcessLimits(memory_bytes=2**30, cpu_s=60)
 # It starts a second process in its group; the test holds the other end of their standard input.

@@ -12,6 +12,8 @@ from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.gateway.monitoring.test_metric_names import families
 from tests.system_programs import needs
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "deploy" / "prometheus"
 RULES: list[dict[str, Any]] = [

@@ -26,7 +26,7 @@ from tests.conftest import ADMIN_KEY, data_dir
 from tests.gateway.support.gateways import Caller, running
 
 ROOT = Path(__file__).parents[3]
-SEARCHES = 200
+SEARCHES = 60
 _OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "ingest", "common"))
 _ASSISTS = (
     "gateway/rag/",

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 LARGE = is_thorough()
 SIZE = hypothesis_settings(
-    max_examples=300 if LARGE else 25,
+    max_examples=300 if LARGE else 8,
     stateful_step_count=50 if LARGE else 30,
     derandomize=not LARGE,
     suppress_health_check=list(HealthCheck),

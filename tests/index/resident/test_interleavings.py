@@ -30,7 +30,7 @@ from index.resident.shard import ChunkLabels, Shard
 from tests.index.support.tiny_shards import STATS, empty_shard, tiny_segment, values_of
 from tests.threads import new_threads
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ANA = resolve("acme", "ana", [], ["tenant"])
 FILTER = Filter(metadata={"value": "even"})

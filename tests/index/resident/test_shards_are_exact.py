@@ -31,7 +31,7 @@ from tests.sampling import is_thorough
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
-STEPS = 60 if is_thorough() else 36
+STEPS = 60 if is_thorough() else 18
 SEARCHES = 12  # after each change
 
 

@@ -22,6 +22,8 @@ from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles, Sou
 from tests.gateway.servers.git_server import git, git_server
 from tests.ingest.sources.files import write
 
+pytestmark = pytest.mark.slow
+
 DEFAULTS = Defaults(readers=("tenant",))
 
 
@@ -76,7 +78,6 @@ def test_what_one_process_sends_the_other_receives(item: Item | item_codec.EndOf
     assert item_codec.decode(message) == item
 
 
-@pytest.mark.slow
 def test_a_small_parquet_file_that_names_gigabytes_is_refused_and_what_is_before_it_read(
     tmp_path: Path,
 ) -> None:

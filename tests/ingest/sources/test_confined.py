@@ -12,6 +12,8 @@ from ingest.sources.kinds import Kind, open_source
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, RefusedItem
 
+pytestmark = pytest.mark.slow
+
 INSIDE, OUTSIDE = b"inside", b"outside"
 
 
@@ -67,7 +69,6 @@ class TestOneFile:
 class TestWhileLinksAreSwapped:
     """Another thread keeps swapping a part of the path for a link to the other tenant's."""
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("part", ["handbook", "handbook/hr", "handbook/hr/leave.md"])
     def test_no_file_of_outside_is_ever_read(self, folder: Path, part: str) -> None:
         path = folder / "handbook" / "hr" / "leave.md"
@@ -82,7 +83,6 @@ class TestWhileLinksAreSwapped:
         assert found <= {INSIDE, b"refused"}
         assert read(path, folder) == INSIDE
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("part", ["handbook", "handbook/hr"])
     def test_no_name_of_outside_is_ever_listed(self, folder: Path, part: str) -> None:
         (folder.parent / "beta" / "handbook" / "hr" / "secret.md").write_bytes(OUTSIDE)

@@ -17,6 +17,8 @@ from loadtests.bench_growth.probe import Probe
 from loadtests.load.request import RequestTemplate
 from loadtests.servers.service import Service
 
+pytestmark = pytest.mark.slow
+
 
 class ScriptedGateway:
     """loads: after how many searches each event of loading happens.

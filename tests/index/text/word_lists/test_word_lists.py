@@ -19,6 +19,8 @@ from index.text.word_lists.building import RAREST
 from index.text.word_lists.stemming import stem_spelling
 from index.text.word_lists.word_list import WordList
 
+pytestmark = pytest.mark.slow
+
 SHARES = {"gato": 1e-3, "cão": 2e-4, "": 1e-7, "\ud800": 5e-7}
 SPELLINGS = {"cao": "cão", "maca": "maçã"}
 WITHOUT_IMPORT = """
