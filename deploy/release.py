@@ -72,7 +72,7 @@ def make(dist: Path, key: Path | None, helm: str) -> None:
         shutil.rmtree(dist)
     started = datetime.now(UTC)
     private_key = _private_key(key)
-    seconds = _output("git", "log", "-1", "--format=%ct").strip()
+    _, seconds = _commit()
     os.environ["SOURCE_DATE_EPOCH"] = seconds  # equal commits give equal packages
     _python("build", "--no-isolation", "--outdir", str(dist))
     _python("twine", "check", "--strict", *_packages(dist))
@@ -114,9 +114,9 @@ def publish(dist: Path, registry: str, helm: str) -> None:
     """Upload the release. Raises `ReleaseRefused` if it is not of the tagged, clean checkout."""
     verify(dist, _public_key(dist / _PUBLIC_KEY))
     envelope = Envelope.from_dict(json.loads((dist / _PROVENANCE).read_bytes()))
-    head = _output("git", "rev-parse", "HEAD").strip()
+    commit, _ = _commit()
     tag = f"v{_version()}"
-    if _commit_of(json.loads(envelope.payload)) != head:
+    if _commit_of(json.loads(envelope.payload)) != commit:
         raise ReleaseRefused("the files are of another commit: run `make package` again")
     if _output("git", "status", "--porcelain"):
         raise ReleaseRefused("the checkout has changes: commit them")
@@ -157,7 +157,7 @@ def _write_bill_of_materials(dist: Path) -> None:
 
 
 def _provenance(digests: Mapping[str, str], started: datetime) -> dict[str, object]:
-    commit = _output("git", "rev-parse", "HEAD").strip()
+    commit, _ = _commit()
     return {
         "_type": _STATEMENT_TYPE,
         "subject": [
@@ -179,6 +179,18 @@ def _provenance(digests: Mapping[str, str], started: datetime) -> dict[str, obje
             },
         },
     }
+
+
+def _commit() -> tuple[str, str]:
+    """The commit that is checked out, and its time in seconds; zeros outside of a checkout.
+
+    Only a rehearsal may be outside, as `publish` needs the tag of the commit.
+    """
+    try:
+        commit, seconds = _output("git", "log", "-1", "--format=%H %ct").split()
+    except subprocess.CalledProcessError:
+        return "0" * 40, "315532800"  # the earliest time that a wheel can hold
+    return commit, seconds
 
 
 def _commit_of(statement: Any) -> str:
