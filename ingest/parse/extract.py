@@ -19,6 +19,7 @@ from xml.parsers import expat
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from ingest.parse import encoding
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 SECONDS_MIN = 5.0  # for any file
@@ -66,13 +67,14 @@ class Extractor(ModuleWorker):
         super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
         self._seconds_min = seconds_min
 
-    def extract(self, suffix: str, content: bytes) -> Extracted:
-        """Raises `Unreadable`."""
+    def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
+        """content_type: the header of a web page. Raises `Unreadable`."""
         if suffix in _NEEDS and find_spec(_NEEDS[suffix]) is None:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
-            fields = json.loads(self.ask(suffix.encode(), content, seconds=seconds))
+            request = (suffix.encode(), content, content_type.encode("utf-8", "replace"))
+            fields = json.loads(self.ask(*request, seconds=seconds))
         except TimeoutError:
             reason = f"takes longer to read than the limit of {seconds:.0f} s"
             raise Unreadable(reason) from None
@@ -83,21 +85,25 @@ class Extractor(ModuleWorker):
         return Extracted(**fields)
 
 
-def _html(content: bytes | str) -> Extracted:
+def _html(content: bytes, content_type: str) -> Extracted:
+    return _html_text(encoding.decode(content, content_type, is_markup=True))
+
+
+def _html_text(html: str) -> Extracted:
     from ingest.parse import html_markdown
 
     try:
-        page = html_markdown.convert(content)
+        page = html_markdown.convert(html)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
     return Extracted(_normalise_lines(page.text), page.title, page.language)
 
 
-def _web_page(content: bytes) -> Extracted:
+def _web_page(content: bytes, content_type: str) -> Extracted:
     from ingest.parse import html_markdown, web_page
 
     try:
-        page = web_page.convert(content)
+        page = web_page.convert(encoding.decode(content, content_type, is_markup=True))
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
     text = _normalise_lines(page.text)
@@ -110,7 +116,7 @@ def _normalise_lines(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
 
-def _pdf(content: bytes) -> Extracted:
+def _pdf(content: bytes, _content_type: str) -> Extracted:
     from pypdf import PdfReader
 
     reader = PdfReader(BytesIO(content))
@@ -125,12 +131,12 @@ def _pdf(content: bytes) -> Extracted:
     return Extracted(_normalise_lines(text), title)
 
 
-def _docx(content: bytes) -> Extracted:
+def _docx(content: bytes, _content_type: str) -> Extracted:
     import mammoth
 
     _check_docx(content)
     html = mammoth.convert_to_html(BytesIO(content), convert_image=lambda _image: []).value
-    return _html(html)
+    return _html_text(html)
 
 
 def _check_docx(content: bytes) -> None:
@@ -193,7 +199,7 @@ def _check_xml(part: IO[bytes]) -> None:
         parser.ParseFile(part)
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[bytes], Extracted]]] = {
+_KINDS: Mapping[str, tuple[str, Callable[[bytes, str], Extracted]]] = {
     ".html": ("HTML", _html),
     ".htm": ("HTML", _html),
     ".pdf": ("a PDF", _pdf),
@@ -203,12 +209,12 @@ _KINDS: Mapping[str, tuple[str, Callable[[bytes], Extracted]]] = {
 SUFFIXES = frozenset(_KINDS) - {WEB_PAGE}
 
 
-def _read(suffix: str, content: bytes) -> dict[str, Any]:
+def _read(suffix: str, content: bytes, content_type: str) -> dict[str, Any]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
     name, extract = _KINDS[suffix]
     try:
-        extracted = _validate(extract(content))
-    except Unreadable as error:
+        extracted = _validate(extract(content, content_type))
+    except (Unreadable, encoding.NotText) as error:
         return {"refused": str(error)}
     except RecursionError:
         return {"refused": "is nested too deeply"}
@@ -237,10 +243,10 @@ def _validate(extracted: Extracted) -> Extracted:
     )
 
 
-def _answer(suffix: bytes, content: bytes) -> bytes:
-    return json.dumps(_read(suffix.decode(), content)).encode()
+def _answer(suffix: bytes, content: bytes, content_type: bytes) -> bytes:
+    return json.dumps(_read(suffix.decode(), content, content_type.decode())).encode()
 
 
 if __name__ == "__main__":
     sys.setrecursionlimit(FRAMES_MAX)
-    answer_requests(2, _answer)
+    answer_requests(3, _answer)

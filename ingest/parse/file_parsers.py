@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from index.model.document import TEXT_CHARACTERS_MAX, normalise
-from ingest.parse import extract
+from ingest.parse import encoding, extract
 from ingest.parse.extract import Extractor
 from ingest.parse.markdown import front_matter, title
 
@@ -24,7 +24,7 @@ def parse_fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> d
     """
     suffix = path.suffix.lower()
     if suffix not in extract.SUFFIXES:
-        fields, text = front_matter(normalise(content.decode("utf-8-sig")))
+        fields, text = front_matter(normalise(encoding.decode(content)))
     else:
         extracted = extractor.extract(suffix, content)
         text = normalise(extracted.text)

@@ -19,14 +19,6 @@ DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
 _FEED_BYTES = 65_536
 
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([a-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_CHARSET_BYTES = 2_048  # at the start of a page, which must name it there
-# Encodings of the WHATWG standard, by the names that pages use.
-_CHARSETS = re.compile(
-    r"utf-?8|us-ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|koi8-[ru]|macintosh|shift_jis|"
-    r"euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5"
-)
-
 _OMITTED = frozenset(
     {"script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "title"}
 )
@@ -58,30 +50,16 @@ class MarkdownPage:
     has_main: bool = False
 
 
-def convert(content: bytes | str) -> MarkdownPage:
+def convert(html: str) -> MarkdownPage:
     """The page as Markdown. Raises `Unconvertible`."""
     writer = _Writer()
     parser = etree.HTMLParser(target=writer, encoding="utf-8", huge_tree=True)
-    html = (content if isinstance(content, str) else decode(content)).encode("utf-8", "replace")
-    for start in range(0, len(html), _FEED_BYTES):
-        parser.feed(html[start : start + _FEED_BYTES])
-    if html:
+    content = html.encode("utf-8", "replace")
+    for start in range(0, len(content), _FEED_BYTES):
+        parser.feed(content[start : start + _FEED_BYTES])
+    if content:
         parser.close()
     return writer.page()
-
-
-def decode(content: bytes) -> str:
-    """The text of a page, in the encoding that it names, or else as UTF-8."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    declared = _CHARSET.search(content[:_CHARSET_BYTES])
-    names = [declared[1].decode().lower()] if declared else []
-    for name in (*filter(_CHARSETS.fullmatch, names), "utf-8-sig"):
-        try:
-            return content.decode(name)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    return content.decode("cp1252", "replace")
 
 
 @dataclass(slots=True)

@@ -24,14 +24,13 @@ class WebPage:
     robots: str
 
 
-def convert(content: bytes) -> WebPage:
+def convert(html: str) -> WebPage:
     """The content: what the page itself marks as such, or else what trafilatura finds.
 
     On pages that mark it, trafilatura left out lists of links; on others, it leaves out what
     surrounds the content. Raises `html_markdown.Unconvertible`.
     """
-    page = html_markdown.convert(content)
-    html = html_markdown.decode(content)
+    page = html_markdown.convert(html)
     text = page.text if page.has_main else _main_text(html) or page.text
     collector = _collect(html)
     links = tuple(collector.links)

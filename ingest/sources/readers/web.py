@@ -30,7 +30,7 @@ from ingest.web.url_queue import UrlQueue
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")
 _GONE = (404, 410)
-_VERSION = 1  # of the conversion; a higher one reads every page again
+_VERSION = 2  # of the conversion; a higher one reads every page again
 
 
 class WebSource:
@@ -136,12 +136,13 @@ class WebSource:
             return UnchangedItem(f"{self.name}/{urls.document_path(url)}")
         if fetched.status != 200:
             raise Unfetchable(f"is answered with {fetched.status}")
-        if fetched.headers.get("content-type", "").partition(";")[0].strip().lower() not in _TYPES:
+        content_type = fetched.headers.get("content-type", "")
+        if content_type.partition(";")[0].strip().lower() not in _TYPES:
             return None
         if document_id in self._seen:
             return None
         self._seen.add(document_id)
-        extracted = extractor.extract(WEB_PAGE, fetched.body)
+        extracted = extractor.extract(WEB_PAGE, fetched.body, content_type)
         _follow(extracted.links, fetched.url, found)
         is_included = self._is_included(fetched.url)  # a start page may not be
         if not is_included or _is_noindex(f"{tag},{extracted.robots}"):
