@@ -13,13 +13,16 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from io import BytesIO
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import encoding
+
+if TYPE_CHECKING:
+    from ingest.parse.html_markdown import MarkdownPage
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 SECONDS_MIN = 5.0  # for any file
@@ -36,6 +39,7 @@ XML_DEPTH_MAX = 200
 FIELDS_MAX = 100  # of Word's fields, nested in each other
 ENTRIES_MAX = 10_000
 
+SHARE_UNSAID_MIN = 0.9  # of a page's text that is kept; of a smaller share it is said
 _NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
 WEB_PAGE = ":page"  # instead of a suffix: HTML of which only the content is wanted, and links
 _REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
@@ -50,12 +54,14 @@ class Unreadable(ValueError):
 class Extracted:
     """text: Markdown. title, language: None if the file does not name them.
 
+    losses: what the file shows and the text lacks, or has in another form.
     links: of a web page. robots: what it tells crawlers, such as `noindex`.
     """
 
     text: str
     title: str | None = None
     language: str | None = None
+    losses: Sequence[str] = ()
     links: Sequence[str] = ()
     robots: str = ""
 
@@ -96,18 +102,36 @@ def _html_text(html: str) -> Extracted:
         page = html_markdown.convert(html)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
-    return Extracted(_normalise_lines(page.text), page.title, page.language)
+    if not page.text.strip():
+        raise Unreadable("has no text that readers see")
+    return Extracted(_normalise_lines(page.text), page.title, page.language, _losses(page))
 
 
 def _web_page(content: bytes, content_type: str) -> Extracted:
     from ingest.parse import html_markdown, web_page
 
     try:
-        page = web_page.convert(encoding.decode(content, content_type, is_markup=True))
+        found = web_page.convert(encoding.decode(content, content_type, is_markup=True))
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
-    text = _normalise_lines(page.text)
-    return Extracted(text, page.title, page.language, page.links, page.robots)
+    page = found.page
+    return Extracted(
+        _normalise_lines(page.text),
+        page.title,
+        page.language,
+        _losses(page),
+        found.links,
+        found.robots,
+    )
+
+
+def _losses(page: "MarkdownPage") -> list[str]:
+    losses = []
+    if page.share < SHARE_UNSAID_MIN:
+        losses.append(f"its main part is kept, {page.share:.0%} of the page's text")
+    if page.hidden:
+        losses.append(f"{page.hidden:,} characters that readers don't see are left out")
+    return losses
 
 
 def _normalise_lines(text: str) -> str:
@@ -238,6 +262,7 @@ def _validate(extracted: Extracted) -> Extracted:
         text,
         title or None,
         language if LANGUAGE.fullmatch(language) else None,
+        extracted.losses,
         extracted.links,
         extracted.robots,
     )

@@ -12,10 +12,11 @@ import orjson
 
 from index.model.document import TITLE_CHARACTERS_MAX, normalise
 from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
-from ingest.parse.extract import WEB_PAGE, Extracted, Extractor
+from ingest.parse.extract import WEB_PAGE, Extracted, Extractor, Unreadable
 from ingest.sources.source import (
     Defaults,
     Item,
+    ItemWarning,
     RefusedItem,
     UnchangedItem,
     document,
@@ -112,41 +113,43 @@ class WebSource:
                 return
             try:
                 fetched = first if follows and url == first.url else self._get_page(url, rules)
-                item = self._item(url, fetched, extractor, found)
+                yield from self._items(url, fetched, extractor, found)
             except ValueError as error:
-                path = urls.document_path(url)
-                item = RefusedItem(path, reason(error))
-            if item is not None:
-                yield item
+                yield RefusedItem(urls.document_path(url), reason(error))
         if waiting.left_out is not None:
             yield self._refused_whole(waiting.left_out)
 
-    def _item(
+    def _items(
         self, url: str, fetched: Fetched, extractor: Extractor, found: Callable[[str], None]
-    ) -> Item | None:
-        """None for a page that is gone or says noindex, for what is no page, and for a repeat."""
+    ) -> list[Item]:
+        """The document, and warnings of what it lacks.
+
+        Empty for a page that is gone or says noindex, for what is no page, and for a repeat.
+        """
         if fetched.status in _GONE:
-            return None
+            return []
         document_id = f"{self.name}/{urls.document_path(fetched.url)}"
         tag = fetched.headers.get("x-robots-tag", "")
         if fetched.status == 304:
             if _is_noindex(tag):
-                return None
+                return []
             self._seen.add(document_id)
-            return UnchangedItem(f"{self.name}/{urls.document_path(url)}")
+            return [UnchangedItem(f"{self.name}/{urls.document_path(url)}")]
         if fetched.status != 200:
             raise Unfetchable(f"is answered with {fetched.status}")
         content_type = fetched.headers.get("content-type", "")
         if content_type.partition(";")[0].strip().lower() not in _TYPES:
-            return None
+            return []
         if document_id in self._seen:
-            return None
+            return []
         self._seen.add(document_id)
         extracted = extractor.extract(WEB_PAGE, fetched.body, content_type)
         _follow(extracted.links, fetched.url, found)
         is_included = self._is_included(fetched.url)  # a start page may not be
         if not is_included or _is_noindex(f"{tag},{extracted.robots}"):
-            return None
+            return []
+        if not extracted.text.strip():
+            raise Unreadable("has no text that readers see")
         made = self._document(document_id, fetched.url, extracted)
         self.read[document_id] = PageState(
             fetched.url,
@@ -154,7 +157,8 @@ class WebSource:
             _validator(fetched, "last-modified"),
             self._settings,
         )
-        return made
+        path = urls.document_path(fetched.url)
+        return [made, *(ItemWarning(path, loss) for loss in extracted.losses)]
 
     def _document(self, document_id: str, url: str, extracted: Extracted) -> Item:
         fields = {
