@@ -6,6 +6,7 @@ from typing import Any
 from index.model.document import TEXT_CHARACTERS_MAX, normalise
 from ingest.parse import encoding, extract
 from ingest.parse.extract import Extractor
+from ingest.parse.inline_data import without_inline_data
 from ingest.parse.markdown import front_matter, title
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt"})
@@ -30,6 +31,7 @@ def parse_fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> d
         text = normalise(extracted.text)
         optional = {"title": extracted.title, "language": extracted.language}
         fields = {name: value for name, value in optional.items() if value}
+    text = without_inline_data(text)
     if fields.get("title") is None:
         fields["title"] = title(text) or path.stem.replace("-", " ")
     return fields | {"text": text}

@@ -13,6 +13,7 @@ import orjson
 from index.model.document import TITLE_CHARACTERS_MAX, normalise
 from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from ingest.parse.extract import WEB_PAGE, Extracted, Extractor, Unreadable
+from ingest.parse.inline_data import without_inline_data
 from ingest.sources.source import (
     Defaults,
     Item,
@@ -166,7 +167,7 @@ class WebSource:
             "source": self.name,
             "uri": url,
             "title": (extracted.title or urls.document_path(url))[:TITLE_CHARACTERS_MAX],
-            "text": normalise(extracted.text),
+            "text": without_inline_data(normalise(extracted.text)),
         }
         if extracted.language:
             fields["language"] = extracted.language
