@@ -10,7 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
@@ -95,7 +95,8 @@ def _html(content: bytes, content_type: str) -> Extracted:
     return _html_text(encoding.decode(content, content_type, is_markup=True))
 
 
-def _html_text(html: str) -> Extracted:
+def _html_text(html: str, hidden: int = 0) -> Extracted:
+    """hidden: the number of characters that have been left out before."""
     from ingest.parse import html_markdown
 
     try:
@@ -104,7 +105,8 @@ def _html_text(html: str) -> Extracted:
         raise Unreadable(str(error)) from None
     if not page.text.strip():
         raise Unreadable("has no text that readers see")
-    return Extracted(_normalise_lines(page.text), page.title, page.language, _losses(page))
+    losses = _losses(replace(page, hidden=page.hidden + hidden))
+    return Extracted(_normalise_lines(page.text), page.title, page.language, losses)
 
 
 def _web_page(content: bytes, content_type: str) -> Extracted:
@@ -158,9 +160,12 @@ def _pdf(content: bytes, _content_type: str) -> Extracted:
 def _docx(content: bytes, _content_type: str) -> Extracted:
     import mammoth
 
+    from ingest.parse import word_hidden
+
     _check_docx(content)
-    html = mammoth.convert_to_html(BytesIO(content), convert_image=lambda _image: []).value
-    return _html_text(html)
+    visible, hidden = word_hidden.rewrite(content, marks_hidden=False)
+    html = mammoth.convert_to_html(BytesIO(visible), convert_image=lambda _image: []).value
+    return _html_text(html, hidden)
 
 
 def _check_docx(content: bytes) -> None:
