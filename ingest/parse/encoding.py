@@ -88,7 +88,8 @@ def _codec(label: str) -> str | None:
     encoding = webencodings.lookup(label)
     if encoding is None or encoding.name in _NOT_DECLARABLE:
         return None
-    return _SUPERSETS.get(encoding.name, encoding.codec_info.name)
+    name: str = encoding.codec_info.name
+    return _SUPERSETS.get(encoding.name, name)
 
 
 def _declared(start: bytes, content_type: str, *, is_markup: bool) -> Iterator[str]:

@@ -66,12 +66,24 @@ class Extracted:
     robots: str = ""
 
 
-class Extractor(ModuleWorker):
-    """seconds_min: the time limit of the smallest file."""
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """content_type: the HTTP header of a web page.
 
-    def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
+    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
+    """
+
+    content_type: str = ""
+    marks_hidden: bool = False
+
+
+class Extractor(ModuleWorker):
+    """seconds_min: the time limit of the smallest file. marks_hidden: as of `ReadOptions`."""
+
+    def __init__(self, seconds_min: float = SECONDS_MIN, *, marks_hidden: bool = False) -> None:
         super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
         self._seconds_min = seconds_min
+        self._marks_hidden = marks_hidden
 
     def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
         """content_type: the header of a web page. Raises `Unreadable`."""
@@ -79,8 +91,8 @@ class Extractor(ModuleWorker):
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
-            request = (suffix.encode(), content, content_type.encode("utf-8", "replace"))
-            fields = json.loads(self.ask(*request, seconds=seconds))
+            head = json.dumps([suffix, content_type, self._marks_hidden]).encode()
+            fields = json.loads(self.ask(head, content, seconds=seconds))
         except TimeoutError:
             reason = f"takes longer to read than the limit of {seconds:.0f} s"
             raise Unreadable(reason) from None
@@ -91,29 +103,30 @@ class Extractor(ModuleWorker):
         return Extracted(**fields)
 
 
-def _html(content: bytes, content_type: str) -> Extracted:
-    return _html_text(encoding.decode(content, content_type, is_markup=True))
+def _html(content: bytes, options: ReadOptions) -> Extracted:
+    return _html_text(encoding.decode(content, options.content_type, is_markup=True), options)
 
 
-def _html_text(html: str, hidden: int = 0) -> Extracted:
-    """hidden: the number of characters that have been left out before."""
+def _html_text(html: str, options: ReadOptions, hidden: int = 0) -> Extracted:
+    """hidden: the number of hidden characters that were found before."""
     from ingest.parse import html_markdown
 
     try:
-        page = html_markdown.convert(html)
+        page = html_markdown.convert(html, marks_hidden=options.marks_hidden)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
     if not page.text.strip():
         raise Unreadable("has no text that readers see")
-    losses = _losses(replace(page, hidden=page.hidden + hidden))
+    losses = _losses(replace(page, hidden=page.hidden + hidden), options)
     return Extracted(_normalise_lines(page.text), page.title, page.language, losses)
 
 
-def _web_page(content: bytes, content_type: str) -> Extracted:
+def _web_page(content: bytes, options: ReadOptions) -> Extracted:
     from ingest.parse import html_markdown, web_page
 
     try:
-        found = web_page.convert(encoding.decode(content, content_type, is_markup=True))
+        html = encoding.decode(content, options.content_type, is_markup=True)
+        found = web_page.convert(html, marks_hidden=options.marks_hidden)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
     page = found.page
@@ -121,18 +134,19 @@ def _web_page(content: bytes, content_type: str) -> Extracted:
         _normalise_lines(page.text),
         page.title,
         page.language,
-        _losses(page),
+        _losses(page, options),
         found.links,
         found.robots,
     )
 
 
-def _losses(page: "MarkdownPage") -> list[str]:
+def _losses(page: "MarkdownPage", options: ReadOptions) -> list[str]:
     losses = []
     if page.share < SHARE_UNSAID_MIN:
         losses.append(f"its main part is kept, {page.share:.0%} of the page's text")
     if page.hidden:
-        losses.append(f"{page.hidden:,} characters that readers don't see are left out")
+        outcome = "marked" if options.marks_hidden else "left out"
+        losses.append(f"{page.hidden:,} characters that readers don't see are {outcome}")
     return losses
 
 
@@ -142,7 +156,7 @@ def _normalise_lines(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
 
-def _pdf(content: bytes, _content_type: str) -> Extracted:
+def _pdf(content: bytes, _options: ReadOptions) -> Extracted:
     from pypdf import PdfReader
 
     reader = PdfReader(BytesIO(content))
@@ -157,15 +171,15 @@ def _pdf(content: bytes, _content_type: str) -> Extracted:
     return Extracted(_normalise_lines(text), title)
 
 
-def _docx(content: bytes, _content_type: str) -> Extracted:
+def _docx(content: bytes, options: ReadOptions) -> Extracted:
     import mammoth
 
     from ingest.parse import word_hidden
 
     _check_docx(content)
-    visible, hidden = word_hidden.rewrite(content, marks_hidden=False)
+    visible, hidden = word_hidden.rewrite(content, marks_hidden=options.marks_hidden)
     html = mammoth.convert_to_html(BytesIO(visible), convert_image=lambda _image: []).value
-    return _html_text(html, hidden)
+    return _html_text(html, options, hidden)
 
 
 def _check_docx(content: bytes) -> None:
@@ -228,7 +242,7 @@ def _check_xml(part: IO[bytes]) -> None:
         parser.ParseFile(part)
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[bytes, str], Extracted]]] = {
+_KINDS: Mapping[str, tuple[str, Callable[[bytes, ReadOptions], Extracted]]] = {
     ".html": ("HTML", _html),
     ".htm": ("HTML", _html),
     ".pdf": ("a PDF", _pdf),
@@ -238,11 +252,11 @@ _KINDS: Mapping[str, tuple[str, Callable[[bytes, str], Extracted]]] = {
 SUFFIXES = frozenset(_KINDS) - {WEB_PAGE}
 
 
-def _read(suffix: str, content: bytes, content_type: str) -> dict[str, Any]:
+def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
     name, extract = _KINDS[suffix]
     try:
-        extracted = _validate(extract(content, content_type))
+        extracted = _validate(extract(content, options))
     except (Unreadable, encoding.NotText) as error:
         return {"refused": str(error)}
     except RecursionError:
@@ -273,10 +287,11 @@ def _validate(extracted: Extracted) -> Extracted:
     )
 
 
-def _answer(suffix: bytes, content: bytes, content_type: bytes) -> bytes:
-    return json.dumps(_read(suffix.decode(), content, content_type.decode())).encode()
+def _answer(head: bytes, content: bytes) -> bytes:
+    suffix, content_type, marks_hidden = json.loads(head)
+    return json.dumps(_read(suffix, content, ReadOptions(content_type, marks_hidden))).encode()
 
 
 if __name__ == "__main__":
     sys.setrecursionlimit(FRAMES_MAX)
-    answer_requests(3, _answer)
+    answer_requests(2, _answer)

@@ -66,6 +66,14 @@ def test_hidden_text_is_left_out(extractor: Extractor, body: str) -> None:
     assert list(found.losses) == ["2 characters that readers don't see are left out"]
 
 
+def test_hidden_text_is_marked_if_the_operator_wants_it() -> None:
+    with closing(Extractor(marks_hidden=True)) as extractor:
+        found = extractor.extract(".docx", docx(HIDDEN[0]))
+
+    assert found.text == "Seen.\n\n[hidden: x9]\n"
+    assert list(found.losses) == ["2 characters that readers don't see are marked"]
+
+
 @pytest.mark.parametrize("body", SHOWN)
 def test_text_that_is_shown_is_kept(extractor: Extractor, body: str) -> None:
     found = extractor.extract(".docx", docx(body))
