@@ -178,7 +178,7 @@ async def _join_rooms(
     models = model_caches(settings, metrics.cache_event, store)
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
-    extractors = Extractors(settings.extract_processes)
+    extractors = Extractors(settings.extract_processes, marks_hidden=settings.hidden_text == "mark")
     compressors = compressor_pool()
     threads = search_threads()
     async with (

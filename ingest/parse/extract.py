@@ -10,15 +10,19 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from io import BytesIO
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from ingest.parse import encoding
+
+if TYPE_CHECKING:
+    from ingest.parse.html_markdown import MarkdownPage
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 SECONDS_MIN = 5.0  # for any file
@@ -35,6 +39,7 @@ XML_DEPTH_MAX = 200
 FIELDS_MAX = 100  # of Word's fields, nested in each other
 ENTRIES_MAX = 10_000
 
+SHARE_UNSAID_MIN = 0.9  # of a page's text that is kept; of a smaller share it is said
 _NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
 WEB_PAGE = ":page"  # instead of a suffix: HTML of which only the content is wanted, and links
 _REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
@@ -49,30 +54,45 @@ class Unreadable(ValueError):
 class Extracted:
     """text: Markdown. title, language: None if the file does not name them.
 
+    losses: what the file shows and the text lacks, or has in another form.
     links: of a web page. robots: what it tells crawlers, such as `noindex`.
     """
 
     text: str
     title: str | None = None
     language: str | None = None
+    losses: Sequence[str] = ()
     links: Sequence[str] = ()
     robots: str = ""
 
 
-class Extractor(ModuleWorker):
-    """seconds_min: the time limit of the smallest file."""
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """content_type: the HTTP header of a web page.
 
-    def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
+    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
+    """
+
+    content_type: str = ""
+    marks_hidden: bool = False
+
+
+class Extractor(ModuleWorker):
+    """seconds_min: the time limit of the smallest file. marks_hidden: as of `ReadOptions`."""
+
+    def __init__(self, seconds_min: float = SECONDS_MIN, *, marks_hidden: bool = False) -> None:
         super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
         self._seconds_min = seconds_min
+        self._marks_hidden = marks_hidden
 
-    def extract(self, suffix: str, content: bytes) -> Extracted:
-        """Raises `Unreadable`."""
+    def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
+        """content_type: the header of a web page. Raises `Unreadable`."""
         if suffix in _NEEDS and find_spec(_NEEDS[suffix]) is None:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
-            fields = json.loads(self.ask(suffix.encode(), content, seconds=seconds))
+            head = json.dumps([suffix, content_type, self._marks_hidden]).encode()
+            fields = json.loads(self.ask(head, content, seconds=seconds))
         except TimeoutError:
             reason = f"takes longer to read than the limit of {seconds:.0f} s"
             raise Unreadable(reason) from None
@@ -83,25 +103,51 @@ class Extractor(ModuleWorker):
         return Extracted(**fields)
 
 
-def _html(content: bytes | str) -> Extracted:
+def _html(content: bytes, options: ReadOptions) -> Extracted:
+    return _html_text(encoding.decode(content, options.content_type, is_markup=True), options)
+
+
+def _html_text(html: str, options: ReadOptions, hidden: int = 0) -> Extracted:
+    """hidden: the number of hidden characters that were found before."""
     from ingest.parse import html_markdown
 
     try:
-        page = html_markdown.convert(content)
+        page = html_markdown.convert(html, marks_hidden=options.marks_hidden)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
-    return Extracted(_normalise_lines(page.text), page.title, page.language)
+    if not page.text.strip():
+        raise Unreadable("has no text that readers see")
+    losses = _losses(replace(page, hidden=page.hidden + hidden), options)
+    return Extracted(_normalise_lines(page.text), page.title, page.language, losses)
 
 
-def _web_page(content: bytes) -> Extracted:
+def _web_page(content: bytes, options: ReadOptions) -> Extracted:
     from ingest.parse import html_markdown, web_page
 
     try:
-        page = web_page.convert(content)
+        html = encoding.decode(content, options.content_type, is_markup=True)
+        found = web_page.convert(html, marks_hidden=options.marks_hidden)
     except html_markdown.Unconvertible as error:
         raise Unreadable(str(error)) from None
-    text = _normalise_lines(page.text)
-    return Extracted(text, page.title, page.language, page.links, page.robots)
+    page = found.page
+    return Extracted(
+        _normalise_lines(page.text),
+        page.title,
+        page.language,
+        _losses(page, options),
+        found.links,
+        found.robots,
+    )
+
+
+def _losses(page: "MarkdownPage", options: ReadOptions) -> list[str]:
+    losses = []
+    if page.share < SHARE_UNSAID_MIN:
+        losses.append(f"its main part is kept, {page.share:.0%} of the page's text")
+    if page.hidden:
+        outcome = "marked" if options.marks_hidden else "left out"
+        losses.append(f"{page.hidden:,} characters that readers don't see are {outcome}")
+    return losses
 
 
 def _normalise_lines(text: str) -> str:
@@ -110,7 +156,7 @@ def _normalise_lines(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
 
-def _pdf(content: bytes) -> Extracted:
+def _pdf(content: bytes, _options: ReadOptions) -> Extracted:
     from pypdf import PdfReader
 
     reader = PdfReader(BytesIO(content))
@@ -125,12 +171,15 @@ def _pdf(content: bytes) -> Extracted:
     return Extracted(_normalise_lines(text), title)
 
 
-def _docx(content: bytes) -> Extracted:
+def _docx(content: bytes, options: ReadOptions) -> Extracted:
     import mammoth
 
+    from ingest.parse import word_hidden
+
     _check_docx(content)
-    html = mammoth.convert_to_html(BytesIO(content), convert_image=lambda _image: []).value
-    return _html(html)
+    visible, hidden = word_hidden.rewrite(content, marks_hidden=options.marks_hidden)
+    html = mammoth.convert_to_html(BytesIO(visible), convert_image=lambda _image: []).value
+    return _html_text(html, options, hidden)
 
 
 def _check_docx(content: bytes) -> None:
@@ -193,7 +242,7 @@ def _check_xml(part: IO[bytes]) -> None:
         parser.ParseFile(part)
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[bytes], Extracted]]] = {
+_KINDS: Mapping[str, tuple[str, Callable[[bytes, ReadOptions], Extracted]]] = {
     ".html": ("HTML", _html),
     ".htm": ("HTML", _html),
     ".pdf": ("a PDF", _pdf),
@@ -203,12 +252,12 @@ _KINDS: Mapping[str, tuple[str, Callable[[bytes], Extracted]]] = {
 SUFFIXES = frozenset(_KINDS) - {WEB_PAGE}
 
 
-def _read(suffix: str, content: bytes) -> dict[str, Any]:
+def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
     name, extract = _KINDS[suffix]
     try:
-        extracted = _validate(extract(content))
-    except Unreadable as error:
+        extracted = _validate(extract(content, options))
+    except (Unreadable, encoding.NotText) as error:
         return {"refused": str(error)}
     except RecursionError:
         return {"refused": "is nested too deeply"}
@@ -232,13 +281,15 @@ def _validate(extracted: Extracted) -> Extracted:
         text,
         title or None,
         language if LANGUAGE.fullmatch(language) else None,
+        extracted.losses,
         extracted.links,
         extracted.robots,
     )
 
 
-def _answer(suffix: bytes, content: bytes) -> bytes:
-    return json.dumps(_read(suffix.decode(), content)).encode()
+def _answer(head: bytes, content: bytes) -> bytes:
+    suffix, content_type, marks_hidden = json.loads(head)
+    return json.dumps(_read(suffix, content, ReadOptions(content_type, marks_hidden))).encode()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ The results of the last files are remembered, so a file of several vector stores
 """
 
 import asyncio
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -23,12 +24,17 @@ class Extractors:
     """A context manager that ends its processes.
 
     number: of processes; one tenant uses at most half of them.
+    marks_hidden: as of `ReadOptions`.
     files_read: the number of files that the processes have received.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, marks_hidden: bool = False) -> None:
         self._pool = WorkerPool(
-            Extractor, number, name="extract", waiting_max=WAITING_MAX, wait_s_max=WAIT_S_MAX
+            partial(Extractor, marks_hidden=marks_hidden),
+            number,
+            name="extract",
+            waiting_max=WAITING_MAX,
+            wait_s_max=WAIT_S_MAX,
         )
         self._flights: Singleflight[Extracted | Unreadable] = Singleflight()
         self._remembered: FairCache[tuple[str, str], Extracted | Unreadable] = FairCache(

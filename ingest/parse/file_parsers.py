@@ -4,8 +4,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from index.model.document import TEXT_CHARACTERS_MAX, normalise
-from ingest.parse import extract
+from ingest.parse import encoding, extract
 from ingest.parse.extract import Extractor
+from ingest.parse.inline_data import without_inline_data
 from ingest.parse.markdown import front_matter, title
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt"})
@@ -24,12 +25,13 @@ def parse_fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> d
     """
     suffix = path.suffix.lower()
     if suffix not in extract.SUFFIXES:
-        fields, text = front_matter(normalise(content.decode("utf-8-sig")))
+        fields, text = front_matter(normalise(encoding.decode(content)))
     else:
         extracted = extractor.extract(suffix, content)
         text = normalise(extracted.text)
         optional = {"title": extracted.title, "language": extracted.language}
         fields = {name: value for name, value in optional.items() if value}
+    text = without_inline_data(text)
     if fields.get("title") is None:
         fields["title"] = title(text) or path.stem.replace("-", " ")
     return fields | {"text": text}

@@ -6,7 +6,8 @@ links and images only the text remains.
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lxml import etree
@@ -14,22 +15,15 @@ from lxml import etree
 from index.model.document import TEXT_CHARACTERS_MAX
 from ingest.parse.inline_text import InlineText
 from ingest.parse.markdown_table import MarkdownTable
+from ingest.parse.page_parts import Block, Part, content_of, part_of, prose_size
+from ingest.parse.visibility import SHOWN, Hidden, visibility_of
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
 _FEED_BYTES = 65_536
 
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([a-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_CHARSET_BYTES = 2_048  # at the start of a page, which must name it there
-# Encodings of the WHATWG standard, by the names that pages use.
-_CHARSETS = re.compile(
-    r"utf-?8|us-ascii|iso-?8859-\d{1,2}|latin-?1|windows-125\d|koi8-[ru]|macintosh|shift_jis|"
-    r"euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5"
-)
-
-_OMITTED = frozenset(
-    {"script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "title"}
-)
+OMITTED = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "title"})
+_APART = frozenset({"button", "input", "legend", "optgroup", "option", "select", "textarea"})
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~"}
 _MARKS |= dict.fromkeys(("code", "kbd", "samp"), "`")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -41,7 +35,6 @@ _BLOCKS = frozenset(
         "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
     }
 )  # fmt: skip
-_PARTS = ("main", "article")  # the first of these in a page is its content; all else is omitted
 
 
 class Unconvertible(ValueError):
@@ -50,38 +43,55 @@ class Unconvertible(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPage:
-    """has_main: whether the page marks its content, and `text` is only that."""
+    """is_marked: whether the page marks its content, and `text` is only that.
+
+    share: of the page's text that `text` has, without links and what surrounds the content.
+    size: of that text. hidden: the number of characters that readers don't see.
+    """
 
     text: str
     title: str | None
     language: str | None
-    has_main: bool = False
+    is_marked: bool
+    share: float
+    size: int
+    hidden: int
 
 
-def convert(content: bytes | str) -> MarkdownPage:
-    """The page as Markdown. Raises `Unconvertible`."""
-    writer = _Writer()
+def convert(html: str, *, marks_hidden: bool = False) -> MarkdownPage:
+    """The page as Markdown; navigation only if the page has no other text.
+
+    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
+    Raises `Unconvertible`.
+    """
+    page = _convert(html, OMITTED | {"nav"}, marks_hidden=marks_hidden)
+    if page.text.strip():
+        return page
+    return _convert(html, OMITTED, marks_hidden=marks_hidden)
+
+
+def mark_hidden(text: str) -> str:
+    """The text as one that readers don't see."""
+    words = text.strip()
+    return text.replace(words, f"[hidden: {words}]") if words else text
+
+
+def _convert(html: str, omitted: frozenset[str], *, marks_hidden: bool) -> MarkdownPage:
+    writer = _Writer(omitted, marks_hidden=marks_hidden)
     parser = etree.HTMLParser(target=writer, encoding="utf-8", huge_tree=True)
-    html = (content if isinstance(content, str) else decode(content)).encode("utf-8", "replace")
-    for start in range(0, len(html), _FEED_BYTES):
-        parser.feed(html[start : start + _FEED_BYTES])
-    if html:
+    content = html.encode("utf-8", "replace")
+    for start in range(0, len(content), _FEED_BYTES):
+        parser.feed(content[start : start + _FEED_BYTES])
+    if content:
         parser.close()
     return writer.page()
 
 
-def decode(content: bytes) -> str:
-    """The text of a page, in the encoding that it names, or else as UTF-8."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    declared = _CHARSET.search(content[:_CHARSET_BYTES])
-    names = [declared[1].decode().lower()] if declared else []
-    for name in (*filter(_CHARSETS.fullmatch, names), "utf-8-sig"):
-        try:
-            return content.decode(name)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    return content.decode("cp1252", "replace")
+@dataclass(frozen=True, slots=True)
+class _Element:
+    hidden: Hidden
+    is_omitted: bool
+    part: Part | None
 
 
 @dataclass(slots=True)
@@ -93,26 +103,19 @@ class _Container:
     indent: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """joins: no blank line precedes it. quotes: the number of quotations around it."""
-
-    text: str
-    joins: bool
-    in_list: bool
-    quotes: int
-
-
 class _Writer:
     """The parser calls its methods."""
 
-    def __init__(self) -> None:
-        self._depth = 0
+    def __init__(self, omitted: frozenset[str], *, marks_hidden: bool) -> None:
+        self._omitted = omitted
+        self._marks_hidden = marks_hidden
+        self._hidden = 0
+        self._elements = [_Element(SHOWN, is_omitted=False, part=None)]  # open ones
         self._omitted_depth = 0
         self._in_title = False
         self._title: list[str] = []
         self._language: str | None = None
-        self._blocks: list[_Block] = []
+        self._blocks: list[Block] = []
         self._characters = 0
         self._inline = InlineText()
         self._containers: list[_Container] = []
@@ -122,17 +125,23 @@ class _Writer:
         self._heading = 0
         self._pre: list[str] | None = None
         self._table: MarkdownTable | None = None
-        self._parts: dict[str, tuple[int, int, int | None]] = {}  # depth, first block, last
+        self._parts: Counter[Part] = Counter()  # open ones
+        self._size = self._linked = 0  # characters since the last block
 
     # The parser's names.
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
-        if self._depth > DEPTH_MAX:
+        if len(self._elements) > DEPTH_MAX:
             raise Unconvertible("is nested too deeply")
         if tag == "html" and self._language is None:
             self._language = attributes.get("lang")
-        if tag in _OMITTED:
+        hidden = visibility_of(tag, attributes, self._elements[-1].hidden)
+        is_removed = "removed" in hidden and not self._marks_hidden
+        element = _Element(hidden, tag in self._omitted or is_removed, part_of(tag, attributes))
+        self._elements.append(element)
+        if tag in _APART and not self._omitted_depth:
+            self._current.add_space()
+        if element.is_omitted:
             self._in_title = tag == "title" and not self._omitted_depth and not self._title
             self._omitted_depth += 1
         if self._omitted_depth:
@@ -144,27 +153,42 @@ class _Writer:
         elif tag in _BLOCKS:
             self._flush()
             self._begin(tag, attributes)
+        if element.part is not None:
+            self._parts[element.part] += 1
 
     def end(self, tag: str) -> None:
+        element = self._elements.pop()
         if not self._omitted_depth:
             if tag in _MARKS:
                 self._current.close(_MARKS[tag])
             elif tag in _BLOCKS:
                 self._flush()
                 self._end(tag)
-        if tag in _OMITTED:
+            elif tag in _APART:
+                self._current.add_space()
+            if element.part is not None:
+                self._parts[element.part] -= 1
+        if element.is_omitted:
             self._in_title = False
             self._omitted_depth -= 1
-        self._depth -= 1
 
     def data(self, text: str) -> None:
+        hidden = self._elements[-1].hidden
+        if hidden:
+            self._hidden += len(text.strip())
         if self._omitted_depth:
             if self._in_title:
                 self._title.append(text)
-        elif self._pre is not None:
+            return
+        if hidden:
+            text = mark_hidden(text) if self._marks_hidden else ""
+        if self._pre is not None:
             self._pre.append(text)
         else:
             self._current.add(text)
+        size = len(text.strip())
+        self._size += size
+        self._linked += size if self._parts["link"] else 0
 
     def comment(self, text: str) -> None:
         """Omits it."""
@@ -173,14 +197,15 @@ class _Writer:
         self._flush()
 
     def page(self) -> MarkdownPage:
-        blocks = self._blocks
-        for name in _PARTS:
-            if name in self._parts:
-                _, first, last = self._parts[name]
-                blocks = blocks[first:last]
-                break
+        content = content_of(self._blocks)
         return MarkdownPage(
-            _join(blocks), "".join(self._title) or None, self._language or None, bool(self._parts)
+            _join(content.blocks),
+            "".join(self._title) or None,
+            self._language or None,
+            content.is_marked,
+            content.share,
+            prose_size(self._blocks),
+            self._hidden,
         )
 
     @property
@@ -203,8 +228,6 @@ class _Writer:
     def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "table" or self._table is not None:
             self._begin_in_table(tag, attributes)
-        if tag in _PARTS:
-            self._parts.setdefault(tag, (self._depth, len(self._blocks), None))
         if self._in_cell:
             return
         if tag in ("ul", "ol"):
@@ -226,9 +249,6 @@ class _Writer:
     def _end(self, tag: str) -> None:
         if self._table is not None:
             self._end_in_table(tag)
-        if tag in self._parts and self._parts[tag][0] == self._depth:
-            depth, first, last = self._parts[tag]
-            self._parts[tag] = (depth, first, len(self._blocks) if last is None else last)
         if self._in_cell:
             return
         if tag in ("ul", "ol") and self._numbers:
@@ -299,10 +319,13 @@ class _Writer:
         in_list = any(container.tag in ("li", "dd") for container in containers)
         joins = begins_item and bool(self._blocks) and self._blocks[-1].in_list
         quotes = sum(container.tag == "blockquote" for container in containers)
-        self._blocks.append(_Block(lines, joins, in_list, quotes))
+        parts = frozenset(part for part, number in self._parts.items() if number)
+        block = Block(lines, joins, in_list, quotes, parts, self._size, self._linked)
+        self._blocks.append(block)
+        self._size = self._linked = 0
 
 
-def _join(blocks: list[_Block]) -> str:
+def _join(blocks: Sequence[Block]) -> str:
     parts: list[str] = []
     for index, block in enumerate(blocks):
         if index:

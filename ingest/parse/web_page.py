@@ -1,48 +1,52 @@
 """A web page as Markdown, without what surrounds its content, and the links in it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 from lxml import etree
 
 from index.model.document import URI_CHARACTERS_MAX
 from ingest.parse import html_markdown
+from ingest.parse.html_markdown import MarkdownPage
+from ingest.parse.visible_tree import visible_tree
 
 LINKS_MAX = 2_000  # of a page; a starting value
+SHARE_MIN = 0.5  # of a page's text: less than that is not its content; a starting value
 _CRAWLERS = ("robots", "nearhit")  # names of meta elements for all crawlers, and for this one
 
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """robots: the contents of its meta elements for crawlers, joined by commas."""
+    """page: its content. robots: the contents of its meta elements for crawlers, with commas."""
 
-    text: str
-    title: str | None
-    language: str | None
+    page: MarkdownPage
     links: tuple[str, ...]
     robots: str
 
 
-def convert(content: bytes) -> WebPage:
+def convert(content: str, *, marks_hidden: bool = False) -> WebPage:
     """The content: what the page itself marks as such, or else what trafilatura finds.
 
     On pages that mark it, trafilatura left out lists of links; on others, it leaves out what
-    surrounds the content. Raises `html_markdown.Unconvertible`.
+    surrounds the content. marks_hidden: as of `html_markdown.convert`.
+    Raises `html_markdown.Unconvertible`.
     """
-    page = html_markdown.convert(content)
-    html = html_markdown.decode(content)
-    text = page.text if page.has_main else _main_text(html) or page.text
-    collector = _collect(html)
-    links = tuple(collector.links)
-    return WebPage(text, page.title, page.language, links, ",".join(collector.robots))
+    page = html_markdown.convert(content, marks_hidden=marks_hidden)
+    if not page.is_marked and page.text.strip():
+        text = _main_text(visible_tree(content, marks_hidden=marks_hidden)) or ""
+        share = min(len(text) / max(page.size, 1), 1.0)
+        if share >= SHARE_MIN:
+            page = replace(page, text=text, share=share)
+    collector = _collect(content)
+    return WebPage(page, tuple(collector.links), ",".join(collector.robots))
 
 
-def _main_text(html: str) -> str | None:
+def _main_text(tree: etree._Element) -> str | None:
     import trafilatura
 
     text: str | None = trafilatura.extract(
-        html,
+        tree,
         output_format="markdown",
         include_comments=False,
         include_tables=True,
@@ -52,10 +56,10 @@ def _main_text(html: str) -> str | None:
     return text
 
 
-def _collect(html: str) -> "_Collector":
+def _collect(content: str) -> "_Collector":
     collector = _Collector()
     parser = etree.HTMLParser(target=collector, encoding="utf-8", huge_tree=True)
-    etree.fromstring(html.encode("utf-8", "replace") or b"<p>", parser)
+    etree.fromstring(content.encode("utf-8", "replace") or b"<p>", parser)
     return collector
 
 

@@ -39,13 +39,21 @@ class SkippedFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemWarning:
+    """What the document of an item lacks; path: as of `RefusedItem`."""
+
+    path: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnchangedItem:
     """A document that the source still has as it is stored; its text was not sent again."""
 
     document_id: str
 
 
-Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles
+Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles | ItemWarning
 
 
 class Source(Protocol):
@@ -65,6 +73,7 @@ class Defaults:
 
     language: None to detect it in each text; default_language: of a text that does not show it.
     chunker: the chunker; None for the source's own default.
+    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
     """
 
     owner: str | None = None
@@ -74,6 +83,7 @@ class Defaults:
     default_language: str = "en"
     chunker: str | None = None
     summaries: Summaries = NO_SUMMARIES
+    marks_hidden: bool = False
 
     def fields(self, own_chunker: str = _CHUNKER) -> dict[str, Any]:
         return {

@@ -132,6 +132,7 @@ def ingest(
             settings.language,
             chunker,
             ingest_paths.summaries(summaries),
+            marks_hidden=settings.hidden_text == "mark",
         )
         sources = ingest_paths.sources(
             paths,

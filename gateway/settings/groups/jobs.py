@@ -2,6 +2,7 @@
 
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
 from pydantic_settings import BaseSettings
@@ -72,6 +73,12 @@ class JobSettings(BaseSettings):
         None,
         description="comma-separated networks, such as `10.1.2.0/24`, in which these hosts may be "
         "although their addresses are not public; unset: none",
+    )
+    hidden_text: Literal["omit", "mark"] = Field(
+        "omit",
+        description="what becomes of text of HTML and DOCX files that their readers don't see, by "
+        "which instructions to agents are smuggled: `omit` leaves it out, `mark` keeps it as "
+        "`[hidden: TEXT]`",
     )
     source_prune_share_max: float = Field(
         0.2,  # a starting value, not measured

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
 from index.model.form import composed
-from ingest.parse import safe_yaml
+from ingest.parse import encoding, safe_yaml
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
 
@@ -127,7 +127,7 @@ class FaqSource:
 
 def _parse_yaml(content: bytes) -> Any:
     try:
-        return safe_yaml.load(content.decode("utf-8-sig"))
+        return safe_yaml.load(encoding.decode(content))
     except safe_yaml.NotYaml as error:
         where = f"line {error.line}: " if error.line else "not YAML: "
         raise ValueError(f"{where}{error}") from None

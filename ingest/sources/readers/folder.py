@@ -60,7 +60,7 @@ class FolderSource:
         self._is_stopped = False
         pending = sorted(paths, reverse=True)
         skipped = SkippedCounter(self.folder)
-        with closing(Extractor()) as extractor:
+        with closing(Extractor(marks_hidden=self._defaults.marks_hidden)) as extractor:
             while pending and not self._is_stopped:
                 path = pending.pop()
                 try:

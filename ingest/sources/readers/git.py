@@ -111,7 +111,10 @@ class GitSource:
 
     def _files(self, changed: dict[str, tuple[str, str]]) -> Iterator[Item]:
         entries = list(filter(_is_included, self._entries()))
-        with closing(Extractor()) as extractor, self._objects() as read_object:
+        with (
+            closing(Extractor(marks_hidden=self._defaults.marks_hidden)) as extractor,
+            self._objects() as read_object,
+        ):
             for entry in entries:
                 try:
                     content = self._content(entry, read_object)

@@ -12,10 +12,12 @@ import orjson
 
 from index.model.document import TITLE_CHARACTERS_MAX, normalise
 from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
-from ingest.parse.extract import WEB_PAGE, Extracted, Extractor
+from ingest.parse.extract import WEB_PAGE, Extracted, Extractor, Unreadable
+from ingest.parse.inline_data import without_inline_data
 from ingest.sources.source import (
     Defaults,
     Item,
+    ItemWarning,
     RefusedItem,
     UnchangedItem,
     document,
@@ -30,7 +32,7 @@ from ingest.web.url_queue import UrlQueue
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")
 _GONE = (404, 410)
-_VERSION = 1  # of the conversion; a higher one reads every page again
+_VERSION = 2  # of the conversion; a higher one reads every page again
 
 
 class WebSource:
@@ -84,7 +86,7 @@ class WebSource:
         except ValueError as error:
             yield self._refused_whole(reason(error))
             return
-        with closing(Extractor()) as extractor:
+        with closing(Extractor(marks_hidden=self._defaults.marks_hidden)) as extractor:
             yield from self._pages(first, listed, rules, extractor)
 
     def stop(self) -> None:
@@ -112,40 +114,43 @@ class WebSource:
                 return
             try:
                 fetched = first if follows and url == first.url else self._get_page(url, rules)
-                item = self._item(url, fetched, extractor, found)
+                yield from self._items(url, fetched, extractor, found)
             except ValueError as error:
-                path = urls.document_path(url)
-                item = RefusedItem(path, reason(error))
-            if item is not None:
-                yield item
+                yield RefusedItem(urls.document_path(url), reason(error))
         if waiting.left_out is not None:
             yield self._refused_whole(waiting.left_out)
 
-    def _item(
+    def _items(
         self, url: str, fetched: Fetched, extractor: Extractor, found: Callable[[str], None]
-    ) -> Item | None:
-        """None for a page that is gone or says noindex, for what is no page, and for a repeat."""
+    ) -> list[Item]:
+        """The document, and warnings of what it lacks.
+
+        Empty for a page that is gone or says noindex, for what is no page, and for a repeat.
+        """
         if fetched.status in _GONE:
-            return None
+            return []
         document_id = f"{self.name}/{urls.document_path(fetched.url)}"
         tag = fetched.headers.get("x-robots-tag", "")
         if fetched.status == 304:
             if _is_noindex(tag):
-                return None
+                return []
             self._seen.add(document_id)
-            return UnchangedItem(f"{self.name}/{urls.document_path(url)}")
+            return [UnchangedItem(f"{self.name}/{urls.document_path(url)}")]
         if fetched.status != 200:
             raise Unfetchable(f"is answered with {fetched.status}")
-        if fetched.headers.get("content-type", "").partition(";")[0].strip().lower() not in _TYPES:
-            return None
+        content_type = fetched.headers.get("content-type", "")
+        if content_type.partition(";")[0].strip().lower() not in _TYPES:
+            return []
         if document_id in self._seen:
-            return None
+            return []
         self._seen.add(document_id)
-        extracted = extractor.extract(WEB_PAGE, fetched.body)
+        extracted = extractor.extract(WEB_PAGE, fetched.body, content_type)
         _follow(extracted.links, fetched.url, found)
         is_included = self._is_included(fetched.url)  # a start page may not be
         if not is_included or _is_noindex(f"{tag},{extracted.robots}"):
-            return None
+            return []
+        if not extracted.text.strip():
+            raise Unreadable("has no text that readers see")
         made = self._document(document_id, fetched.url, extracted)
         self.read[document_id] = PageState(
             fetched.url,
@@ -153,7 +158,8 @@ class WebSource:
             _validator(fetched, "last-modified"),
             self._settings,
         )
-        return made
+        path = urls.document_path(fetched.url)
+        return [made, *(ItemWarning(path, loss) for loss in extracted.losses)]
 
     def _document(self, document_id: str, url: str, extracted: Extracted) -> Item:
         fields = {
@@ -161,7 +167,7 @@ class WebSource:
             "source": self.name,
             "uri": url,
             "title": (extracted.title or urls.document_path(url))[:TITLE_CHARACTERS_MAX],
-            "text": normalise(extracted.text),
+            "text": without_inline_data(normalise(extracted.text)),
         }
         if extracted.language:
             fields["language"] = extracted.language
@@ -261,5 +267,7 @@ def _is_noindex(directives: str) -> bool:
 
 
 def _digest(defaults: Defaults) -> bytes:
-    fields = orjson.dumps([_VERSION, defaults.fields()], option=orjson.OPT_SORT_KEYS)
+    fields = orjson.dumps(
+        [_VERSION, defaults.marks_hidden, defaults.fields()], option=orjson.OPT_SORT_KEYS
+    )
     return blake2b(fields, digest_size=16).digest()

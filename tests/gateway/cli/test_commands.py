@@ -92,7 +92,7 @@ async def test_a_folder_is_found_over_http_at_once_and_what_it_loses_is_pruned(
     (folder / "leave.md").write_text(LEAVE)
     (folder / "travel.md").write_text("# Travel\n\nBook trains with the travel desk.\n")
     (folder / "salary.md").write_text("---\nreaders: ['group:finance']\n---\n# Salary bands\n")
-    (folder / "broken.md").write_bytes(b"\xff\xfe\x00")
+    (folder / "broken.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
     await gateway.tenant("readers")
     ana = await gateway.caller("ana", tenant="readers")
     fay = await gateway.caller("fay", tenant="readers", groups=["finance"])

@@ -101,7 +101,7 @@ class TestReading:
         first = await source(admin)
         found_first = set(await ana.found("leave travel"))
         (root / "handbook" / "travel.md").unlink()
-        (root / "handbook" / "broken.md").write_bytes(b"\xff\xfe")
+        (root / "handbook" / "broken.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
         second_job = await ask(admin, "POST", "/v1/sources/handbook/reindex")
         await work(services)
         second = await source(admin)
@@ -115,7 +115,7 @@ class TestReading:
         assert (second["state"], second["last_error"]) == ("idle", None)
         assert second["counts"]["removed"] == 1
         assert second["counts"]["embedded"] == 0
-        assert second_job["result"]["first_rejected"][0].startswith("broken.md: not UTF-8")
+        assert second_job["result"]["first_rejected"][0].startswith("broken.md: is no text")
         assert await ana.found("leave travel") == ["handbook/leave.md"]
 
     @pytest.mark.slow

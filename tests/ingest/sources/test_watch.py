@@ -144,7 +144,7 @@ async def test_a_file_that_can_no_longer_be_read_is_told_and_stays_as_it_was(
 ) -> None:
     async with watched.running():
         await watched.next()
-        write(folder / "a.md", b"\xff")
+        write(folder / "a.md", b"\x89PNG\r\n\x1a\n\0\0\0\r")
 
         report = await watched.tell("a.md")
 

@@ -11,7 +11,7 @@ import pytest
 from index.model.document import Document
 from index.sources.web_page_store import PageState
 from ingest.sources.readers.web import WebSource
-from ingest.sources.source import Defaults, Item, RefusedItem, UnchangedItem
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, UnchangedItem
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient
 from ingest.web.host_rates import HostRates
@@ -79,6 +79,45 @@ def test_the_pages_of_a_sitemap_are_documents_without_what_surrounds_them(host: 
     assert leave.text == "# Annual leave\n\nAnnual leave, as told.\n"
     assert travel.document_id == "help/travel?lang=en"
     assert {agent.partition("/")[0] for agent in host.agents} == {"nearhit"}
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text", "codec"),
+    [
+        ("text/html; charset=Shift_JIS", "①髙島屋の営業時間", "cp932"),
+        ('Text/HTML;Charset="windows-1251"', "Часы работы", "cp1251"),
+        ("text/html; charset=iso-8859-1", "Café “offen”", "cp1252"),
+        ("application/xhtml+xml; charset=utf-8", "Café", "utf-8"),
+        ("text/html", "Café", "utf-8"),
+    ],
+)
+def test_a_page_is_read_in_the_encoding_of_its_header(
+    host: WebHost, content_type: str, text: str, codec: str
+) -> None:
+    headers = {"Content-Type": content_type}
+    host.answers["/leave"] = Answer(f"<main><p>{text}</p></main>".encode(codec), headers=headers)
+    host.sitemap("/sitemap.xml", "/leave")
+
+    (page,) = read(host)
+
+    assert isinstance(page, Document)
+    assert page.text == f"{text}\n"
+
+
+def test_what_is_left_out_of_a_page_is_said_and_a_page_without_text_refused(host: WebHost) -> None:
+    rest = "<p>Rest of the page.</p><p hidden>12345</p>"
+    host.answers["/leave"] = Answer(f"<main>{'Words. ' * 9}</main>{rest}".encode())
+    host.answers["/blank"] = Answer(b"<main></main><p hidden>12345</p>")
+    host.sitemap("/sitemap.xml", "/leave", "/blank")
+
+    items = read(host)
+
+    assert ids(items) == ["help/leave"]
+    assert [item.detail for item in items if isinstance(item, ItemWarning)] == [
+        "its main part is kept, 78% of the page's text",
+        "5 characters that readers don't see are left out",
+    ]
+    assert refusal(items).reason == "has no text that readers see"
 
 
 def test_a_page_that_does_not_mark_its_content_is_read_without_menus(host: WebHost) -> None:

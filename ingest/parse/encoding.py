@@ -1,0 +1,175 @@
+"""The encoding of a text: by its byte order mark, by what is declared, or else by its bytes.
+
+Labels mean what they mean to browsers (https://encoding.spec.whatwg.org), and so does the order of
+what is declared: `gb2312` is GB 18030, `latin1` is Windows-1252, and a header precedes a page's own
+declaration. Bytes of which nothing is declared are UTF-8 if most beyond ASCII are, and otherwise
+what Firefox's detector takes them for.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from itertools import islice
+from typing import BinaryIO
+
+import webencodings
+from chardetng_py import EncodingDetector
+from lxml import etree
+
+# Of markup. Browsers look at 1,024 bytes before they parse, and obey a later declaration too.
+DECLARED_WITHIN_BYTES = 65_536
+_BLOCK_BYTES = 65_536
+_DETECTED_BLOCKS_MAX = 4  # beyond ASCII; each takes 15 ms
+_STEP_BYTES = 1_024  # most pages declare their encoding within these
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Python's codecs that decode what the standard does, where webencodings names narrower ones.
+_SUPERSETS = {"gbk": "gb18030", "euc-jp": "euc_jis_2004", "iso-2022-jp": "iso2022_jp_ext"}
+_NOT_DECLARABLE = frozenset({"replacement", "x-user-defined"})
+_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>]{1,40})["']""")
+# By https://mimesniff.spec.whatwg.org/#binary-data-byte no text has any; some have a few.
+_BINARY = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_BINARY_SHARE_MAX = 0.01  # to the first bytes; about 0.1 in archives and images
+_UTF_16_SHARE_MIN = 0.05  # of pairs with a zero byte: English has nearly 1, and Russian 0.15
+
+
+class NotText(ValueError):
+    """The bytes are no text in any encoding."""
+
+
+def decode(content: bytes, content_type: str = "", *, is_markup: bool = False) -> str:
+    """The text; a byte that is wrong in its encoding costs one character, U+FFFD.
+
+    Arguments and errors are those of `encoding_of`.
+    """
+    name = encoding_of(BytesIO(content), content_type, is_markup=is_markup)
+    return content.decode(name, "replace")
+
+
+def encoding_of(file: BinaryIO, content_type: str = "", *, is_markup: bool = False) -> str:
+    """Python's name of the encoding of a file at its start, where it is left.
+
+    The whole file is read if nothing is declared. Decode it with `replace`, as `decode` does.
+    content_type: the HTTP header. is_markup: whether the text may declare its encoding, as HTML.
+    Raises `NotText`.
+    """
+    try:
+        return _find(file, content_type, is_markup=is_markup)
+    finally:
+        file.seek(0)
+
+
+def _find(file: BinaryIO, content_type: str, *, is_markup: bool) -> str:
+    start = file.read(_BLOCK_BYTES)
+    for mark, name in _MARKS:
+        if start.startswith(mark):
+            return name
+    for label in _declared(start, content_type, is_markup=is_markup):
+        codec = _codec(label)
+        if codec is not None:
+            return codec
+    guess = _utf_16(start)
+    if guess is None and _is_utf_8(file):
+        return "utf-8"
+    guess = guess or _detect(file)
+    if len(_BINARY.findall(start.decode(guess, "replace"))) > _BINARY_SHARE_MAX * len(start):
+        raise NotText("is no text")
+    return guess
+
+
+def _codec(label: str) -> str | None:
+    """Python's name of the encoding that browsers understand by the label; None if none."""
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name in _NOT_DECLARABLE:
+        return None
+    name: str = encoding.codec_info.name
+    return _SUPERSETS.get(encoding.name, name)
+
+
+def _declared(start: bytes, content_type: str, *, is_markup: bool) -> Iterator[str]:
+    """The labels in the order in which they count."""
+    yield from _CHARSET.findall(content_type)
+    if is_markup:
+        xml = _XML_ENCODING.match(start)
+        label = _label_of_meta(start) or (xml[1].decode("latin-1") if xml else "")
+        # It could be read byte by byte, so it can't be UTF-16.
+        yield "utf-8" if label.lower().startswith("utf-16") else label
+
+
+def _label_of_meta(start: bytes) -> str:
+    """The first known label that an element of the page declares; those in comments are none."""
+    metas = _Metas()
+    parser = etree.HTMLParser(target=metas, encoding="iso-8859-1", huge_tree=True)
+    for position in range(0, min(len(start), DECLARED_WITHIN_BYTES), _STEP_BYTES):
+        parser.feed(start[position : position + _STEP_BYTES])
+        if metas.label:
+            break
+    return metas.label
+
+
+class _Metas:
+    """The parser calls its methods."""
+
+    def __init__(self) -> None:
+        self.label = ""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag != "meta" or self.label:
+            return
+        label = attributes.get("charset")
+        if label is None and attributes.get("http-equiv", "").strip().lower() == "content-type":
+            charset = _CHARSET.search(attributes.get("content", ""))
+            label = charset[1] if charset else None
+        if label is not None and webencodings.lookup(label) is not None:
+            self.label = label
+
+    def close(self) -> None:
+        """Has nothing to end."""
+
+
+def _utf_16(start: bytes) -> str | None:
+    """UTF-16 without a mark has zero bytes on one side of its pairs: of spaces, or of all ASCII."""
+    first, second = start[::2].count(0), start[1::2].count(0)
+    if max(first, second) < _UTF_16_SHARE_MIN * len(start) / 2 or not first + second:
+        return None
+    if 10 * min(first, second) > max(first, second):
+        return None
+    return "utf-16-be" if first > second else "utf-16-le"
+
+
+def _is_utf_8(file: BinaryIO) -> bool:
+    """Whether most characters beyond ASCII are right in UTF-8.
+
+    Texts in other encodings hardly ever form one by chance. ISO 2022 is ASCII, with escapes.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    right = wrong = escapes = 0
+    for block in _blocks(file):
+        text = decoder.decode(block)
+        lost = text.count("\ufffd") - block.count(b"\xef\xbf\xbd")  # some texts contain it
+        right += len(text) - len(text.encode("ascii", "ignore")) - lost
+        wrong += lost
+        escapes += block.count(b"\x1b")
+    wrong += len(decoder.decode(b"", final=True))
+    return right >= wrong and (right > 0 or not escapes)
+
+
+def _detect(file: BinaryIO) -> str:
+    detector = EncodingDetector()
+    telling = (block for block in _blocks(file) if not block.isascii() or b"\x1b" in block)
+    for block in islice(telling, _DETECTED_BLOCKS_MAX):
+        detector.feed(block, last=False)
+    detector.feed(b"", last=True)
+    label = detector.guess(tld=None, allow_utf8=False)
+    return _codec(label) or label
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(lambda: file.read(_BLOCK_BYTES), b"")
