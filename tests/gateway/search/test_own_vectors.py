@@ -149,7 +149,11 @@ async def test_no_warm_answer_misses_a_write(
 async def test_a_batch_and_another_subjects_search_take_vectors(
     ana: Caller, admin: Caller, stored: None, holiday: list[float], cooking: list[float]
 ) -> None:
-    searches = [{"vector": holiday}, {"vector": cooking, "query": "soup"}, {"query": "trains"}]
+    searches: list[dict[str, Any]] = [
+        {"vector": holiday},
+        {"vector": cooking, "query": "soup"},
+        {"query": "trains"},
+    ]
     batch = await ana.call("POST", "/v1/search/batch", json={"searches": searches})
     singles = [(await search(ana, **body)).json() for body in searches]
     as_ana = await admin.call(
