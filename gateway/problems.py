@@ -6,7 +6,7 @@ also needs a description in `gateway/api/openapi.py`.
 Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,
                         QueueFull, QuotaExceeded, Saturated, SourceReserved, SubjectSuspended,
-                        TenantFull, TenantMissing
+                        TenantFull, TenantMissing, VectorRefused
 exceptions of `ingest`  DocumentContended, DocumentTooLong
 TimeoutError            the deadline of the request has passed
 HTTPException           Starlette's own, for a path or a method that does not exist
@@ -41,6 +41,7 @@ from index.errors import (
     TenantMissing,
     TokensFull,
     UnstorableText,
+    VectorRefused,
 )
 from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
@@ -294,7 +295,7 @@ def from_exception(error: Exception, request_id: str) -> Problem:
             return quota_exceeded(error.excess, str(error))
         case TenantMissing():
             return not_found("tenant", "The tenant has been deleted.")
-        case DocumentTooLong():
+        case DocumentTooLong() | VectorRefused():
             return invalid_field(error.field, str(error))
         case TimeoutError():
             detail = "The deadline has passed. Retry, or make the request smaller."

@@ -27,6 +27,7 @@ IndexStoreError
 ├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 ├── UnstorableText         a text holds a character that PostgreSQL can't store
+├── VectorRefused          a query's own vector can't be compared with those of the index
 └── VectorTableUnreadable  a table of another database can't be imported
 """
 
@@ -166,6 +167,12 @@ class QueueFull(IndexStoreError):
 
     def __init__(self, tenant: str, waiting_max: int) -> None:
         super().__init__(f"{tenant} already has {waiting_max:,} waiting jobs")
+
+
+class VectorRefused(IndexStoreError):
+    """A query's own vector can't be compared with those of the index. field: of the request."""
+
+    field = "vector"
 
 
 class QuotaExceeded(IndexStoreError):

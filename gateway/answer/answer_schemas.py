@@ -1,17 +1,19 @@
 """The request and response body of `POST /v1/answer`."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body
-from gateway.search.schemas.search_schemas import CitationAnswer, HitAnswer, SearchBody
+from gateway.search.schemas.search_answer_schemas import CitationAnswer, HitAnswer
+from gateway.search.schemas.search_schemas import Question, SearchBody
 
 
 class AnswerBody(SearchBody):
     """A search, and how its answer is written."""
 
+    query: Annotated[Question, Field(min_length=1)]  # which the text answers
     stream: bool = Field(
         False, description="send the answer as server-sent events while it is generated"
     )
@@ -25,6 +27,13 @@ class AnswerBody(SearchBody):
         if facets:
             raise PydanticCustomError("facets", "must be empty: POST /v1/search counts documents")
         return facets
+
+    @field_validator("vector")
+    @classmethod
+    def _no_vector(cls, vector: str | None) -> str | None:
+        if vector is not None:
+            raise PydanticCustomError("form", "must be absent: the text answers the query")
+        return vector
 
 
 class GeneratedAnswer(Body):

@@ -7,7 +7,6 @@ allow. Every other request reads the counters after it has arrived.
 
 import asyncio
 import hashlib
-import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from common.shares.cache import FairCache
 from common.shares.slots import FairSlots
 from gateway import problems
 from gateway.auth.freshness import STRONG, DatedRevisions, Freshness, kept_promise
+from gateway.auth.staleness import AGE_S_MIN, Staleness, staleness_s_max
 from gateway.auth.tenant_counters import document_revisions, is_current
 from gateway.background_flush import FlushBuffer
 from gateway.settings.settings import Settings
@@ -37,7 +37,6 @@ _ADDRESS_LOOKUPS_MAX = 3
 _LOOKUPS_WAITING_MAX = 4_096  # of one address
 _LOOKUP_WAIT_S_MAX = 5.0  # starting values, not measured
 _FLUSH_S = 60.0  # between two writes of when keys were last used
-_AGE_S_MIN = 1e-6  # of an earlier reading, however coarse the clock is
 _USED_MAX = 100_000  # keys whose use waits to be stored; 20 MB
 
 
@@ -113,7 +112,7 @@ class Authenticator:
         self._revisions = revisions
         self._histories = histories
         self._now = now
-        self._staleness_s_max = staleness_s_max
+        self._staleness = Staleness(revisions, staleness_s_max)
         self._credential_staleness_s_max = credential_staleness_s_max
         self._recalls = recalls
         self._principals_by_digest: FairCache[bytes, Principal] = FairCache(_PRINCIPALS_MAX)
@@ -196,10 +195,10 @@ class Authenticator:
             return None
         tenants = (principal.tenant, PUBLIC)
         known, age_s = self._revisions.known(tenants), 0.0
-        if known is None and (age_s_max := self._age_s_max(principal, freshness)) > 0:
+        if known is None and (age_s_max := self._staleness.age_s_max(principal, freshness)) > 0:
             earlier = self._revisions.newest(tenants, age_s_max)
             if earlier is not None:
-                known, age_s = earlier.values, max(earlier.age_s, _AGE_S_MIN)
+                known, age_s = earlier.values, max(earlier.age_s, AGE_S_MIN)
         if known is None or not freshness.accepts(principal.tenant, document_revisions(known)):
             return None
         admitted = self.admit(principal, known, freshness, age_s)
@@ -242,7 +241,7 @@ class Authenticator:
                 self._refuse_expired(candidate)
                 revisions = document_revisions({principal.tenant: tenant, PUBLIC: everyone})
                 freshness.require_reached(principal.tenant, revisions)
-                oldest = self._oldest(candidate, revisions, freshness, age_s)
+                oldest = self._staleness.oldest(candidate, revisions, freshness, age_s)
                 return AuthenticatedRequest(
                     candidate, revisions, oldest.revisions, freshness, age_s, oldest.age_s
                 )
@@ -319,44 +318,6 @@ class Authenticator:
             raise problems.unauthorized()
         await self._web_tokens.check_issuer_key(thumbprint)
 
-    def _age_s_max(self, principal: Principal, freshness: Freshness) -> float:
-        """How old the revisions may be that the principal's request is answered from."""
-        age_s_max = min(freshness.max_staleness_s, _staleness_s_max(principal))
-        return min(age_s_max, self._staleness_s_max)
-
-    def _oldest(
-        self, principal: Principal, current: Revisions, freshness: Freshness, age_s: float
-    ) -> DatedRevisions:
-        """The oldest revisions that a cached answer may be correct at, of the current history."""
-        age_s_max = self._age_s_max(principal, freshness)
-        oldest = None
-        if freshness.consistency == "bounded" and age_s_max > 0:
-            oldest = self._read_within(principal, age_s_max, current, freshness)
-        return oldest or DatedRevisions(current, age_s)
-
-    def _read_within(
-        self, principal: Principal, age_s_max: float, current: Revisions, freshness: Freshness
-    ) -> DatedRevisions | None:
-        """The oldest revisions, read within the age, that the caller accepts.
-
-        current: gives the history, and the audience revisions, by which keys are made.
-        """
-        history = current.history
-        tenant, min_revision = principal.tenant, freshness.min_revision
-        if min_revision is not None and not min_revision.is_of(tenant, history):
-            return None
-        required = {} if min_revision is None else min_revision.by_partition(tenant)
-
-        def is_usable(partition: str, counters: TenantRevisions) -> bool:
-            is_reached = counters.revision >= required.get(partition, 0)
-            return counters.history == history and is_reached
-
-        earlier = self._revisions.oldest((tenant, PUBLIC), age_s_max, is_usable)
-        if earlier is None:
-            return None
-        revisions = replace(document_revisions(earlier.values), audiences=current.audiences)
-        return DatedRevisions(revisions, max(earlier.age_s, _AGE_S_MIN))
-
     def _admit_from_memory(
         self, principal: Principal, freshness: Freshness
     ) -> AuthenticatedRequest | None:
@@ -368,10 +329,10 @@ class Authenticator:
             if candidate is None or not is_current(candidate, tenant, tenant):
                 continue
             self._refuse_expired(candidate)
-            age_s_max = min(freshness.max_staleness_s, _staleness_s_max(candidate))
+            age_s_max = min(freshness.max_staleness_s, staleness_s_max(candidate))
             audiences = {candidate.tenant: tenant.audience_revision}
             current = Revisions(tenant.history, {candidate.tenant: tenant.revision}, audiences)
-            oldest = self._read_within(candidate, age_s_max, current, freshness)
+            oldest = self._staleness.read_within(candidate, age_s_max, current, freshness)
             if oldest is not None:
                 read, age_s = oldest.revisions, oldest.age_s
                 return AuthenticatedRequest(candidate, read, read, freshness, age_s, age_s)
@@ -395,12 +356,6 @@ def build(
         settings.credential_staleness_s_max,
         recalls=settings.region is not None,
     )
-
-
-def _staleness_s_max(principal: Principal) -> float:
-    """The limit that an admin of the principal's tenant has set."""
-    max_staleness_ms = principal.max_staleness_ms
-    return math.inf if max_staleness_ms is None else max_staleness_ms / 1000
 
 
 def digest_of(credential: bytes) -> bytes:

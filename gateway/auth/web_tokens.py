@@ -7,7 +7,6 @@ A web token, and each token made with it, is valid only while the issuer publish
 verified it. Keys are identified by thumbprint, because another key can have the same `kid`.
 """
 
-import asyncio
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,12 +17,12 @@ from typing import Any, Protocol
 
 import httpx2
 import jwt
-import structlog
-from jwt import PyJWK
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from gateway import problems
-from gateway.auth import jwk, protected_resource
+from gateway.auth import protected_resource
+from gateway.auth.audiences import normal_form, normal_forms
+from gateway.auth.jwks_client import KEY_TYPES, JwksClient, VerificationKey
 from gateway.auth.protected_resource import ProtectedResource
 from gateway.auth.roles import ROLES, Role
 from gateway.errors import CommandError
@@ -32,28 +31,11 @@ from gateway.settings.settings import Settings
 from index.model.identifiers import Groups, SubjectId
 from index.tenants.principals import Claims
 
-_KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
-_KEYS_BYTES_MAX = 1_000_000
 _FETCH_S_MAX = 5.0
-_PAUSE_S = 10.0  # between two fetches: anybody can send tokens with unknown keys
 
 _SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 _GROUPS: TypeAdapter[tuple[str, ...]] = TypeAdapter(Groups)
 _TENANT = TypeAdapter(TenantId)
-
-log = structlog.get_logger()
-
-
-class _KeySet(BaseModel):
-    keys: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationKey:
-    """A key that verifies signatures, and its thumbprint (RFC 7638)."""
-
-    key: PyJWK | str
-    thumbprint: str
 
 
 class SigningKeys(Protocol):
@@ -100,7 +82,9 @@ class WebTokenReader:
         self._keys = keys
         self._secret = None if secret is None else VerificationKey(secret, _secret_id(secret))
         self._issuer = issuer
-        self._audience = audience
+        self._audience = None if audience is None else normal_form(audience)
+        urls = () if resource is None else (normal_form(resource.url),)
+        self._audiences = frozenset(filter(None, (self._audience, *urls)))
         self._leeway_s = leeway_s
         self._mapping = mapping
         self._resource = resource
@@ -132,7 +116,7 @@ class WebTokenReader:
         key: VerificationKey | None = None
         if algorithm == "HS256":
             key = self._secret
-        elif algorithm in _KEY_TYPES and self._keys is not None:
+        elif algorithm in KEY_TYPES and self._keys is not None:
             key = await self._keys.key(key_id, algorithm)
         if key is None:
             raise jwt.InvalidSignatureError("no key of the issuer matches")
@@ -141,12 +125,14 @@ class WebTokenReader:
             key.key,
             algorithms=[algorithm],
             issuer=self._issuer,
-            audience=self._audiences(),
             leeway=self._leeway_s,
-            options={"require": ["exp", "iss", "aud"]},
+            options={"require": ["exp", "iss", "aud"], "verify_aud": False},
         )
+        audiences = normal_forms(claims["aud"])
+        if audiences.isdisjoint(self._audiences):
+            raise jwt.InvalidAudienceError("none of its audiences is this service")
         try:
-            return self._parse_claims(claims, key.thumbprint)
+            return self._parse_claims(claims, key.thumbprint, audiences)
         except (
             ArithmeticError,
             OSError,
@@ -157,7 +143,9 @@ class WebTokenReader:
                 "Invalid web token: a claim has the wrong type or value."
             ) from None
 
-    def _parse_claims(self, claims: Mapping[str, Any], issuer_key: str) -> Claims:
+    def _parse_claims(
+        self, claims: Mapping[str, Any], issuer_key: str, audiences: frozenset[str]
+    ) -> Claims:
         mapping = self._mapping
         roles = self._names(claims, mapping.roles)
         own_roles = tuple(role for role in ROLES if role in roles)
@@ -171,7 +159,7 @@ class WebTokenReader:
             expires_at=datetime.fromtimestamp(int(claims["exp"]), UTC)
             + timedelta(seconds=self._leeway_s),
             issuer_key=issuer_key,
-            is_mcp_only=self._audience not in _strings(claims["aud"]),
+            is_mcp_only=self._audience not in audiences,
             has_mcp_scopes=self._resource is None
             or self._resource.has_scopes(_strings(claims.get("scope") or claims.get("scp"))),
         )
@@ -183,10 +171,6 @@ class WebTokenReader:
         groups = _GROUPS.validate_python(tuple(self._names(claims, self._mapping.groups)))
         return tuple(sorted(set(groups)))
 
-    def _audiences(self) -> list[str]:
-        resource = None if self._resource is None else self._resource.url
-        return [audience for audience in (self._audience, resource) if audience is not None]
-
     def _names(self, claims: Mapping[str, Any], path: str) -> list[str]:
         """The strings of a claim. Raises `ValueError` if it is not a list of strings."""
         names = find_claim(claims, path)
@@ -197,106 +181,6 @@ class WebTokenReader:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError(f"{path} must be a list of strings")
         return names
-
-
-class JwksClient:
-    """An issuer's JSON Web Key Set (RFC 7517), fetched on use if it is old or lacks a key.
-
-    lifetime_s: the age from which a use fetches the set again.
-    stale_s_max: the age up to which the set is used while the issuer is unavailable.
-    """
-
-    def __init__(
-        self,
-        client: httpx2.AsyncClient,
-        url: str,
-        clock_s: Callable[[], float],
-        *,
-        lifetime_s: float,
-        stale_s_max: float,
-    ) -> None:
-        self._client = client
-        self._url = url
-        self._clock_s = clock_s
-        self._lifetime_s = min(lifetime_s, stale_s_max)
-        self._stale_s_max = stale_s_max
-        self._keys: list[dict[str, Any]] = []
-        self._thumbprints: frozenset[str] = frozenset()
-        self._fetched_s = self._tried_s = float("-inf")
-        self._is_unavailable = False
-        self._fetching = asyncio.Lock()
-
-    async def key(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
-        """None unless exactly one key fits. Raises a 503 `Problem` if the keys are too old."""
-        await self._refresh()
-        key = self._find(key_id, algorithm)
-        if key is None:
-            await self._fetch()
-            key = self._find(key_id, algorithm)
-        return key
-
-    async def is_published(self, thumbprint: str) -> bool:
-        """Whether the key is in the set. Raises a 503 `Problem` if the keys are too old."""
-        await self._refresh()
-        return thumbprint in self._thumbprints
-
-    def _find(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
-        keys = [
-            key
-            for key in self._keys
-            if key.get("kty") == _KEY_TYPES[algorithm]
-            and key.get("use", "sig") == "sig"
-            and key.get("alg", algorithm) == algorithm
-            and (key_id is None or key.get("kid") == key_id)
-        ]
-        if len(keys) != 1:  # a token without a key identifier means the only key
-            return None
-        thumbprint = jwk.thumbprint(keys[0])
-        if thumbprint is None:
-            return None
-        try:
-            return VerificationKey(PyJWK(keys[0], algorithm), thumbprint)
-        except jwt.PyJWTError:
-            return None
-
-    async def _refresh(self) -> None:
-        """Fetch the keys if they are old, one request at a time while the issuer is unavailable."""
-        if self._age_s() > self._lifetime_s:
-            if not (self._is_unavailable and self._fetching.locked()):
-                await self._fetch()
-            if self._age_s() > self._stale_s_max:
-                raise problems.issuer_unavailable()
-
-    def _age_s(self) -> float:
-        return self._clock_s() - self._fetched_s
-
-    async def _fetch(self) -> None:
-        """Fetch the keys, unless another request has just tried. A failure leaves the old keys."""
-        requested_s = self._clock_s()
-        async with self._fetching:
-            if self._tried_s > requested_s - min(_PAUSE_S, self._lifetime_s):
-                return
-            self._tried_s = self._clock_s()
-            try:
-                self._keys = await self._download()
-            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-                self._is_unavailable = True
-                log.warning(
-                    "issuer", state="unavailable", detail=f"{type(error).__name__}: {error}"
-                )
-                return
-            self._thumbprints = frozenset(filter(None, map(jwk.thumbprint, self._keys)))
-            self._fetched_s, self._is_unavailable = self._tried_s, False
-
-    async def _download(self) -> list[dict[str, Any]]:
-        received = bytearray()
-        async with self._client.stream("GET", self._url) as response:
-            response.raise_for_status()
-            async for part in response.aiter_bytes():
-                received += part
-                if len(received) > _KEYS_BYTES_MAX:
-                    raise ValueError(f"the key set is larger than {_KEYS_BYTES_MAX} bytes")
-        return _KeySet.model_validate_json(bytes(received)).keys
 
 
 @asynccontextmanager

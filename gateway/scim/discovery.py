@@ -100,6 +100,17 @@ _SCHEMAS: Sequence[Described] = [
                 _EXTERNAL_ID,
                 _attribute("displayName", "The user's name for people.", caseExact=False),
                 _attribute("active", "Whether the user's credentials work.", type="boolean"),
+                _attribute(
+                    "emails",
+                    "The user's addresses, to look it up by.",
+                    type="complex",
+                    multiValued=True,
+                    subAttributes=[
+                        _attribute("value", "The address.", caseExact=False),
+                        _attribute("type", "Such as `work`.", caseExact=False),
+                        _attribute("primary", "Whether it is the main one.", type="boolean"),
+                    ],
+                ),
             ],
         ),
         (

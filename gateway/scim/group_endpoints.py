@@ -1,33 +1,43 @@
 """Groups of the tenant, as an identity provider sees and changes them."""
 
+from collections.abc import Sequence
+
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
 from gateway import problems
 from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
+from gateway.scim.attributes import OF_GROUPS, group_values
 from gateway.scim.errors import invalid
 from gateway.scim.patch import patch_attributes, patch_members
 from gateway.scim.resources import (
     list_response,
-    matching,
     own_tenant,
     page_of,
     resource_id,
     resource_response,
     shows,
 )
-from gateway.scim.scim_schemas import GroupBody, GroupMember, GroupResource, Meta, PatchBody
+from gateway.scim.scim_schemas import (
+    GROUP,
+    GroupBody,
+    GroupMember,
+    GroupResource,
+    Meta,
+    PatchBody,
+)
 from index.model.identifiers import GroupId
 from index.tenants.group_provisioning import (
     GroupChange,
     GroupMatch,
     GroupName,
+    GroupUser,
     ProvisionedGroup,
 )
 
 PATH = "/scim/v2/Groups"
-FILTERABLE = ("displayName", "externalId", "id", "members")
+_INDEXED = frozenset({"displayname", "externalid", "id", "members"})
 _GROUP: TypeAdapter[str] = TypeAdapter(GroupId)
 
 
@@ -42,12 +52,15 @@ async def create_scim_group(context: RequestContext[AdminServices]) -> Response:
 async def list_scim_groups(context: RequestContext[AdminServices]) -> Response:
     """List groups; a page with members may end early, so that it stays small."""
     tenant = await own_tenant(context)
-    page = page_of(context, FILTERABLE)
+    page = page_of(context, GROUP, OF_GROUPS, _INDEXED)
+    equal, is_met = page.equal, page.is_met
     match = GroupMatch(
-        scim_id=matching(page, "id"),
-        display_name=matching(page, "displayName"),
-        external_id=matching(page, "externalId"),
-        member=matching(page, "members"),
+        scim_id=equal.get("id"),
+        display_name=equal.get("displayname"),
+        external_id=equal.get("externalid"),
+        member=equal.get("members"),
+        is_met=None if is_met is None else lambda group: is_met(group_values(group)),
+        reads_users="members" in page.examined,
     )
     total, groups = await context.services.provisioned_groups.page(
         tenant,
@@ -69,7 +82,7 @@ async def replace_scim_group(context: RequestContext[AdminServices]) -> Response
     body = context.parse_body(GroupBody)
     change = GroupChange(_name(body), replaced=body.members is not None, added=_user_ids(body))
     if not await context.services.provisioned_groups.update(
-        tenant, resource_id(context), lambda _: change
+        tenant, resource_id(context), lambda *_: change
     ):
         raise _no_such_group()
     return await _response(context, tenant, resource_id(context))
@@ -82,9 +95,8 @@ async def patch_scim_group(context: RequestContext[AdminServices]) -> Response:
     """
     tenant = await own_tenant(context)
     patch = context.parse_body(PatchBody)
-    members = patch_members(patch)
 
-    def change(before: GroupName) -> GroupChange:
+    def change(before: GroupName, users: Sequence[GroupUser]) -> GroupChange:
         values: dict[str, object] = {
             "displayName": before.display_name,
             "externalId": before.external_id,
@@ -96,6 +108,7 @@ async def patch_scim_group(context: RequestContext[AdminServices]) -> Response:
                 name = _name(GroupBody.model_validate(after))
             except ValidationError as error:
                 raise problems.from_validation(error) from None
+        members = patch_members(patch, users)
         return GroupChange(
             name, members.replaced, frozenset(members.added), frozenset(members.removed)
         )

@@ -1,7 +1,7 @@
 """What SCIM's calls have in common: the caller's tenant, pages, and which attributes are shown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,23 +11,36 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
-from gateway.scim.attribute_filter import Equalities, parse_filter
 from gateway.scim.errors import MEDIA_TYPE, invalid
+from gateway.scim.filter_grammar import (
+    AnyValue,
+    Comparison,
+    Filter,
+    conjunction,
+    leaves,
+    parse_filter,
+)
+from gateway.scim.filter_predicates import Attributes, Predicate, compile_filter
 from gateway.scim.scim_schemas import ResourceList
 
 PAGE_MAX = 100
 _START_MAX = 10_000_000
-_NOTHING: Equalities = {"id": ""}  # of a filter that contradicts itself
 _INTEGER = re.compile("-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class PageOf:
-    """start: rows to skip. match: the values that the filter asks for."""
+    """start: rows to skip.
+
+    equal: by attribute, the values that the filter asks for. is_met: its other conditions, which
+    name the attributes `examined`.
+    """
 
     start: int
     limit: int
-    match: Equalities = field(default_factory=dict)
+    equal: Mapping[str, str] = field(default_factory=dict)
+    is_met: Predicate | None = None
+    examined: frozenset[str] = frozenset()
 
 
 async def own_tenant(context: RequestContext[AdminServices]) -> str:
@@ -39,8 +52,15 @@ def resource_id(context: RequestContext[AdminServices]) -> str:
     return value
 
 
-def page_of(context: RequestContext[AdminServices], attributes: Sequence[str]) -> PageOf:
-    """The requested page. attributes: those that a filter may name. Raises a 400 `Problem`.
+def page_of(
+    context: RequestContext[AdminServices],
+    schema: str,
+    attributes: Attributes,
+    indexed: Collection[str],
+) -> PageOf:
+    """The requested page. Raises a 400 `Problem`.
+
+    attributes: those that a filter may name. indexed: those that PostgreSQL compares by `eq`.
 
     RFC 7644, section 3.4.2.4: a `startIndex` below 1 counts as 1, a negative `count` as 0.
     """
@@ -50,18 +70,34 @@ def page_of(context: RequestContext[AdminServices], attributes: Sequence[str]) -
     text = query.get("filter")
     if not text:
         return PageOf(start, limit)
-    alternatives = parse_filter(text)
-    names = {name.lower() for name in attributes}
-    if not all(names.issuperset(each) for each in alternatives):
-        raise invalid("invalidFilter", f"A filter may name {', '.join(attributes)}.")
-    if len(alternatives) > 1:
-        raise invalid("invalidFilter", "A filter of a list may join comparisons by `and` only.")
-    return PageOf(start, limit, alternatives[0] if alternatives else _NOTHING)
+    parsed = parse_filter(text)
+    is_met = compile_filter(parsed, schema, attributes)
+    equal: dict[str, str] = {}
+    others: list[Filter] = []
+    for term in conjunction(parsed):
+        pair = _equality(term)
+        if pair is not None and pair[0] in indexed and pair[0] not in equal:
+            equal.update([pair])
+        else:
+            others.append(term)
+    if not others:
+        return PageOf(start, limit, equal)
+    examined = frozenset(leaf.attribute for term in others for leaf in leaves(term))
+    return PageOf(start, limit, equal, is_met, examined)
 
 
-def matching(page: PageOf, attribute: str) -> str | None:
-    """The value that the filter asks for of this attribute; None if it does not name it."""
-    return page.match.get(attribute.lower())
+def _equality(term: Filter) -> tuple[str, str] | None:
+    """The attribute and the value that the term asks for, if it is such a comparison.
+
+    `members.value eq "ID"` asks for `members`.
+    """
+    match term:
+        case Comparison(_, attribute, "eq", str(value)):
+            return attribute, value
+        case AnyValue(_, attribute, Comparison(_, "value", "eq", str(value))):
+            return attribute, value
+        case _:
+            return None
 
 
 def resource_response(

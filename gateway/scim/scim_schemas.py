@@ -1,12 +1,22 @@
 """The bodies of SCIM. Names have any case, and attributes that Nearhit does not use are ignored."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from gateway.schemas import Storable
+from gateway.scim.filter_grammar import FILTER_CHARACTERS_MAX
 from index.model.document import Line
 from index.tenants.group_provisioning import MEMBERS_MAX
 
@@ -14,7 +24,8 @@ USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
 LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 OPERATIONS_MAX = 1_000
-PATH_CHARACTERS_MAX = 2_000
+PATH_CHARACTERS_MAX = FILTER_CHARACTERS_MAX
+EMAILS_MAX = 20  # of a user
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -29,6 +40,16 @@ def _boolean(value: object) -> object:
 
 def _filled(value: str | None) -> str | None:
     return value or None
+
+
+def usable_emails(value: object) -> "list[EmailBody]":
+    """The addresses that can be kept. A user is not refused for what only helps to find it."""
+    emails = value if isinstance(value, list) else [value]
+    usable: list[EmailBody] = []
+    for email in emails:
+        with suppress(ValidationError):
+            usable.append(EmailBody.model_validate(email))
+    return usable[:EMAILS_MAX]
 
 
 Active = Annotated[bool, Field(strict=True), BeforeValidator(_boolean)]
@@ -51,6 +72,12 @@ class ScimBody(BaseModel):
         return {names.get(str(name).lower(), name): item for name, item in value.items()}
 
 
+class EmailBody(ScimBody):
+    value: Line
+    type: OptionalLine = None
+    primary: Active = False
+
+
 class UserBody(ScimBody):
     """active: absent in a `PUT`, it stays as it is."""
 
@@ -58,6 +85,9 @@ class UserBody(ScimBody):
     external_id: OptionalLine = None
     display_name: OptionalLine = None
     active: Active | None = None
+    emails: Annotated[tuple[EmailBody, ...], BeforeValidator(usable_emails)] = Field(
+        (), description=f"only the first {EMAILS_MAX} are kept"
+    )
 
 
 class MemberBody(ScimBody):
@@ -100,6 +130,12 @@ class Meta(ScimAnswer):
     location: str
 
 
+class UserEmailAnswer(ScimAnswer):
+    value: str
+    type: str | None = None
+    primary: bool
+
+
 class UserResource(ScimAnswer):
     schemas: tuple[str, ...] = (USER,)
     id: str
@@ -107,6 +143,7 @@ class UserResource(ScimAnswer):
     user_name: str | None = None
     display_name: str | None = None
     active: bool | None = None
+    emails: tuple[UserEmailAnswer, ...] | None = None
     meta: Meta | None = None
 
 

@@ -6,23 +6,30 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
+from gateway.scim.attributes import OF_USERS, email_values, user_values
 from gateway.scim.errors import invalid
 from gateway.scim.patch import patch_attributes
 from gateway.scim.resources import (
     list_response,
-    matching,
     own_tenant,
     page_of,
     resource_id,
     resource_response,
 )
-from gateway.scim.scim_schemas import Meta, PatchBody, UserBody, UserResource
+from gateway.scim.scim_schemas import (
+    USER,
+    Meta,
+    PatchBody,
+    UserBody,
+    UserEmailAnswer,
+    UserResource,
+)
 from gateway.settings.settings import Settings
 from index.model.identifiers import SubjectId
-from index.tenants.user_provisioning import ProvisionedUser, UserAttributes, UserMatch
+from index.tenants.user_provisioning import ProvisionedUser, UserAttributes, UserEmail, UserMatch
 
 PATH = "/scim/v2/Users"
-FILTERABLE = ("userName", "externalId", "id", "active")
+_INDEXED = frozenset({"username", "externalid", "id", "active"})
 _SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 
 
@@ -36,12 +43,14 @@ async def create_scim_user(context: RequestContext[AdminServices]) -> Response:
 
 async def list_scim_users(context: RequestContext[AdminServices]) -> Response:
     tenant = await own_tenant(context)
-    page = page_of(context, FILTERABLE)
+    page = page_of(context, USER, OF_USERS, _INDEXED)
+    equal, is_met = page.equal, page.is_met
     match = UserMatch(
-        user_id=matching(page, "id"),
-        user_name=matching(page, "userName"),
-        external_id=matching(page, "externalId"),
-        is_active=_is_active(matching(page, "active")),
+        user_id=equal.get("id"),
+        user_name=equal.get("username"),
+        external_id=equal.get("externalid"),
+        is_active=equal["active"].lower() == "true" if "active" in equal else None,
+        is_met=None if is_met is None else lambda user: is_met(user_values(user)),
     )
     total, users = await context.services.users.page(
         tenant, match, start=page.start, limit=page.limit
@@ -79,6 +88,7 @@ async def patch_scim_user(context: RequestContext[AdminServices]) -> Response:
             "externalId": before.external_id,
             "displayName": before.display_name,
             "active": before.is_active,
+            "emails": [email_values(email) for email in before.emails],
         }
         after = patch_attributes(patch, values)
         try:
@@ -98,14 +108,6 @@ async def delete_scim_user(context: RequestContext[AdminServices]) -> Response:
     return Response(status_code=204)
 
 
-def _is_active(text: str | None) -> bool | None:
-    if text is None:
-        return None
-    if text.lower() not in ("true", "false"):
-        raise invalid("invalidFilter", "active is true or false.")
-    return text.lower() == "true"
-
-
 def _attributes(settings: Settings, body: UserBody, *, is_active: bool = True) -> UserAttributes:
     """The attributes to store. is_active: if the body does not say."""
     name = settings.scim_subject
@@ -121,6 +123,7 @@ def _attributes(settings: Settings, body: UserBody, *, is_active: bool = True) -
         external_id=body.external_id,
         display_name=body.display_name,
         is_active=is_active if body.active is None else body.active,
+        emails=tuple(UserEmail(email.value, email.type, email.primary) for email in body.emails),
     )
 
 
@@ -138,6 +141,7 @@ def _answer(user: ProvisionedUser) -> UserResource:
         user_name=attributes.user_name,
         display_name=attributes.display_name,
         active=attributes.is_active,
+        emails=tuple(map(_email, attributes.emails)) or None,
         meta=Meta(
             resource_type="User",
             created=user.created_at,
@@ -145,6 +149,10 @@ def _answer(user: ProvisionedUser) -> UserResource:
             location=f"{PATH}/{user.user_id}",
         ),
     )
+
+
+def _email(email: UserEmail) -> UserEmailAnswer:
+    return UserEmailAnswer(value=email.value, type=email.type, primary=email.is_primary)
 
 
 def _no_such_user() -> problems.Problem:

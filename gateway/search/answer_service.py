@@ -12,7 +12,7 @@ from gateway.search.answer_keys import AnswerKey, acceptable_keys, latest_key, r
 from gateway.search.response_body import build_answer, compute_answer, search_index
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices
-from index.errors import DatabaseUnavailable
+from index.errors import DatabaseUnavailable, VectorRefused
 from index.search.searcher import SearchResult
 
 
@@ -41,7 +41,7 @@ async def search_at_once(
     async def compute() -> ComputedAnswer | None:
         try:
             result = await search_index(services.searcher, search.scope, search.query)
-        except DatabaseUnavailable:
+        except (DatabaseUnavailable, VectorRefused):  # only a confirmed caller is told why
             return None
         if not is_confirmed(result):
             return None
@@ -106,7 +106,7 @@ def record_served(
     services.metrics.search.served(search.scope.tenant, outcome)
     services.statistics.served(search.scope.tenant, served.tier, outcome, seconds)
     services.asked_questions.add(search.principal, search.query.text, outcome)
-    if is_low_confidence:
+    if is_low_confidence and search.query.text:
         services.low_confidence.add(search.scope.tenant, search.query.text, served.body)
 
 

@@ -21,7 +21,7 @@ from cache.protocol import Revisions
 from cache.redis.store import RedisStore
 from gateway.search.response_body import matches_body, search_index
 from index.documents.document_store import DocumentStore
-from index.errors import DatabaseUnavailable, UnreadableRecord
+from index.errors import DatabaseUnavailable, UnreadableRecord, VectorRefused
 from index.invalidation.answer_dependencies import AnswerDependencies
 from index.invalidation.changes import ChangeSet
 from index.model.query import Filter, Query
@@ -94,7 +94,10 @@ class CacheAuditor:
 
         Raises `DatabaseUnavailable`.
         """
-        result = await search_index(self._searcher, scope, query)
+        try:
+            result = await search_index(self._searcher, scope, query)
+        except VectorRefused:  # the index has moved to another space
+            return "moved"
         if result.degraded or not result.dependencies.exact:
             return "approximate"
         if not _is_at(result, revisions):

@@ -107,7 +107,12 @@ def _key(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
 
 
 def _may_be_compared(query: Query, *, compares_all: bool) -> bool:
-    """A compressed context holds what fits one question; comparing hits would not judge that."""
+    """A compressed context holds what fits one question; comparing hits would not judge that.
+
+    Whether questions are similar is judged by their texts, which say nothing of an own vector.
+    """
+    if query.vector is not None:
+        return False
     processing = query.postprocessing
     if processing is None:
         return compares_all
@@ -118,11 +123,29 @@ def _question_group(tenant: str, scope_digest: bytes, query: Query, edition: str
     return _key(tenant, scope_digest, replace(query, text=""), edition)
 
 
+def require_question(body: SearchBody, path: str = "") -> None:
+    """A 422 `Problem` if a search by a vector alone asks for what only words decide."""
+    if body.query:
+        return
+    context = body.context
+    needing = {
+        "alpha": body.alpha is not None and body.alpha < 1,
+        "context.compress": context is not None and context.compress is not False,
+        "gate": body.gate is not None,
+        "history": "history" in body.model_fields_set,
+        "rerank": body.rerank,
+    }
+    for name, is_used in needing.items():
+        if is_used:
+            raise problems.invalid_field(f"{path}{name}", "needs a query beside the vector")
+
+
 def require_within_limits(body: SearchBody, settings: Settings, path: str = "") -> None:
     """A 422 `Problem` if a well-formed search exceeds the limits of this deployment.
 
     path: of the search in the request's body, with a dot at its end.
     """
+    require_question(body, path)
     if len(body.query) > settings.query_characters_max:
         most = settings.query_characters_max
         raise problems.invalid_field(f"{path}query", f"must have at most {most:,} characters")

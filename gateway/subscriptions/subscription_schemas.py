@@ -6,7 +6,8 @@ from typing import Any, Literal
 from pydantic import Field, TypeAdapter
 
 from gateway.schemas import Body
-from gateway.search.schemas.search_schemas import HitAnswer, SearchBody
+from gateway.search.schemas.search_answer_schemas import HitAnswer
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.subscriptions.subscription_watcher import EndReason
 from index.model.document import Line
 
@@ -17,7 +18,7 @@ SUBSCRIPTION_ID: TypeAdapter[str] = TypeAdapter(Line)
 # change, describe how fresh one answer must be, or add what is no part of the hits.
 REFUSED_FIELDS = (
     *("history", "gate", "rerank", "candidates", "context", "explain"),
-    *("consistency", "max_staleness_ms", "semantic"),
+    *("consistency", "max_staleness_ms", "semantic", "vector"),
 )
 
 

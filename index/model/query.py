@@ -152,6 +152,8 @@ class Query:
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
     highlights: whether a hit tells where its text holds the query's words.
     facets: fields by whose values the visible documents are counted, sorted.
+    vector: its own vector, in the canonical form of `query_vector`; None to embed the text. If
+        there is no text, no words are matched.
     boost: what is added to the scores to rank by; None for nothing.
     diversity: how much likeness to better hits counts against a hit, 0 to 1 in thousandths.
     facet_values_max: of each of these fields.
@@ -179,6 +181,7 @@ class Query:
     boost: Boost | None = None
     diversity: float = 0.0
     relations: bool = False
+    vector: str | None = None
 
     @property
     def by_legs(self) -> bool:

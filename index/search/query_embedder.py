@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from common.billing_context import bill_to
-from index.errors import EmbeddingUnavailable
+from index.errors import EmbeddingUnavailable, VectorRefused
+from index.model import query_vector
 from index.model.query import Query
 from index.model.scope import Scope
 from index.text import language_detection, lexical, long_queries
@@ -99,10 +100,17 @@ class QueryEmbedder:
         self._vector_caches = vector_caches or {}
 
     async def embed(self, scope: Scope, query: Query, space: str) -> EmbeddedQuery:
-        """The query in the space; without its embedder the lexical leg decides alone."""
+        """The query in the space; without its embedder the lexical leg decides alone.
+
+        Raises `VectorRefused` if the query's own vector is of another space.
+        """
         embedder = self._embedders.get(space)
-        text = long_queries.embedded_text(query.text)
-        dense = None if embedder is None else await self._vector(scope, embedder, text)
+        dense = None
+        if query.vector is not None:
+            dense = _own_vector(query.vector, embedder)
+        elif embedder is not None:
+            text = long_queries.embedded_text(query.text)
+            dense = await self._vector(scope, embedder, text)
         if embedder is None or dense is None:
             return EmbeddedQuery(space, None, 0.0)
         return _weighed(EmbeddedQuery(space, dense, 0.0), embedder, query, frozenset())
@@ -134,6 +142,20 @@ class QueryEmbedder:
         return vector
 
 
+def _own_vector(encoded: str, embedder: Embedder | None) -> HalfVector:
+    if embedder is None:
+        raise VectorRefused(
+            "can't be compared: this gateway has no embedder for the vectors of the index"
+        )
+    vector = query_vector.decode(encoded)
+    if vector.size != embedder.dimensions:
+        raise VectorRefused(
+            f"must have {embedder.dimensions:,} numbers, as the vectors of the index; it has "
+            f"{vector.size:,}"
+        )
+    return HalfVector(vector)
+
+
 def _weighed(
     embedded_query: EmbeddedQuery, embedder: Embedder, query: Query, languages: frozenset[str]
 ) -> EmbeddedQuery:
@@ -142,6 +164,8 @@ def _weighed(
     The confident score is measured at the embedder's alpha, within one language, and for queries
     that count as a whole.
     """
+    if not query.text:  # there are no words to share with
+        return replace(embedded_query, alpha=1.0, confident_score=None)
     if query.alpha is not None:
         return replace(embedded_query, alpha=round(query.alpha, 3), confident_score=None)
     if _is_foreign(embedder, query, languages):

@@ -2,10 +2,10 @@
 -- tenant, audit log.
 
 -- name: create_user
--- $1 tenant, $2 subject, $3 user name, $4 external identifier, $5 display name, $6 whether it is active;
--- no row if another user has the subject or the name.
-INSERT INTO provisioned_users (tenant, subject, user_name, external_id, display_name, is_active)
-SELECT tenant, $2, $3, $4, $5, $6 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
+-- $1 tenant, $2 subject, $3 user name, $4 external identifier, $5 display name, $6 whether it is active,
+-- $7 emails; no row if another user has the subject or the name.
+INSERT INTO provisioned_users (tenant, subject, user_name, external_id, display_name, is_active, emails)
+SELECT tenant, $2, $3, $4, $5, $6, $7 FROM tenants WHERE tenant = $1 AND NOT is_being_deleted
 ON CONFLICT DO NOTHING
 RETURNING *;
 
@@ -37,7 +37,8 @@ WHERE tenant = $1 AND user_id <> $2 AND (subject = $3 OR lower(user_name) = lowe
 -- name: update_user
 -- $1 tenant, $2 user, then as in `create_user`.
 UPDATE provisioned_users SET
-    subject = $3, user_name = $4, external_id = $5, display_name = $6, is_active = $7, updated_at = now()
+    subject = $3, user_name = $4, external_id = $5, display_name = $6, is_active = $7, emails = $8,
+    updated_at = now()
 WHERE tenant = $1 AND user_id = $2
 RETURNING *;
 
@@ -145,7 +146,7 @@ SELECT user_id, subject FROM provisioned_users WHERE tenant = $1 AND user_id = A
 
 -- name: provisioned_members
 -- $1 tenant, $2 group: the users among its members.
-SELECT subject FROM group_members JOIN provisioned_users USING (tenant, subject)
+SELECT subject, user_id, user_name FROM group_members JOIN provisioned_users USING (tenant, subject)
 WHERE group_members.tenant = $1 AND group_id = $2;
 
 -- name: lock_keys_of_group

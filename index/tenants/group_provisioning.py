@@ -4,18 +4,22 @@ Members that are no provisioned users, such as agents that an admin has added, s
 while their group exists.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import asyncpg
 
 from index.audit import audit_log
 from index.errors import ProvisioningRefused
 from index.postgres.database import Database
-from index.postgres.session import Session
+from index.postgres.session import Row, Session
+from index.tenants.examined_rows import EXAMINED_MAX, examine_rows, too_many_examined
 
 MEMBERS_MAX = 10_000  # users of one group; a starting value
+_PAGE = "provisioning.provisioned_groups_page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,16 @@ class ProvisionedGroup:
 class GroupMatch:
     """Which groups to list; None matches any.
 
-    display_name: without regard to case. member: a user, by identifier.
+    display_name: without regard to case. member: a user, by identifier. is_met: a further
+    condition, of which PostgreSQL knows nothing; reads_users: whether it depends on the users.
     """
 
     scim_id: str | None = None
     display_name: str | None = None
     external_id: str | None = None
     member: str | None = None
+    is_met: Callable[[ProvisionedGroup], bool] | None = None
+    reads_users: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ class GroupProvisioning:
             )
             if scim_id is None:
                 raise _taken()
-            added, _ = await _apply_members(session, tenant, change)
+            added, _ = await _apply_members(session, tenant, change, ())
             await session.rows("provisioning.raise_access_revision", tenant)
             await audit_log.append(session, tenant, "group.create", name.group_id)
             await _log_members(session, tenant, "member.add", name.group_id, added)
@@ -105,34 +112,34 @@ class GroupProvisioning:
         """The number of matching groups, and those from `start` on.
 
         A page with users ends before it would have more than `MEMBERS_MAX`, but has one group.
+        Raises `ProvisioningRefused` if too many have to be examined one by one.
         """
         arguments = (tenant, match.scim_id, match.display_name, match.external_id, match.member)
         async with self._database.snapshot() as session:
-            total = await session.value("provisioning.count_groups", *arguments)
-            rows = await session.rows(
-                "provisioning.provisioned_groups_page", *arguments, start, limit
-            )
+            rows: Sequence[Row]
+            if match.is_met is None:
+                total = await session.value("provisioning.count_groups", *arguments)
+                rows = await session.rows(_PAGE, *arguments, start, limit)
+            else:
+                examined = await _rows_met(session, match, match.is_met, arguments)
+                total, rows = len(examined), examined[start : start + limit]
             groups: dict[str, ProvisionedGroup] = {}
             users_left = MEMBERS_MAX
             for row in rows:
                 users_left -= row["members"] if with_users else 0
                 if users_left < 0 and groups:
                     break
-                groups[row["group_id"]] = ProvisionedGroup(
-                    row["scim_id"],
-                    GroupName(row["group_id"], row["display_name"], row["external_id"]),
-                    row["created_at"],
-                )
-            users: dict[str, list[GroupUser]] = {group_id: [] for group_id in groups}
-            if with_users and groups:
-                for row in await session.rows("provisioning.members_of", tenant, list(groups)):
-                    users[row["group_id"]].append(GroupUser(row["user_id"], row["user_name"]))
+                groups[row["group_id"]] = _group(row)
+            users = await _users_of(session, tenant, list(groups) if with_users else ())
         return total, [replace(group, users=users[name]) for name, group in groups.items()]
 
     async def update(
-        self, tenant: str, scim_id: str, change: Callable[[GroupName], GroupChange]
+        self,
+        tenant: str,
+        scim_id: str,
+        change: Callable[[GroupName, Sequence[GroupUser]], GroupChange],
     ) -> bool:
-        """Change the group as `change` says; False if there is no such group.
+        """Change the group, with its users, as `change` says; False if there is no such group.
 
         Raises `ProvisioningRefused` if another group has the name, an added user does not exist, or
         the group would have too many users. A group that gets another name keeps its users, but no
@@ -143,11 +150,15 @@ class GroupProvisioning:
             row = await session.row("provisioning.lock_group", tenant, scim_id)
             if row is None:
                 return False
-            before = GroupName(row["group_id"], row["display_name"], row["external_id"])
-            after = change(before)
+            before = _name(row)
+            members = await session.rows(
+                "provisioning.provisioned_members", tenant, before.group_id
+            )
+            after = change(before, [_user(member) for member in members])
             if after.name != before:
                 await _rename(session, tenant, scim_id, before, after.name)
-            added, removed = await _apply_members(session, tenant, after)
+            subjects = [member["subject"] for member in members]
+            added, removed = await _apply_members(session, tenant, after, subjects)
             if after.name == before and not added and not removed:
                 return True
             await session.rows("provisioning.raise_access_revision", tenant)
@@ -176,6 +187,35 @@ class GroupProvisioning:
             return True
 
 
+async def _rows_met(
+    session: Session,
+    match: GroupMatch,
+    is_met: Callable[[ProvisionedGroup], bool],
+    arguments: Sequence[Any],
+) -> list[Row]:
+    """The rows of groups that meet the condition; the tenant is the first of the arguments."""
+    met: list[Row] = []
+    users_left = EXAMINED_MAX
+    async for rows in examine_rows(session, _PAGE, *arguments):
+        users_left -= sum(row["members"] for row in rows) if match.reads_users else 0
+        if users_left < 0:
+            raise too_many_examined()
+        names = [row["group_id"] for row in rows] if match.reads_users else ()
+        users = await _users_of(session, arguments[0], names)
+        met += (row for row in rows if is_met(replace(_group(row), users=users[row["group_id"]])))
+    return met
+
+
+async def _users_of(
+    session: Session, tenant: str, group_ids: Collection[str]
+) -> Mapping[str, list[GroupUser]]:
+    users: defaultdict[str, list[GroupUser]] = defaultdict(list)
+    if group_ids:
+        for row in await session.rows("provisioning.members_of", tenant, group_ids):
+            users[row["group_id"]].append(_user(row))
+    return users
+
+
 async def _rename(
     session: Session, tenant: str, scim_id: str, before: GroupName, after: GroupName
 ) -> None:
@@ -191,9 +231,12 @@ async def _rename(
 
 
 async def _apply_members(
-    session: Session, tenant: str, change: GroupChange
+    session: Session, tenant: str, change: GroupChange, subjects_before: Collection[str]
 ) -> tuple[list[str], list[str]]:
-    """The subjects that were added to the group, and those that were removed."""
+    """The subjects that were added to the group, and those that were removed.
+
+    subjects_before: of the users among its members.
+    """
     group_id = change.name.group_id
     users = await session.rows(
         "provisioning.subjects_of", tenant, list(change.added | change.removed)
@@ -201,10 +244,7 @@ async def _apply_members(
     subjects = {row["user_id"]: row["subject"] for row in users}
     if unknown := change.added - set(subjects):
         raise ProvisioningRefused("invalidValue", f"There is no user {min(unknown)}.")
-    members = {
-        row["subject"]
-        for row in await session.rows("provisioning.provisioned_members", tenant, group_id)
-    }
+    members = set(subjects_before)
     added = {subjects[user_id] for user_id in change.added}
     removed = {subjects[user_id] for user_id in change.removed if user_id in subjects}
     if change.replaced:
@@ -237,6 +277,18 @@ async def _log_members(
 ) -> None:
     for part in audit_log.parts(subjects):
         await audit_log.append(session, tenant, action, group_id, members=list(part))
+
+
+def _group(row: Row) -> ProvisionedGroup:
+    return ProvisionedGroup(row["scim_id"], _name(row), row["created_at"])
+
+
+def _name(row: Row) -> GroupName:
+    return GroupName(row["group_id"], row["display_name"], row["external_id"])
+
+
+def _user(row: Row) -> GroupUser:
+    return GroupUser(row["user_id"], row["user_name"])
 
 
 def _taken() -> ProvisioningRefused:

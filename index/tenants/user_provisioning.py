@@ -7,6 +7,7 @@ another name. No key, token or web token of a suspended subject works.
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 import asyncpg
 
@@ -14,8 +15,16 @@ from index.audit import audit_log
 from index.errors import ProvisioningRefused
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
+from index.tenants.examined_rows import examine_rows
 
 _NAMED_MAX = 100  # keys and groups that one row of the audit log names; it has their number
+
+
+@dataclass(frozen=True, slots=True)
+class UserEmail:
+    value: str
+    type: str | None = None
+    is_primary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,7 @@ class UserAttributes:
     """What an identity provider says about a user.
 
     subject: whom the user's credentials stand for.
+    emails:  to look the user up by; they give no rights.
     """
 
     subject: str
@@ -30,6 +40,7 @@ class UserAttributes:
     external_id: str | None
     display_name: str | None
     is_active: bool
+    emails: tuple[UserEmail, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +53,17 @@ class ProvisionedUser:
 
 @dataclass(frozen=True, slots=True)
 class UserMatch:
-    """Which users to list; None matches any. user_name: without regard to case."""
+    """Which users to list; None matches any.
+
+    user_name: without regard to case. is_met: a further condition, of which PostgreSQL knows
+    nothing.
+    """
 
     user_id: str | None = None
     user_name: str | None = None
     external_id: str | None = None
     is_active: bool | None = None
+    is_met: Callable[[ProvisionedUser], bool] | None = None
 
 
 class UserProvisioning:
@@ -79,12 +95,20 @@ class UserProvisioning:
     async def page(
         self, tenant: str, match: UserMatch, *, start: int, limit: int
     ) -> tuple[int, list[ProvisionedUser]]:
-        """The number of matching users, and those from `start` on."""
+        """The number of matching users, and those from `start` on.
+
+        Raises `ProvisioningRefused` if too many have to be examined one by one.
+        """
         arguments = (tenant, match.user_id, match.user_name, match.external_id, match.is_active)
+        is_met = match.is_met
         async with self._database.snapshot() as session:
-            total = await session.value("provisioning.count_users", *arguments)
-            rows = await session.rows("provisioning.users_page", *arguments, start, limit)
-        return total, [_user(row) for row in rows]
+            if is_met is None:
+                total = await session.value("provisioning.count_users", *arguments)
+                rows = await session.rows("provisioning.users_page", *arguments, start, limit)
+                return total, [_user(row) for row in rows]
+            batches = examine_rows(session, "provisioning.users_page", *arguments)
+            users = [user async for rows in batches for user in map(_user, rows) if is_met(user)]
+        return len(users), users[start : start + limit]
 
     async def update(
         self, tenant: str, user_id: str, change: Callable[[UserAttributes], UserAttributes]
@@ -192,13 +216,14 @@ async def _log(
     )
 
 
-def _values(attributes: UserAttributes) -> tuple[str | bool | None, ...]:
+def _values(attributes: UserAttributes) -> tuple[Any, ...]:
     return (
         attributes.subject,
         attributes.user_name,
         attributes.external_id,
         attributes.display_name,
         attributes.is_active,
+        attributes.emails,
     )
 
 
@@ -211,6 +236,7 @@ def _user(row: Row) -> ProvisionedUser:
             external_id=row["external_id"],
             display_name=row["display_name"],
             is_active=row["is_active"],
+            emails=tuple(UserEmail(**email) for email in row["emails"]),
         ),
         created_at=row["created_at"],
         updated_at=row["updated_at"],

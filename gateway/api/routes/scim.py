@@ -6,7 +6,7 @@ from functools import partial
 from gateway.admin.admin_services import AdminServices
 from gateway.http.route import ApiRoute, Parameter, body_limit
 from gateway.scim import discovery, errors, group_endpoints, user_endpoints
-from gateway.scim.attribute_filter import FILTER_CHARACTERS_MAX
+from gateway.scim.filter_grammar import FILTER_CHARACTERS_MAX
 from gateway.scim.scim_schemas import (
     Discovered,
     GroupBody,
@@ -28,8 +28,8 @@ _SHOWN: Mapping[str, Parameter] = {
 }
 
 
-def _page(*attributes: str) -> Mapping[str, Parameter]:
-    form = " or ".join(f'`{name} eq "…"`' for name in attributes)
+def _page(example: str) -> Mapping[str, Parameter]:
+    form = f"a filter of RFC 7644, such as `{example}`"
     return {
         "filter": Parameter(
             {"type": "string", "maxLength": FILTER_CHARACTERS_MAX, "description": form}
@@ -67,7 +67,7 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         user_endpoints.list_scim_users,
         summary="SCIM: list users",
         answer=ResourceList,
-        parameters=_page(*user_endpoints.FILTERABLE),
+        parameters=_page('userName eq "ana" or emails.value sw "ana@"'),
     ),
     _route(
         "GET",
@@ -118,7 +118,7 @@ ROUTES: tuple[ApiRoute[AdminServices], ...] = (
         group_endpoints.list_scim_groups,
         summary="SCIM: list groups",
         answer=ResourceList,
-        parameters=_page(*group_endpoints.FILTERABLE),
+        parameters=_page('displayName sw "Sales" and members eq "ID"'),
     ),
     _route(
         "GET",

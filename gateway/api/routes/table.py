@@ -33,7 +33,7 @@ from gateway.receipts.receipt_endpoint import get_receipt_keys
 from gateway.receipts.receipt_schemas import ReceiptKeySet
 from gateway.schemas import QueuedAnswer
 from gateway.search.plans.batch_endpoint import search_batch
-from gateway.search.schemas import search_schemas
+from gateway.search.schemas import search_answer_schemas, search_schemas
 from gateway.search.schemas.search_as_schemas import SearchAsBody
 from gateway.search.search_as_endpoint import search_as
 from gateway.search.search_endpoint import search
@@ -65,7 +65,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         needs="reader",
         summary="Search the documents that the caller may read",
         body=search_schemas.SearchBody,
-        answer=search_schemas.SearchAnswer,
+        answer=search_answer_schemas.SearchAnswer,
         has_receipt=True,
     ),
     ApiRoute(
@@ -76,7 +76,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         summary="Run many searches at one revision",
         body=search_schemas.SearchBatchBody,
         body_bytes_max=lambda settings: settings.batch_searches_max * settings.search_bytes_max,
-        answer=search_schemas.SearchBatchAnswer,
+        answer=search_answer_schemas.SearchBatchAnswer,
     ),
     ApiRoute(
         "POST",
@@ -85,7 +85,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         needs="admin",
         summary="Search as another subject or group; the audit log records it",
         body=SearchAsBody,
-        answer=search_schemas.SearchAnswer,
+        answer=search_answer_schemas.SearchAnswer,
         only_reads=True,
     ),
 )

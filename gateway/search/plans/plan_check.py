@@ -17,7 +17,7 @@ from gateway.search.plans.references import VALUES_MAX
 from gateway.search.search_request import require_within_limits
 from gateway.settings.settings import Settings
 
-_REFUSED = ("history", "gate", "context")
+_REFUSED = ("history", "gate", "context", "vector")
 
 
 def require_valid_plan(plan: PlanBody, settings: Settings) -> None:

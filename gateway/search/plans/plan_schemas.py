@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator, Field, StringConstraints
 
 from gateway.schemas import Body, Count, GateName, Values, branch
-from gateway.search.schemas.search_schemas import FilterBody, SearchAnswer, SearchBody
+from gateway.search.schemas.search_answer_schemas import SearchAnswer
+from gateway.search.schemas.search_schemas import FilterBody, SearchBody
 from gateway.settings.groups.limits import PLAN_STEPS_MAX
 from index.model.document import MetadataValue
 

@@ -14,7 +14,7 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.auth import web_tokens
+from gateway.auth import jwks_client, web_tokens
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
@@ -312,12 +312,12 @@ async def test_a_key_that_is_new_is_fetched_and_strangers_make_us_fetch_but_once
     issuer.rotate("RS256", "RS256-2")
     token = issuer.token("RS256", "RS256-2")
     await refused(gateway, token)  # it was asked for a moment ago
-    monkeypatch.setattr(web_tokens, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(jwks_client, "_PAUSE_S", 0.0)
 
     assert await bearer(gateway, token).found("x") == []
     assert issuer.fetches == 2
 
-    monkeypatch.setattr(web_tokens, "_PAUSE_S", 60.0)
+    monkeypatch.setattr(jwks_client, "_PAUSE_S", 60.0)
     stranger = Issuer()
     for number in range(5):
         stranger.rotate("ES256", f"mine-{number}")
@@ -362,7 +362,7 @@ async def test_an_issuer_that_publishes_nonsense_lets_nobody_in(
 async def test_an_issuer_that_is_away_is_no_fault_of_the_callers_and_old_keys_go_on(
     gateway: Gateway, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web_tokens, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(jwks_client, "_PAUSE_S", 0.0)
     issuer.status = 500
     answer = await bearer(gateway, issuer.token()).call("POST", "/v1/search", json=SEARCH)
     assert "issuer" in problem(answer, 503)["detail"]

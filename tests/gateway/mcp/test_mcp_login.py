@@ -233,6 +233,18 @@ async def test_a_token_counts_where_its_audience_and_scopes_say(
     at_search: int,
 ) -> None:
     token = for_resource(issuer, resource, **claims)
+    await counts_as(gateway, token, at_mcp, at_search)
+
+
+async def test_an_audience_may_be_written_in_another_form(
+    gateway: Gateway, issuer: Issuer, resource: str
+) -> None:
+    for audience in (f"{resource}/", resource.replace("http:", "HTTP:")):
+        await counts_as(gateway, for_resource(issuer, resource, aud=audience), 200, 401)
+    await counts_as(gateway, for_resource(issuer, resource, aud=f"{resource}/x"), 401, 401)
+
+
+async def counts_as(gateway: Gateway, token: str, at_mcp: int, at_search: int) -> None:
     for _ in range(2):  # the worker knows the token the second time
         assert (await search(gateway, token)).status_code == at_mcp
         caller = Caller(gateway.client, token)

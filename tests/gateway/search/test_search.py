@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.search.schemas.search_schemas import HitAnswer
+from gateway.search.schemas.search_answer_schemas import HitAnswer
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from ingest.summaries.extract import extract

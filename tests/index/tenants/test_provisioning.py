@@ -6,12 +6,12 @@ import pytest
 
 from index.errors import ProvisioningRefused
 from index.postgres.database import Database
-from index.tenants import group_provisioning
+from index.tenants import examined_rows, group_provisioning
 from index.tenants.group_provisioning import GroupChange, GroupMatch, GroupName, GroupProvisioning
 from index.tenants.keys import KeyStore, NewKey
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
-from index.tenants.user_provisioning import UserAttributes, UserProvisioning
+from index.tenants.user_provisioning import UserAttributes, UserMatch, UserProvisioning
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ async def test_a_token_has_no_group_that_its_key_has_lost(
     await keys.create("acme", NewKey("key_1", b"1", "ben", ("sales", "x"), ("reader",), None))
 
     left = GroupChange(name, removed=frozenset({user.user_id}))
-    await groups.update("acme", group, lambda _: left)
+    await groups.update("acme", group, lambda *_: left)
     token = NewKey("tok_1", b"2", "ben", (), ("reader",), None, is_token=True, made_with="key_1")
     await keys.create("acme", token)
 
@@ -69,7 +69,9 @@ async def test_a_group_and_a_page_of_groups_hold_no_more_than_their_limit(
         scim_id = await groups.create("acme", change)
 
     with pytest.raises(ProvisioningRefused, match="at most 3"):
-        await groups.update("acme", scim_id, lambda name: GroupChange(name, added=frozenset(ids)))
+        await groups.update(
+            "acme", scim_id, lambda name, _: GroupChange(name, added=frozenset(ids))
+        )
     full = await groups.get("acme", scim_id)
     assert full is not None
     assert len(full.users) == 2
@@ -81,3 +83,19 @@ async def test_a_group_and_a_page_of_groups_hold_no_more_than_their_limit(
         assert (total, len(page)) == (3, 1)
         starts += [group.name.group_id for group in page]
     assert sorted(starts) == ["one", "three", "two"]
+
+
+async def test_a_condition_examines_no_more_than_its_limit(
+    database: Database, tenants: TenantStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examined_rows, "EXAMINED_MAX", 2)
+    users = UserProvisioning(database)
+    for name in ("ana", "ben", "cy"):
+        await users.create("acme", replace(BEN, subject=name, user_name=name))
+
+    with pytest.raises(ProvisioningRefused, match="more than 2"):
+        await users.page("acme", UserMatch(is_met=lambda _: True), start=0, limit=1)
+    narrowed = UserMatch(user_name="ana", is_met=lambda user: user.attributes.is_active)
+    total, _ = await users.page("acme", narrowed, start=0, limit=1)
+
+    assert total == 1
