@@ -22,7 +22,8 @@ def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(doubles, axis=1, keepdims=True)
     has_direction = np.isfinite(norms) & (norms > 0)
-    vectors = np.divide(doubles, norms, out=np.zeros_like(doubles), where=has_direction)
+    vectors = np.zeros_like(doubles)
+    np.divide(doubles, norms, out=vectors, where=has_direction)
     return vectors.astype(np.float32)
 
 
