@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import assert_never
 
 import httpx2
 
@@ -107,8 +108,10 @@ def _reranker(
         case "model":
             assert chat is not None, "the settings require a model for reranking by model"
             return LlmReranker(chat, instruction=prompt_quoting.load_prompt("rerank_prompt.txt"))
-        case _:
+        case "heuristic":
             return None
+        case unknown:
+            assert_never(unknown)
 
 
 def _rerank_client(settings: Settings) -> httpx2.AsyncClient:

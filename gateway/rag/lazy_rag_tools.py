@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from cache.embedding_cache import EmbeddingCache
 from gateway.monitoring.metrics import Metrics
@@ -16,15 +16,23 @@ if TYPE_CHECKING:
 
 def postprocessor_names(settings: Settings) -> PostprocessorNames:
     """The configured postprocessors. An answer's cache key includes those that it uses."""
-    rankers = {
-        "service": f"service:{settings.rerank_url} {settings.rerank_model}",
-        "model": f"model:{settings.chat_model_of('rerank')}",
-    }
     compressor = settings.chat_model_of("compress")
     return PostprocessorNames(
-        rankers.get(settings.active_reranker, settings.active_reranker),
-        "extract" if compressor is None else f"model:{compressor}",
+        _ranker_name(settings), "extract" if compressor is None else f"model:{compressor}"
     )
+
+
+def _ranker_name(settings: Settings) -> str:
+    """Names all settings on which the order depends."""
+    match settings.active_reranker:
+        case "service":
+            return f"service:{settings.rerank_url} {settings.rerank_model}"
+        case "model":
+            return f"model:{settings.chat_model_of('rerank')}"
+        case "heuristic":
+            return "heuristic"
+        case unknown:
+            assert_never(unknown)
 
 
 class LazyRagTools:

@@ -1,25 +1,29 @@
 """Rerankers that call a rerank service or a language model."""
 
 import asyncio
-import math
 import re
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
 import httpx2
+import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from gateway.circuit_breaker import CircuitBreaker
-from gateway.rag import prompt_quoting
+from gateway.rag import prompt_quoting, rerank_protocol
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
+from gateway.rag.rerank_protocol import Request, RerankReply, UnknownReply
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
 PASSAGE_CHARACTERS_MAX = 4_000  # sent of each passage; a starting value, not measured
 _REPLY_BYTES_MAX = 1_048_576
+_REFUSALS = (400, 422)  # of a request with a field that the service lacks or does not know
 _ANSWER_TOKENS, _ANSWER_TOKENS_PASSAGE = 60, 6
 _JSON = re.compile(r"\{.*\}", re.DOTALL)  # models often put a fence or words around it
+
+log = structlog.get_logger()
 
 # Indexes of the passages, best first, each with its new score, if the reranker gives one.
 Order: TypeAlias = list[tuple[int, float | None]]
@@ -39,7 +43,7 @@ class Reranker(Protocol):
 
 
 class ServiceReranker:
-    """Calls a service with the API of Cohere's `POST /rerank`, which other services offer too."""
+    """Calls a rerank service with any of the known APIs; see `rerank_protocol`."""
 
     def __init__(
         self,
@@ -55,13 +59,15 @@ class ServiceReranker:
         self._url = url
         self._model = model
         self._deadline_s = deadline_s
+        self._request_forms = rerank_protocol.REQUEST_FORMS  # the accepted one first
+        self._reply_form = ""
 
     async def order(self, _tenant: str, query: str, passages: Sequence[Passage]) -> Order:
         admitted = self._breaker.admit()
         if admitted is None:
             raise RerankerUnavailable("error")
         try:
-            order = _parse_reply(await self._request(query, passages), len(passages))
+            reply = self._parse(await self._request(query, passages), len(passages))
         except RerankerUnavailable:
             self._breaker.failed(admitted)
             raise
@@ -69,30 +75,50 @@ class ServiceReranker:
             self._breaker.abandoned(admitted)
             raise
         self._breaker.succeeded(admitted)
-        return order
+        ranked = sorted(reply.scores.items(), key=lambda result: (-result[1], result[0]))
+        return _complete([*ranked], len(passages))
+
+    def _parse(self, body: bytes, count: int) -> RerankReply:
+        """The reply, whose form is logged if it is another than the last one's."""
+        try:
+            reply = rerank_protocol.parse_reply(body, count)
+        except UnknownReply as error:
+            log.warning("rerank_reply", state="unknown", detail=str(error))
+            raise RerankerUnavailable("garbage") from None
+        if reply.form != self._reply_form:
+            log.info("rerank_reply", state="understood", detail=reply.form)
+            self._reply_form = reply.form
+        return reply
 
     async def _request(self, query: str, passages: Sequence[Passage]) -> bytes:
-        body = {
-            "query": query,
-            "documents": [_passage_text(passage) for passage in passages],
-            "top_n": len(passages),
-            **({"model": self._model} if self._model else {}),
-        }
-        received = bytearray()
+        """The reply to the first form of the request that the service accepts."""
+        texts = [_passage_text(passage) for passage in passages]
+        model = {"model": self._model} if self._model else {}
         try:
-            async with (
-                asyncio.timeout(self._deadline_s),
-                self._client.stream("POST", self._url, json=body) as reply,
-            ):
-                reply.raise_for_status()
-                async for piece in reply.aiter_bytes():
-                    received += piece
-                    if len(received) > _REPLY_BYTES_MAX:
-                        raise RerankerUnavailable("garbage")
+            async with asyncio.timeout(self._deadline_s):
+                for form in self._request_forms:
+                    reply = await self._send({**form(query, texts), **model})
+                    if reply is not None:
+                        others = (other for other in self._request_forms if other is not form)
+                        self._request_forms = (form, *others)
+                        return reply
         except (TimeoutError, httpx2.TimeoutException):
             raise RerankerUnavailable("deadline") from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise RerankerUnavailable("error") from None  # its message may contain the key
+            pass  # its message may contain the key
+        raise RerankerUnavailable("error")
+
+    async def _send(self, body: Request) -> bytes | None:
+        """The reply; None if the service refuses the form of the request."""
+        received = bytearray()
+        async with self._client.stream("POST", self._url, json=body) as reply:
+            if reply.status_code in _REFUSALS:
+                return None
+            reply.raise_for_status()
+            async for piece in reply.aiter_bytes():
+                received += piece
+                if len(received) > _REPLY_BYTES_MAX:
+                    raise RerankerUnavailable("garbage")
         return bytes(received)
 
 
@@ -127,28 +153,8 @@ class LlmReranker:
         return _parse_output(output, len(passages))
 
 
-class _Result(BaseModel):
-    index: int
-    relevance_score: float
-
-
-class _Results(BaseModel):
-    results: list[_Result] = Field(min_length=1)
-
-
 class _LlmOrder(BaseModel):
     order: list[int] = Field(min_length=1)
-
-
-def _parse_reply(reply: bytes, count: int) -> Order:
-    try:
-        results = _Results.model_validate_json(reply).results
-    except ValidationError:
-        raise RerankerUnavailable("garbage") from None
-    if not all(math.isfinite(result.relevance_score) for result in results):
-        raise RerankerUnavailable("garbage")
-    ranked = sorted(results, key=lambda result: (-result.relevance_score, result.index))
-    return _complete([(result.index, result.relevance_score) for result in ranked], count)
 
 
 def _parse_output(output: str, count: int) -> Order:

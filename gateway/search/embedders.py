@@ -123,6 +123,7 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
         client,
         model=settings.openai_model,
         dimensions=settings.openai_dimensions,
+        batch_texts_max=settings.openai_batch_texts,
         shorten=settings.openai_send_dimensions,
         clock_s=time.monotonic,
         new_breaker=lambda: CircuitBreaker(time.monotonic, MODEL),

@@ -13,6 +13,7 @@ from index.postgres.session import Session
 class AddedChunk:
     """A new chunk; start and end count characters of the document's text.
 
+    dense: zero if the embedder could not embed the text.
     lexical: as a vector, or as encoded bytes; see `vectors.sparse`.
     """
 
@@ -23,6 +24,10 @@ class AddedChunk:
     dense: HalfVector
     lexical: SparseVector | bytes
     kind: Kind = "text"
+
+    @property
+    def has_vector(self) -> bool:
+        return bool(self.dense.to_numpy().any())
 
 
 @dataclass(frozen=True, slots=True)

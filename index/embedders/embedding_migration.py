@@ -1,5 +1,6 @@
 """A tenant's migration from one embedding space to another, atomic for every search."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -91,17 +92,36 @@ class EmbeddingMigration:
             await session.rows("embedding_migration.set_space", tenant, space)
             return await _touch(session, tenant)
 
+    async def fill(self, tenant: str, space: str) -> CommitResult | None:
+        """Give the tenant's chunks without a vector those of their texts in the space, if stored.
+
+        None if no chunk has got one. Writers of the tenant wait.
+        """
+        async with self._database.transaction() as session:
+            await session.rows("partitions.lock_tenant", tenant)
+            rows = await session.rows("embedding_migration.fill", tenant, space)
+            return (
+                await _touch(session, tenant, [row["chunk_id"] for row in rows]) if rows else None
+            )
+
     async def finish(self, tenant: str, space: str, dimensions: int) -> None:
         """Forget the tenant's vectors in other spaces; the last tenant brings the index along."""
         await self._database.rows("embedding_migration.delete_old", tenant, space)
         await self._database.rows("embedding_migration.set_index_space", space, dimensions)
 
 
-async def _touch(session: Session, tenant: str) -> CommitResult:
-    """Raise the revisions of the partitions that may have seen one of the vectors."""
+async def _touch(
+    session: Session, tenant: str, filled: Sequence[int] | None = None
+) -> CommitResult:
+    """Raise the revisions of the partitions that may have seen one of the vectors.
+
+    filled: the chunks that have got another vector; None: all.
+    """
     updated_chunks = {}
     for partition, public_only in ((tenant, False), (PUBLIC, True)):
-        chunk_ids = await session.value("embedding_migration.chunk_ids", tenant, public_only)
+        chunk_ids = await session.value(
+            "embedding_migration.chunk_ids", tenant, public_only, filled
+        )
         if chunk_ids or not public_only:
             updated_chunks[partition] = chunk_ids
     return await outbox.mark_updated(session, updated_chunks)

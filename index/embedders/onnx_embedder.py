@@ -109,10 +109,15 @@ class OnnxEmbedder:
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The unit vector of the text after the query prefix. Raises `EmbeddingUnavailable`."""
-        return await self._threads.embed_query(self._embed, self._query_prefix + text)
+        vector = await self._threads.embed_query(self._embed, self._query_prefix + text)
+        _require_direction(vector)
+        return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a text, shape (texts, dimensions). Raises `EmbeddingUnavailable`."""
+        """One unit vector a text, shape (texts, dimensions). Raises `EmbeddingUnavailable`.
+
+        The vector of a text to which the model gives none with a direction is zero.
+        """
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in zip(vectors, texts, strict=True):
             prefixed = self._passage_prefix + text
@@ -124,8 +129,7 @@ class OnnxEmbedder:
             vector = self._run(text)
         except Exception as error:  # the library's exceptions have no common base
             raise EmbeddingUnavailable(f"the model failed: {error}") from None
-        vectors = unit(vector[np.newaxis], source="the model")
-        row: NDArray[np.float32] = vectors[0]
+        row: NDArray[np.float32] = unit(vector[np.newaxis])[0]
         return row
 
     def _run(self, text: str) -> NDArray[Any]:
@@ -140,7 +144,7 @@ class OnnxEmbedder:
         """The dimensions of the vector of the longest text, which must not fail."""
         try:
             vector = self._run("a " * model.tokens_max)
-            unit(vector[np.newaxis], source="the model")
+            _require_direction(unit(vector[np.newaxis]))
         except Exception as error:  # the library's exceptions have no common base
             raise EmbedderRefused(
                 f"{model.path} fails on a text of {model.tokens_max:,} tokens; NEARHIT_ONNX_TOKENS_"
@@ -152,6 +156,11 @@ class OnnxEmbedder:
                 f"{DIMENSIONS_MAX:,} dimensions"
             )
         return vector.size
+
+
+def _require_direction(vector: NDArray[np.float32]) -> None:
+    if not vector.any():
+        raise EmbeddingUnavailable("the model gave a vector without a direction")
 
 
 def _inputs(session: OnnxSession) -> dict[str, type[np.integer[Any]]]:

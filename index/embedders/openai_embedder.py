@@ -7,17 +7,17 @@ from typing import Protocol
 import numpy as np
 import openai
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
 from index.embedders.vectors import unit
 from index.errors import EmbeddingUnavailable
 
-BATCH_TEXTS_MAX = 32  # of a call: the limit of some services, and its reply is parsed in 8 ms
 TOKENS_MAX = 8_191  # the limit of OpenAI's models; others document their own
 DEADLINE_S = 30.0  # of a call with all its retries; a starting value, not measured
 # A call that is cancelled after this time counts as a failure of the service, not as the caller's
 # decision; half of the time that a search waits.
 PATIENCE_S = 1.0
+_PROBE = "text"  # which every service embeds: if it does, a failure is due to the texts
 
 
 class ServiceBreaker(Protocol):
@@ -43,6 +43,9 @@ class OpenAIEmbedder:
     after a pause that doubles, shortened at random by up to a quarter.
 
     Queries and passages have separate breakers: a service too slow for one may do for the other.
+
+    A batch that fails is halved, down to the texts that fail alone: services limit the texts and
+    the tokens of a call, and one text that they refuse fails all the others of its call.
     """
 
     def __init__(
@@ -54,9 +57,9 @@ class OpenAIEmbedder:
         clock_s: Callable[[], float],
         new_breaker: Callable[[], ServiceBreaker],
         count_tokens: Callable[[str, int], None],
+        batch_texts_max: int,
         shorten: bool = False,
         alpha: float = 0.4,
-        batch_texts_max: int = BATCH_TEXTS_MAX,
         deadline_s: float = DEADLINE_S,
     ) -> None:
         self.space = f"openai-{model}-{dimensions}"
@@ -80,15 +83,45 @@ class OpenAIEmbedder:
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a text, shape (texts, dimensions). Raises `EmbeddingUnavailable`."""
+        """One unit vector a text, shape (texts, dimensions). Raises `EmbeddingUnavailable`.
+
+        The vector of a text that the service does not embed, although it embeds others, is zero.
+        """
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), self.batch_texts_max):
             batch = texts[start : start + self.batch_texts_max]
-            vectors[start : start + len(batch)] = await self._embed("batch", batch)
+            vectors[start : start + len(batch)] = await self._embed_batch(batch)
         return vectors
 
-    async def _embed(self, kind: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of one call; fails at once while the breaker is open."""
+    async def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        try:
+            return await self._embed("batch", texts)
+        except _BatchFailed as error:
+            try:
+                await self._embed("batch", [_PROBE])
+            except EmbeddingUnavailable:
+                raise error from None
+            return await self._embed_halves(texts)
+
+    async def _embed_halves(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of texts of which a call has failed, while the service embeds others."""
+        if len(texts) == 1:
+            return np.zeros((1, self.dimensions), np.float32)
+        middle, vectors = len(texts) // 2, []
+        for half in (texts[:middle], texts[middle:]):
+            try:
+                vectors.append(await self._embed("batch", half, is_service_well=True))
+            except _BatchFailed:
+                vectors.append(await self._embed_halves(half))
+        return np.concatenate(vectors)
+
+    async def _embed(
+        self, kind: str, texts: Sequence[str], *, is_service_well: bool = False
+    ) -> NDArray[np.float32]:
+        """The vectors of one call; fails at once while the breaker is open.
+
+        is_service_well: a failure is due to the texts and does not count as one of the service.
+        """
         breaker = self._breakers[kind]
         admitted = breaker.admit()
         if admitted is None:
@@ -98,8 +131,9 @@ class OpenAIEmbedder:
         started_s = self._clock_s()
         try:
             vectors = self._parse(kind, await self._call(texts), len(texts))
-        except _Refused:
-            breaker.succeeded(admitted)
+        except _BatchFailed as error:
+            is_failure = not (is_service_well or error.is_refusal)
+            (breaker.failed if is_failure else breaker.succeeded)(admitted)
             raise
         except EmbeddingUnavailable:
             breaker.failed(admitted)
@@ -124,9 +158,9 @@ class OpenAIEmbedder:
         except openai.APIStatusError as error:
             raise self._status_error(error.status_code) from None
         except (openai.OpenAIError, TimeoutError) as error:
-            raise EmbeddingUnavailable(
-                f"the embedding service did not answer: {type(error).__name__}"
-            ) from None
+            failure = f"the embedding service did not answer: {type(error).__name__}"
+            is_late = isinstance(error, openai.APITimeoutError | TimeoutError)
+            raise (EmbeddingUnavailable if is_late else _BatchFailed)(failure) from None
         return reply.content
 
     def _status_error(self, status: int) -> EmbeddingUnavailable:
@@ -137,26 +171,50 @@ class OpenAIEmbedder:
             case 404:
                 return EmbeddingUnavailable(f"{message}: no model {self._model} at this URL")
             case 400 | 413 | 422:
-                return _Refused(f"{message}: it refuses the texts or the model {self._model}")
+                detail = f"{message}: it refuses the texts or the model {self._model}"
+                return _BatchFailed(detail, is_refusal=True)
+            case _ if (
+                status >= 500 and status != 503
+            ):  # of many services also for a text that they can't embed
+                return _BatchFailed(message)
         return EmbeddingUnavailable(message)
 
     def _parse(self, kind: str, body: bytes, texts: int) -> NDArray[np.float32]:
         try:
             reply = _EmbeddingReply.model_validate_json(body)
         except ValidationError:
-            raise EmbeddingUnavailable("the embedding service sent no embeddings") from None
+            raise _BatchFailed("the embedding service sent no embeddings") from None
         if used := _tokens(reply.usage):
             self._count_tokens(kind, used)  # counted even if the vectors are invalid
         return _vectors(reply.data, (texts, self.dimensions))
 
 
-class _Refused(EmbeddingUnavailable):
-    """The service works but refuses these texts, which does not count as a failure."""
+class _BatchFailed(EmbeddingUnavailable):
+    """A call failed, perhaps because of its texts: their number, their size or one of them.
+
+    is_refusal: the service says so; this does not count as a failure of the service.
+    """
+
+    def __init__(self, detail: str, *, is_refusal: bool = False) -> None:
+        super().__init__(detail)
+        self.is_refusal = is_refusal
 
 
 class _Embedding(BaseModel):
-    index: int
-    embedding: list[float]
+    """index: of the text; some services omit it, and some send 0 for each."""
+
+    index: object = None
+    embedding: list[float] | None = None
+
+    @field_validator("embedding", mode="wrap")
+    @classmethod
+    def _none_if_invalid(
+        cls, value: object, parse: ValidatorFunctionWrapHandler
+    ) -> list[float] | None:
+        try:
+            return parse(value) or None
+        except ValidationError:
+            return None
 
 
 class _EmbeddingReply(BaseModel):
@@ -171,13 +229,22 @@ def _tokens(usage: object) -> int:
 
 
 def _vectors(data: Sequence[_Embedding], shape: tuple[int, int]) -> NDArray[np.float32]:
-    """The unit vectors of a reply, in the order of the texts."""
-    rows = {item.index: item.embedding for item in data}
-    if len(data) != shape[0] or rows.keys() != set(range(shape[0])):
-        raise EmbeddingUnavailable("the embedding service omitted texts")
-    if any(len(row) != shape[1] for row in rows.values()):
+    """The unit vectors of a reply, in the order of the texts; zero for a text without a vector.
+
+    The order of the reply counts if its indexes are not those of the texts, each once.
+    Raises `_BatchFailed` if no text has a vector.
+    """
+    if len(data) != shape[0]:
+        raise _BatchFailed("the embedding service omitted texts")
+    if any(item.embedding and len(item.embedding) != shape[1] for item in data):
         raise EmbeddingUnavailable(
             f"the embedding service's vectors do not have {shape[1]} dimensions"
         )
-    vectors = np.array([rows[index] for index in range(shape[0])])
-    return unit(vectors, source="the embedding service")
+    by_index = {item.index: item for item in data if type(item.index) is int}
+    if by_index.keys() == set(range(shape[0])):
+        data = [by_index[index] for index in range(shape[0])]
+    without_vector = [0.0] * shape[1]
+    vectors = unit(np.array([item.embedding or without_vector for item in data]))
+    if not vectors.any():
+        raise _BatchFailed("the embedding service gave vectors without a direction")
+    return vectors

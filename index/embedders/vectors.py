@@ -1,4 +1,7 @@
-"""Vectors as the index stores them: finite, of length one, of at most DIMENSIONS_MAX."""
+"""Vectors as the index stores them: finite, of at most DIMENSIONS_MAX, of length one.
+
+The vector of a text that the embedder could not embed is zero.
+"""
 
 from collections.abc import Mapping
 from struct import pack
@@ -6,23 +9,22 @@ from struct import pack
 import numpy as np
 from numpy.typing import NDArray
 
-from index.errors import EmbeddingUnavailable
-
 DIMENSIONS_MAX = 4_000  # of a halfvec in an HNSW index
 
 
-def unit(rows: NDArray[np.floating], *, source: str) -> NDArray[np.float32]:
+def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
     """The rows, normalised to length one, shape (texts, dimensions).
 
-    Raises `EmbeddingUnavailable`, which names the source, if a row is zero or not finite.
+    A row without a direction, because it is zero or not finite, becomes zero: the text then has no
+    vector, and searches compare it by words alone.
     """
     doubles = rows.astype(np.float64)
-    with np.errstate(over="ignore"):  # an overflow is refused below
+    with np.errstate(over="ignore"):
         norms = np.linalg.norm(doubles, axis=1, keepdims=True)
-    if not (np.isfinite(norms) & (norms > 0)).all():
-        raise EmbeddingUnavailable(f"{source} gave vectors without a direction")
-    doubles /= norms
-    return doubles.astype(np.float32)
+    has_direction = np.isfinite(norms) & (norms > 0)
+    vectors = np.zeros_like(doubles)
+    np.divide(doubles, norms, out=vectors, where=has_direction)
+    return vectors.astype(np.float32)
 
 
 def sparse(weights: Mapping[int, float], dimensions: int) -> bytes:

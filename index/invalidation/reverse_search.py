@@ -235,8 +235,9 @@ class ReverseIndex:
             lexical_scores = self._words.products(chunk.lexical, turns) * (1 + _LEXICAL_MARGIN)
             is_reached = (lexical_scores > 0) & (lexical_scores >= lexical_floors)
             fused_scores = lexical_scores  # without comparable vectors
+            has_vector = chunk.dense.any()
             for space, vectors in self._vectors.items():
-                if chunk.space in {None, space}:
+                if has_vector and chunk.space in {None, space}:
                     has_space = np.array([name == space for name, _ in self._analyses.all()])
                     is_comparable = has_space[table["analysis"]]
                     similarities = vectors.similarities(chunk.dense, len(table)) + vectors.margin

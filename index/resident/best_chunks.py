@@ -85,9 +85,12 @@ def _scored_rows(
 ) -> Iterator[_Scored]:
     assert shard.sums is not None, "the shard holds records"
     lexical = shard.sums.lexical(segment.postings.products(rows, question.weights))
-    dense: Sequence[float | None] = [None] * len(rows)
+    dense: list[float | None] = [None] * len(rows)
     if question.vector is not None:
-        dense = shard.sums.dense(segment.dense[rows], question.vector).tolist()
+        places = np.flatnonzero(segment.inverse_norms[rows])
+        scores = shard.sums.dense(segment.dense[rows[places]], question.vector)
+        for place, score in zip(places.tolist(), scores.tolist(), strict=True):
+            dense[place] = score
     chunks = zip(segment.ids[rows].tolist(), dense, lexical.tolist(), rows.tolist(), strict=True)
     for chunk_id, dense_score, lexical_score, row in chunks:
         yield _Scored(chunk_id, dense_score, lexical_score, shard, segment, row)

@@ -24,7 +24,7 @@ class ShardSegment:
     ids:       chunk ids; below zero for summaries.
     document_keys: of the document of each chunk.
     dense:     vectors as PostgreSQL stores them, in half precision; shape (rows, dimensions).
-    inverse_norms: 1 / the length of each vector.
+    inverse_norms: 1 / the length of each vector; 0 for the zero vector, which stands for none.
     postings:  the chunks' terms.
     labels:    codes of each chunk's audience, source, language, tags, document and tenant, in the
                order of `ChunkLabels`; shape (6, rows).

@@ -63,7 +63,8 @@ class ShardQuestion:
         """
         dense = 0 if self.vector is None else 4 * (len(self.vector) + 8)
         lexical = 4 * (len(self.weights) + 4)
-        return _HALF_ULP * (self.alpha * dense + (1 - self.alpha) * lexical)
+        # A chunk without a vector has the lexical error alone.
+        return _HALF_ULP * (self.alpha * max(dense, lexical) + (1 - self.alpha) * lexical)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,7 +313,8 @@ def _scores(
         return segment.ids[rows], lexical[rows]
     norm = np.sqrt(np.square(question.vector.astype(np.float64)).sum())
     share = np.float32(question.alpha / norm)
-    lexical *= np.float32(1 - question.alpha)
+    has_vector = segment.inverse_norms > 0  # others are compared by words alone
+    np.multiply(lexical, np.float32(1 - question.alpha), out=lexical, where=has_vector)
     if len(rows) * _SPARSE_SHARE < len(segment):
         scores = _products(segment.dense[rows], question.vector)
         scores *= segment.inverse_norms[rows] * share

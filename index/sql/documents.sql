@@ -323,14 +323,15 @@ logged AS (
 SELECT revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
 
 -- name: embeddings
--- $1 tenant, $2 space, $3 digests
+-- $1 tenant, $2 space, $3 digests. A zero vector stands for none: the embedder is asked again.
 SELECT digest, dense FROM embeddings
-WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]);
+WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]) AND l2_norm(dense) > 0;
 
 -- name: put_embeddings
 INSERT INTO embeddings (tenant, embedding_space, digest, dense)
 SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (digest, dense)
-ON CONFLICT DO NOTHING;
+ON CONFLICT (tenant, embedding_space, digest) DO UPDATE SET dense = excluded.dense
+WHERE l2_norm(embeddings.dense) = 0;
 
 -- name: of_source
 -- $1 tenant, $2 source: documents that a complete reading of the source is compared with. $3 null, or a

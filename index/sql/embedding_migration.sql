@@ -67,14 +67,34 @@ WHERE documents.tenant = $1
   AND chunks.document_key = documents.document_key
   AND chunks.chunk_id = chunk_texts.chunk_id;
 
+-- name: fill
+-- $1 tenant, $2 embedding space: give chunks without a vector, which have the zero vector, that of their
+-- digest. Nothing if the tenant has left the space.
+WITH filled AS (
+    SELECT chunk_texts.chunk_id, chunk_texts.document_key, partition_no, embeddings.dense
+    FROM tenants
+    JOIN documents USING (tenant)
+    JOIN chunk_texts USING (document_key)
+    JOIN embeddings ON embeddings.tenant = $1 AND embeddings.embedding_space = $2
+        AND embeddings.digest = chunk_texts.digest AND l2_norm(embeddings.dense) > 0
+    WHERE documents.tenant = $1
+      AND coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) = $2
+)
+UPDATE chunks SET dense = filled.dense
+FROM filled
+WHERE chunks.partition_no = filled.partition_no AND chunks.document_key = filled.document_key
+  AND chunks.chunk_id = filled.chunk_id AND l2_norm(chunks.dense) = 0
+RETURNING chunks.chunk_id;
+
 -- name: set_space
 UPDATE tenants SET embedding_space = $2 WHERE tenant = $1;
 
 -- name: chunk_ids
--- $1 tenant, $2 only public chunks.
+-- $1 tenant, $2 only public chunks, $3 null, or only these chunks.
 SELECT coalesce(array_agg(chunk_id ORDER BY chunk_id), '{}') AS chunk_ids
 FROM documents JOIN chunk_texts USING (document_key)
-WHERE tenant = $1 AND ($2::boolean IS FALSE OR 'public' = ANY (readers));
+WHERE tenant = $1 AND ($2::boolean IS FALSE OR 'public' = ANY (readers))
+  AND ($3::bigint[] IS NULL OR chunk_id = ANY ($3));
 
 -- name: delete_old
 -- $1 tenant, $2 the embedding space to keep.

@@ -70,8 +70,9 @@ CROSS JOIN LATERAL (
 ) AS chunks
 
 -- fragment: compared
+-- The distance from the zero vector, which stands for none, is NaN.
 chunk_id,
-1 - (dense <=> asked) AS dense,
+1 - nullif(dense <=> asked, 'NaN') AS dense,
 - (lexical <#> $16::sparsevec) AS lexical
 
 -- fragment: score
@@ -357,7 +358,7 @@ WITH nearest AS MATERIALIZED (
     )
     ORDER BY dense::halfvec({dimensions}) <=> $15::halfvec({dimensions}) LIMIT $24
 ),
-dense_leg AS (SELECT chunk_id, dense FROM nearest ORDER BY dense DESC, chunk_id),
+dense_leg AS (SELECT chunk_id, dense FROM nearest WHERE dense <> 'NaN' ORDER BY dense DESC, chunk_id),
 -- Comparing the words of a chunk is cheaper than looking up who may see it, so it comes first.
 matched AS MATERIALIZED (
     SELECT chunk_id, document_key, - (lexical <#> $16::sparsevec) AS lexical
@@ -407,7 +408,7 @@ CROSS JOIN LATERAL (
 ) AS tenants
 CROSS JOIN LATERAL (
     SELECT chunk_id, document_key, dense FROM chunks
-    WHERE chunks.partition_no = tenants.partition_no AND chunks.chunk_id = chosen_id
+    WHERE chunks.partition_no = tenants.partition_no AND chunks.chunk_id = chosen_id AND l2_norm(dense) > 0
     OFFSET 0
 ) AS chunks
 WHERE :is_seen;

@@ -52,11 +52,24 @@ done AS (
 known AS (
     SELECT source, CASE WHEN next_run_at < now() THEN next_run_at END AS overdue
     FROM sources WHERE tenant = $1
+),
+unembedded AS (
+    SELECT source, count(*) AS without_vector
+    FROM tenants
+    JOIN embeddings ON embeddings.tenant = $1 AND l2_norm(embeddings.dense) = 0
+        AND embeddings.embedding_space
+            = coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta))
+    JOIN chunk_texts USING (digest)
+    JOIN documents USING (document_key)
+    WHERE tenants.tenant = $1 AND documents.tenant = $1
+    GROUP BY source
 )
 SELECT
     source, coalesce(waiting, 0) AS waiting, coalesce(running, 0) AS running,
     coalesce(failed, 0) AS failed, coalesce(embedded, 0) AS embedded, coalesce(reused, 0) AS reused,
+    coalesce(without_vector, 0) AS without_vector,
     extract(epoch FROM now() - oldest_waiting)::double precision AS oldest_waiting_s,
     coalesce(extract(epoch FROM now() - least(oldest, overdue)), 0)::double precision AS lag_s
 FROM known FULL JOIN queued USING (source) FULL JOIN done USING (source)
+    FULL JOIN unembedded USING (source)
 ORDER BY source;

@@ -56,6 +56,7 @@ class MonthlyUsage:
 class IngestStatus:
     """The lag of a source's part of the index.
 
+    without_vector: chunks whose text the embedder could not embed.
     oldest_waiting_s: age of the oldest waiting job; None if none waits.
     lag_s: time since the oldest unfinished work was requested, or due by its schedule.
     """
@@ -66,6 +67,7 @@ class IngestStatus:
     failed: int
     embedded: int
     reused: int
+    without_vector: int
     oldest_waiting_s: float | None
     lag_s: float
 

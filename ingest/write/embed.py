@@ -12,7 +12,10 @@ from index.documents.document_store import DocumentStore
 
 
 class PassageEmbedder(Protocol):
-    """Texts to unit vectors, one row each. Raises `EmbeddingUnavailable`."""
+    """Texts to unit vectors, one row each; zero for a text that can't be embedded.
+
+    Raises `EmbeddingUnavailable`.
+    """
 
     @property
     def space(self) -> str: ...
@@ -24,7 +27,10 @@ class PassageEmbedder(Protocol):
 async def embed_missing(
     documents: DocumentStore, embedder: PassageEmbedder, tenant: str, texts: Mapping[bytes, str]
 ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-    """A vector for each digest, and the digests embedded now; new vectors are stored at once."""
+    """A vector for each digest, and the digests embedded now; new vectors are stored at once.
+
+    Zero vectors are stored too, so that a migration doesn't wait for them, and never reused.
+    """
     vectors = await documents.known_embeddings(tenant, embedder.space, texts)
     missing = [digest for digest in texts if digest not in vectors]
     for start in range(0, len(missing), embedder.batch_texts_max):

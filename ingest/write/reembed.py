@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cache.protocol import Revisions
 from index.documents.document_store import DocumentStore
+from index.documents.outbox import CommitResult
 from index.embedders.embedding_migration import EmbeddingMigration, MissingVector, StoredText
 from ingest.chunkers.registry import rebuild_chunks
 from ingest.errors import NotReembedded
@@ -58,8 +59,7 @@ class Reembedder:
             embedded = await self._fill(tenant, number, embedded, on_progress)
             committed = await self.spaces.switch(tenant, space)
             if committed is not None:
-                revisions = Revisions(committed.history, committed.revisions)
-                await self.invalidation.drain(tenant, revisions)
+                await self._invalidate(tenant, committed)
                 await self.spaces.finish(tenant, space, dimensions)
                 return True
             missing_before = missing
@@ -73,8 +73,20 @@ class Reembedder:
         )
 
     async def fill(self, tenant: str, on_progress: Callable[[ReembedProgress], None]) -> int:
-        """Embed the texts without a vector in the embedder's space; returns their number."""
-        return await self._fill(tenant, 1, 0, on_progress)
+        """Embed the texts without a vector in the embedder's space; returns their number.
+
+        If it is the tenant's space, their chunks get the vectors. A text that can't be embedded
+        stays without one.
+        """
+        embedded = await self._fill(tenant, 1, 0, on_progress)
+        committed = await self.spaces.fill(tenant, self.embedder.space)
+        if committed is not None:
+            await self._invalidate(tenant, committed)
+        return embedded
+
+    async def _invalidate(self, tenant: str, committed: CommitResult) -> None:
+        revisions = Revisions(committed.history, committed.revisions)
+        await self.invalidation.drain(tenant, revisions)
 
     async def _fill(
         self,

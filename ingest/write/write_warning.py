@@ -4,14 +4,16 @@ A warning tells that the index does something else than the writer seems to expe
 code here, and a row in docs/how-to/ingest.md.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from index.documents.chunk_store import AddedChunk
 from index.model.document import Document
 from index.text import language_detection, lexical
 from ingest.chunkers import whole
 
-WarningCode: TypeAlias = Literal["not-whole", "other-language"]
+WarningCode: TypeAlias = Literal["not-whole", "other-language", "no-vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,18 @@ class WriteWarning:
 def warnings_of(document: Document) -> tuple[WriteWarning, ...]:
     """The same for a document that is unchanged, so that a repeated write repeats them."""
     return (*_not_whole(document), *_other_language(document))
+
+
+def without_vectors(added: Sequence[AddedChunk]) -> Iterator[WriteWarning]:
+    """For each new chunk that the embedder could not embed; chunks count from 1 in their order."""
+    for number, chunk in enumerate(added, start=1):
+        if not chunk.has_vector:
+            detail = (
+                f"new chunk {number} of {len(added)}, characters {chunk.start:,} to "
+                f"{chunk.end:,}, has no vector: the embedder failed on its text. Searches find it "
+                "by its words; `nearhit backfill` tries again"
+            )
+            yield WriteWarning("no-vector", detail)
 
 
 def _other_language(document: Document) -> tuple[WriteWarning, ...]:

@@ -41,7 +41,7 @@ from ingest.write.revision import (
 from ingest.write.write_coordination import PipelineLocks
 from ingest.write.write_planner import WritePlanner
 from ingest.write.write_retries import WriteRetries
-from ingest.write.write_warning import warnings_of
+from ingest.write.write_warning import warnings_of, without_vectors
 
 T = TypeVar("T")
 
@@ -382,7 +382,7 @@ class Writer:
                 removed=len(write.removed),
                 embedded=texts_embedded,
                 committed=revisions,
-                warnings=warned,
+                warnings=(*warned, *without_vectors(write.added)),
             )
         return outcomes
 

@@ -121,6 +121,7 @@ async def get_status(context: RequestContext[AdminServices]) -> Response:
             lag_s=round(max((source.lag_s for source in sources), default=0.0), 3),
             texts_embedded=sum(source.embedded for source in sources),
             embeddings_reused=sum(source.reused for source in sources),
+            chunks_without_vector=sum(source.without_vector for source in sources),
             audited_at=None if audit is None else audit.last_run_at,
             problems={} if audit is None else dict(audit.problems),
             sources=tuple(_source_status(source) for source in sources if source.source),
@@ -147,6 +148,7 @@ def _source_status(status: IngestStatus) -> SourceStatusBody:
         lag_s=round(status.lag_s, 3),
         texts_embedded=status.embedded,
         embeddings_reused=status.reused,
+        chunks_without_vector=status.without_vector,
     )
 
 

@@ -69,6 +69,9 @@ class StatusBody(Body):
     embeddings_reused: int = Field(
         description="chunks that have reused a stored embedding since then"
     )
+    chunks_without_vector: int = Field(
+        description="chunks whose text the embedder could not embed; searches find them by words"
+    )
 
 
 class SourceStatusBody(StatusBody):

@@ -59,7 +59,7 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
 
         nearhit status --tenant acme --json
     """
-    headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused")
+    headings = ("waiting", "running", "failed", "oldest", "lag", "embedded", "reused", "no vector")
     table = Table("tenant", "source", *headings)
     statuses, servers = _query_tenants(
         tenant or [], lambda stores, name: stores.usage.status(name), _look_at_servers
@@ -75,7 +75,7 @@ def status(tenant: Names = None, as_json: AsJson = False) -> None:
                 *map(str, (source.waiting, source.running, source.failed)),
                 "" if oldest_s is None else f"{oldest_s:,.0f} s",
                 f"{source.lag_s:,.0f} s",
-                *map(str, (source.embedded, source.reused)),
+                *map(str, (source.embedded, source.reused, source.without_vector)),
             )
     common.print_table(table, "no sources yet")
     nodes = Table("Redis", "slots", "memory", "when it is full")

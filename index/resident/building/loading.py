@@ -278,14 +278,14 @@ def _segment(
     records: ChunkRecords | None,
 ) -> ShardSegment:
     norms = np.sqrt(np.square(dense.astype(np.float32)).sum(axis=1))
-    if not (np.isfinite(norms).all() and norms.all()):
-        raise Unsuitable("a vector has no direction")
+    if not np.isfinite(norms).all():
+        raise Unsuitable("a vector is not finite")
     rows = np.repeat(np.arange(len(ids), dtype=np.int32), terms.counts)
     return ShardSegment(
         ids=ids,
         document_keys=document_keys,
         dense=dense,
-        inverse_norms=(1 / norms).astype(np.float32),
+        inverse_norms=np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0),
         postings=term_postings.build(terms.terms, rows, terms.values, len(ids)),
         labels=np.ascontiguousarray(codes.T),
         records=records,

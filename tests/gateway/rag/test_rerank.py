@@ -1,6 +1,7 @@
 """Reranking by the heuristic, a service or a model, and what happens if they fail."""
 
 import asyncio
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -180,6 +181,40 @@ async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
     assert failed.headers["cache-status"] == again.headers["cache-status"] == "nearhit; fwd=miss"
     assert "nearhit-degraded" not in failed.headers
     assert counted == len(stub.reranks) == 2
+
+
+async def order_of(reranker: ServiceReranker) -> list[int]:
+    passages = [Passage(number, "d", "", text, "en") for number, text in enumerate("abc")]
+    return [index for index, _ in await reranker.order("acme", "q", passages)]
+
+
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        {"query", "documents", "texts", "top_n", "model"},
+        {"query", "documents", "model"},
+        {"query", "passages", "model"},
+    ],
+    ids=["any fields", "known fields", "passages"],
+)
+async def test_a_service_that_refuses_fields_is_sent_those_that_it_knows(
+    accepted: set[str],
+) -> None:
+    sent: list[set[str]] = []
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        sent.append({*json.loads(request.content)})
+        if sent[-1] != accepted:
+            return httpx2.Response(422, json={"detail": "extra inputs are not permitted"})
+        return httpx2.Response(200, json={"rankings": [{"index": 1, "logit": -3.5}]})
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
+        breaker = CircuitBreaker(lambda: 0.0, MODEL)
+        reranker = ServiceReranker(client, breaker, url="http://r", model="m", deadline_s=5)
+        orders = [await order_of(reranker), await order_of(reranker)]
+
+    assert orders == [[1, 0, 2]] * 2
+    assert sent[-2:] == [accepted] * 2
 
 
 @pytest.mark.slow

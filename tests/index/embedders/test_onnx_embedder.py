@@ -226,15 +226,16 @@ class TestPretender:
             OnnxEmbedder(model, Pretender(lambda ids: np.full((1, ids.size, 2), value)))
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
-    async def test_a_text_without_a_direction_is_no_vector(
+    async def test_a_text_without_a_direction_has_no_vector(
         self, model: OnnxModel, value: float
     ) -> None:
         session = Pretender(ramp)
         embedder = OnnxEmbedder(model, session)
         session.answer = lambda ids: np.full((1, ids.size, 2), value)
 
+        assert not (await embedder.embed_passages(["a"])).any()
         with pytest.raises(EmbeddingUnavailable):
-            await embedder.embed_passages(["a"])
+            await embedder.embed_query("a")
 
     async def test_one_that_fails_later_is_unavailable(self, model: OnnxModel) -> None:
         def fail(_: NDArray[Any]) -> NDArray[Any]:

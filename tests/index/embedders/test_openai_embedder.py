@@ -5,7 +5,7 @@ import json
 import time
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -77,6 +77,7 @@ def embedder_on(
     *,
     clock: ServiceClock | None = None,
     tokens: Tokens | None = None,
+    batch_texts_max: int = 32,
     **limits: Any,
 ) -> OpenAIEmbedder:
     counted: Tokens = Counter() if tokens is None else tokens
@@ -85,6 +86,7 @@ def embedder_on(
         client,
         model="stub",
         dimensions=WIDTH,
+        batch_texts_max=batch_texts_max,
         clock_s=clock_s,
         new_breaker=lambda: CircuitBreaker(clock_s, MODEL),
         count_tokens=lambda kind, used: counted.update({kind: used}),
@@ -97,9 +99,34 @@ def backwards(texts: Sequence[str]) -> Reply:
     return Reply(json.dumps({**reply, "data": reply["data"][::-1]}).encode())
 
 
-def twice_the_first(texts: Sequence[str]) -> Reply:
-    reply = json.loads(embeddings([vector(text) for text in texts]).body)
-    return Reply(json.dumps({**reply, "data": [reply["data"][0]] * len(texts)}).encode())
+def spoiled(spoil: Callable[[str], object]) -> Answer:
+    """Answers with what `spoil` makes of a text with POISON, and with the vectors of the others."""
+    return lambda texts: indexed(
+        [spoil(text) if "POISON" in text else vector(text) for text in texts]
+    )
+
+
+def indexed(vectors: Sequence[object], indexes: Sequence[object] | None = None) -> Reply:
+    """A reply with these vectors; an index of None is omitted."""
+    places = range(len(vectors)) if indexes is None else indexes
+    data = [
+        {"embedding": each} if place is None else {"embedding": each, "index": place}
+        for each, place in zip(vectors, places, strict=True)
+    ]
+    return Reply(json.dumps({"data": data}).encode())
+
+
+def refusing(status: int) -> Answer:
+    """Fails each call with a text that contains POISON."""
+    return lambda texts: Reply(b"{}", status) if "POISON" in " ".join(texts) else answered(texts)
+
+
+def answered(texts: Sequence[str]) -> Reply:
+    return embeddings([vector(text) for text in texts])
+
+
+def limited(status: int, is_allowed: Callable[[Sequence[str]], bool]) -> Answer:
+    return lambda texts: answered(texts) if is_allowed(texts) else Reply(b"{}", status)
 
 
 def leaking(_: Sequence[str]) -> Reply:
@@ -189,9 +216,8 @@ async def test_a_passing_failure_is_tried_again(
         pytest.param(lambda _: Reply(b"<html>"), id="not JSON"),
         pytest.param(lambda _: Reply(b'{"data": null}'), id="no data"),
         pytest.param(lambda _: Reply(b'{"data": [{"index": 0}]}'), id="no vector"),
-        pytest.param(lambda texts: embeddings([vector(texts[0])]), id="half a batch"),
+        pytest.param(lambda _: embeddings([]), id="no text"),
         pytest.param(lambda texts: embeddings([vector("a")] * (len(texts) + 1)), id="one too many"),
-        pytest.param(twice_the_first, id="one text twice"),
         pytest.param(lambda texts: embeddings([[1.0] * 7 for _ in texts]), id="too narrow"),
         pytest.param(lambda _: embeddings([[1.0] * 8, [1.0] * 7]), id="ragged"),
         pytest.param(every_value(float("nan")), id="not a number"),
@@ -212,6 +238,79 @@ async def test_whatever_fails_is_one_exception_that_keeps_the_key(
 
     assert stub.asked[0].authorization == f"Bearer {KEY}"
     assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        limited(400, lambda texts: len(texts) <= 10),
+        limited(413, lambda texts: len(texts) <= 16),
+        limited(422, lambda texts: len(texts) <= 1),
+        limited(400, lambda texts: sum(map(len, texts)) <= 60),
+        limited(500, lambda texts: len(texts) <= 8),
+        lambda texts: answered(texts[:5]),  # omits the others
+        lambda texts: indexed([vector(text) for text in texts], [None] * len(texts)),
+        lambda texts: indexed([vector(text) for text in texts], [0] * len(texts)),
+        lambda texts: indexed([vector(text) for text in texts], range(1, len(texts) + 1)),
+        lambda texts: indexed([vector(text) for text in texts], ["0"] * len(texts)),
+        lambda texts: indexed(
+            [vector(text) for text in reversed(texts)], [*reversed(range(len(texts)))]
+        ),
+    ],
+    ids=["10 texts", "16 texts", "1 text", "characters", "500", "omits", *"nzosr"],
+)
+async def test_each_text_gets_its_vector_within_the_limits_and_habits_of_services(
+    stub: StubOpenAI, client: openai.AsyncOpenAI, answer: Answer
+) -> None:
+    texts = [f"text {number}" for number in range(40)]
+    expected = await embedder_on(client).embed_passages(texts)
+    stub.answer = answer
+
+    vectors = await embedder_on(client).embed_passages(texts)
+
+    assert vectors.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *map(refusing, (400, 413, 422, 500, 502)),
+        spoiled(lambda _: None),
+        spoiled(lambda _: []),
+        spoiled(lambda _: [0.0] * WIDTH),
+        spoiled(lambda _: [float("nan")] * WIDTH),
+        spoiled(lambda _: [float("inf"), *[1.0] * (WIDTH - 1)]),
+        spoiled(lambda _: [None] * WIDTH),
+        spoiled(lambda _: "NaN"),
+        lambda texts: Mischief.HANG_UP if "POISON" in " ".join(texts) else answered(texts),
+    ],
+)
+@pytest.mark.parametrize("poisoned", [(0,), (11,), (3, 4, 9)], ids=str)
+async def test_a_failing_text_costs_no_other_its_vector(
+    stub: StubOpenAI, client: openai.AsyncOpenAI, answer: Answer, poisoned: Sequence[int]
+) -> None:
+    texts = [f"text {number}{' POISON' * (number in poisoned)}" for number in range(12)]
+    expected = await embedder_on(client).embed_passages(texts)
+    expected[list(poisoned)] = 0
+    stub.answer = answer
+    embedder = embedder_on(client)
+
+    vectors = await embedder.embed_passages(texts)
+
+    assert vectors.tobytes() == expected.tobytes()
+    assert (await embedder.embed_passages(["the breaker is closed"])).any()
+
+
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_service_that_embeds_nothing_is_away_after_one_probe(
+    stub: StubOpenAI, embedder: OpenAIEmbedder, status: int
+) -> None:
+    stub.answer = lambda _: Reply(b"{}", status, retry="X-Should-Retry: false")
+
+    with pytest.raises(EmbeddingUnavailable, match=str(status)):
+        await embedder.embed_passages(["a", "b", "c", "d", "e", "f"])
+
+    assert [len(asked.body["input"]) for asked in stub.asked] == [3, 1]
 
 
 async def test_a_silent_service_is_given_up(stub: StubOpenAI, client: openai.AsyncOpenAI) -> None:

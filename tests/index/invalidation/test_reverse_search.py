@@ -178,7 +178,7 @@ class ReverseRules:
 
     def _is_near(self, arrival: ChangedChunk) -> bool:
         entry = self.entry
-        if arrival.space not in {None, entry.space} or entry.dense_floor == math.inf:
+        if not self._is_comparable(arrival) or entry.dense_floor == math.inf:
             return False
         floor = -math.inf if entry.dense_floor is None else entry.dense_floor
         return self._similarity(arrival) >= floor - self.slack
@@ -191,14 +191,18 @@ class ReverseRules:
     def _is_good(self, arrival: ChangedChunk) -> bool:
         entry = self.entry
         score = self._words(arrival)
-        if arrival.space in {None, entry.space}:
+        if self._is_comparable(arrival):
             score = entry.alpha * self._similarity(arrival) + (1 - entry.alpha) * score
         return score > -self.slack and score >= entry.fused_floor - self.slack
+
+    def _is_comparable(self, arrival: ChangedChunk) -> bool:
+        """The zero vector stands for none."""
+        return bool(arrival.dense.any()) and arrival.space in {None, self.entry.space}
 
     def _similarity(self, arrival: ChangedChunk) -> float:
         """What can't be compared is nearer than anything."""
         one, other = self.entry.dense.astype(np.float64), arrival.dense.astype(np.float64)
-        if len(one) != len(other) or not other.any():
+        if len(one) != len(other):
             return 1e9
         return float(one @ other / math.sqrt((one @ one) * (other @ other)))
 
@@ -312,7 +316,8 @@ COME = {"tenant": "beta", "readers": ("public",)}
         ({"dense_floor": math.inf}, {"changed_chunks": [{"dense": half([1, 0, 0])}]}, False),
         ({}, {"changed_chunks": [{"dense": half([1, 0, 0]), "space": "two"}]}, False),
         ({}, {"changed_chunks": [{"dense": half([1, 0, 0]), "space": None}]}, True),
-        ({}, {"changed_chunks": [{"dense": half([0, 0, 0])}]}, True),
+        ({}, {"changed_chunks": [{"dense": half([0, 0, 0])}]}, False),  # no vector
+        ({}, {"changed_chunks": [{"dense": half([0, 0, 0]), "lexical": {1: 0.1}}]}, True),
         ({}, {"changed_chunks": [{"dense": half([0, 1])}]}, True),
         ({}, {"changed_chunks": [{"lexical": {1: 0.1}}]}, True),
         ({}, {"changed_chunks": [{"lexical": {2: 9.0}}]}, False),

@@ -59,6 +59,7 @@ WITHOUT_GRANTS = {
     "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",
     "tenant_deletion": "the worker's",
+    "usage.status": "an admin's and the operator's: numbers, and no document",
     "vocabulary.prune_page": "the worker's",
     "vocabulary.prune_since": "the worker's",
     "web_pages": "the worker's, who reads all pages of a source",

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+import numpy as np
+from numpy.typing import NDArray
+
 from index.documents.document_store import DocumentStore
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
@@ -20,9 +23,23 @@ from ingest.write.revision import Put
 from ingest.write.writer import Writer
 from tests.index.support import worlds
 from tests.index.support.random_changes import Story
-from tests.index.support.samples import RecordingInvalidation
+from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
 
 DOCUMENTS = 12  # a tenant has at most
+UNEMBEDDED_SHARE = 0.1
+
+
+class Choosy(RecordingEmbedder):
+    """Has no vector for some texts at its first attempts at them."""
+
+    def __init__(self, embedder: Embedder, story: Story) -> None:
+        super().__init__(embedder)
+        self._story = story
+
+    async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = await super().embed_passages(texts)
+        vectors[[self._story.chance(UNEMBEDDED_SHARE) for _ in texts]] = 0
+        return vectors
 
 
 def as_put(document: Document) -> Put:
@@ -33,17 +50,17 @@ class ChangingIndex:
     openings_share = 0.06  # of what happens
 
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
-        hashing = HashingEmbedder(32)
+        self.story = Story(seed)
+        embedders = [Choosy(embedder, self.story) for embedder in (static, HashingEmbedder(32))]
         self.database = database
         self.documents = DocumentStore(database)
         self.tenants = TenantStore(database)
-        self.searcher = Searcher(database, static, hashing)
-        self.writer = Writer(self.documents, static, RecordingInvalidation(), hashing)
+        self.searcher = Searcher(database, *embedders)
+        self.writer = Writer(self.documents, embedders[0], RecordingInvalidation(), *embedders[1:])
         self.popularity = PopularityStore(database)
         self.rollup = PopularityRollup(database, interval_s=0)
         self.today = date(2026, 1, 1)
-        self.embedders: Sequence[Embedder] = (static, hashing)
-        self.story = Story(seed)
+        self.embedders: Sequence[Embedder] = embedders
         self.stored: dict[tuple[str, str], Document] = {}
 
     async def begin(self) -> None:
@@ -63,6 +80,8 @@ class ChangingIndex:
         stored = self.stored.get((tenant, document_id))
         if self.story.chance(0.03):
             await self._move(tenant)
+        elif self.story.chance(0.05):
+            await self._backfill(tenant)
         elif self.story.chance(self.openings_share):
             await self._open_documents(tenant)
         elif stored is None or self.story.chance(0.1):
@@ -84,9 +103,17 @@ class ChangingIndex:
     async def _move(self, tenant: str) -> None:
         space = await self.documents.space(tenant)
         (coming,) = [embedder for embedder in self.embedders if embedder.space != space]
+        await self._reembedder(coming).run(tenant, coming.dimensions, lambda _progress: None)
+
+    async def _backfill(self, tenant: str) -> None:
+        space = await self.documents.space(tenant)
+        for embedder in self.embedders:
+            if embedder.space == space:
+                await self._reembedder(embedder).fill(tenant, lambda _progress: None)
+
+    def _reembedder(self, embedder: Embedder) -> Reembedder:
         spaces = EmbeddingMigration(self.database)
-        reembedder = Reembedder(self.documents, spaces, coming, RecordingInvalidation())
-        await reembedder.run(tenant, coming.dimensions, lambda _progress: None)
+        return Reembedder(self.documents, spaces, embedder, RecordingInvalidation())
 
     async def _open_documents(self, tenant: str) -> None:
         """Some subjects open some, also another tenant's public ones, often after some months."""
