@@ -62,6 +62,9 @@ async def test_a_client_finds_and_reads_what_its_token_may(ana: Caller, mode: st
 
     assert [tool.name for tool in tools.tools] == TOOLS
     assert found.structured_content == orjson.loads(text(found))
+    score = found.structured_content["results"][0].pop("score")
+    assert 0 < score <= 1
+    assert score == round(score, 3)
     assert found.structured_content == {
         "results": [
             {

@@ -25,7 +25,9 @@ pytestmark = pytest.mark.anyio
         ("search", {"query": "a", "filter": {}}, "filter"),
         ("fetch", {"id": ""}, "id"),
         ("fetch", {"id": "nowhere"}, "id"),
-        ("list_sources", {"of": "all"}, "of"),
+        ("search", {"query": "a", "updated_after": "last week"}, "updated_after"),
+        ("search", {"query": "a", "as_of": "0001-01-01T00:00:00+02:00"}, "as_of"),
+        ("search", {"query": "a", "metadata": ["team"]}, "metadata"),
     ],
 )
 async def test_a_model_is_told_what_is_wrong_with_its_arguments(
