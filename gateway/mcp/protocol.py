@@ -10,7 +10,6 @@ from typing import Any
 
 import anyio
 import orjson
-from mcp.server import Server
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.runner import modern_error_data, serve_one
@@ -50,6 +49,7 @@ from pydantic import ValidationError
 
 from gateway.mcp import plan_tools, resources, tool_schemas, tools
 from gateway.mcp.search_arguments import SearchArguments
+from gateway.mcp.tolerant_server import TolerantServer
 from gateway.schemas import Body
 
 _NAME = "nearhit"
@@ -175,7 +175,7 @@ async def _no_such_tool(
     raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}. Call tools/list.")
 
 
-SERVER: Server[None] = Server(
+SERVER = TolerantServer(
     _NAME,
     version=metadata.version(_NAME),
     title="Nearhit",
@@ -238,10 +238,20 @@ async def serve(request: Mapping[str, Any], envelope: Envelope) -> bytes:
     return orjson.dumps(result)
 
 
-def error_of(error: MCPError | ValidationError) -> tuple[ErrorData, int]:
-    """The protocol's error and its HTTP status."""
+def error_of(error: MCPError | ValidationError, envelope: Envelope | None) -> tuple[ErrorData, int]:
+    """The protocol's error and its HTTP status. envelope: None if it could not be opened.
+
+    Clients of versions with a handshake do not read the body of another status than 200.
+    """
     data = modern_error_data(error)
+    if envelope is not None and not envelope.stamp:
+        return data, 200
     return data, ERROR_CODE_HTTP_STATUS.get(data.code, 200)
+
+
+def has_batches(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether the version of the request requires a server to take a list of requests."""
+    return headers.get(_VERSION_HEADER, _OLDEST) == _OLDEST
 
 
 @dataclass
