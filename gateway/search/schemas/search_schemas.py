@@ -21,7 +21,14 @@ from index.model.document import (
     Language,
     Metadata,
 )
-from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
+from index.model.query import (
+    FACET_VALUES_MAX,
+    Filter,
+    FusionName,
+    HighlightUnits,
+    Postprocessing,
+    Query,
+)
 from index.model.relations import RelationName
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.search.related import RELATED_MAX
@@ -172,6 +179,11 @@ class SearchBody(Body):
     highlights: bool = Field(
         False, description="add the places of the query's words in the text of each hit"
     )
+    highlight_units: HighlightUnits = Field(
+        "code_points",
+        description="what the places of highlights count: Unicode code points, as Python does, or "
+        "code units of UTF-16, as JavaScript does",
+    )
     facets: FacetNames = Field(
         (),
         description="fields by whose values the visible documents are counted, whatever the query: "
@@ -245,6 +257,7 @@ class SearchBody(Body):
             if self.rerank or self.context
             else None,
             highlights=self.highlights,
+            highlight_units=self.highlight_units if self.highlights else "code_points",
             boost=None if self.boost is None else self.boost.canonical(),
             diversity=round(float(self.diversity), 3),
             facets=tuple(sorted(set(self.facets))),
@@ -286,12 +299,14 @@ class ExplainAnswer(Body):
 
 class SummaryAnswer(Body):
     text: str
-    start: int = Field(description="start of the summarized text in the document, in characters")
+    start: int = Field(
+        description="start of the summarized text in the document, in Unicode code points"
+    )
     end: int
 
 
 class HighlightAnswer(Body):
-    start: int = Field(description="start of the word in the hit's `text`, in characters")
+    start: int = Field(description="start of the word in the hit's `text`, in `highlight_units`")
     end: int
 
 
@@ -318,7 +333,9 @@ class HitAnswer(Body):
     uri: str
     language: str
     tags: tuple[str, ...]
-    start: int = Field(description="start of the hit in the document's text, in characters")
+    start: int = Field(
+        description="start of the hit in the document's text, in Unicode code points"
+    )
     end: int
     kind: Kind = Field(
         description="`text` or `summary`; `start` and `end` of a summary are those of its text"
@@ -357,7 +374,7 @@ class CitationAnswer(Body):
     """A mark in a text, and the hit that it refers to."""
 
     mark: str
-    start: int = Field(description="start of the mark in the text, in characters")
+    start: int = Field(description="start of the mark in the text, in Unicode code points")
     end: int
     chunk_id: int
     document_id: str
