@@ -35,7 +35,7 @@ def parse(model: type[Arguments], arguments: bytes) -> Arguments:
 
 def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
     """The value in the type that the schema declares; unchanged if it stands for none."""
-    kind = schema.get("type")
+    kind: str = schema.get("type", "")
     if isinstance(value, str) and kind in _DECODED:
         value = _decoded(value, _DECODED[kind])
     match kind:

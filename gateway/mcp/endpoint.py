@@ -53,9 +53,9 @@ async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) 
     held, bodies = HeldAnswers(context.slot), []
     for request in batch:
         response = await _answer(context, request)
-        if response.body:
-            held.hold(response.body)
-            bodies.append(response.body)
+        if response.body:  # a notification has none
+            bodies.append(bytes(response.body))
+            held.hold(bodies[-1])
     if not bodies:
         return Response(status_code=202)
     body = b"[%b]" % b",".join(bodies)
