@@ -188,5 +188,7 @@ class _ExactPathRouter:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         endpoint = None
         if scope["type"] == "http":
+            if scope["path"] == "/mcp/":  # as many clients are configured
+                scope["path"] = "/mcp"
             endpoint = self._endpoints.get((scope["method"], scope["path"]))
         await (endpoint or self._fallback)(scope, receive, send)

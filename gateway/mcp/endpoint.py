@@ -15,6 +15,7 @@ from gateway.http.responses import RawResponse
 from gateway.mcp import plan_tools, resources, tools
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import Headers, refusal
+from gateway.search.answer_bytes import HeldAnswers
 from index.model.document import METADATA_INTEGER_MAX
 
 TOOLS = {**tools.TOOLS, **plan_tools.TOOLS}
@@ -35,15 +36,45 @@ async def mcp(context: RequestContext[McpServices]) -> Response:
         await context.authenticate()
         reason = error.detail if isinstance(error, problems.Problem) else ""
         return _error(None, _PARSE_ERROR, f"The body must be JSON. {reason}".strip(), 400)
-    if not _is_request(request):
-        await context.authenticate()
-        return _refuse_non_request(request)
+    if isinstance(request, list):
+        return await _answer_batch(context, request)
     return await _answer(context, request)
 
 
-async def _answer(context: RequestContext[McpServices], request: dict[str, Any]) -> Response:
+async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) -> Response:
+    """The responses to a list of requests, if the version has such lists and it is not too long."""
     from gateway.mcp import protocol
 
+    await context.authenticate()
+    requests_max = context.services.settings.batch_searches_max
+    if not (protocol.has_batches(context.trace.headers) and 0 < len(batch) <= requests_max):
+        return _refuse_non_request(batch)
+    await context.spend(len(batch) - 1)
+    held, bodies = HeldAnswers(context.slot), []
+    for request in batch:
+        response = await _answer(context, request)
+        if response.body:  # a notification has none
+            bodies.append(bytes(response.body))
+            held.hold(bodies[-1])
+    if not bodies:
+        return Response(status_code=202)
+    body = b"[%b]" % b",".join(bodies)
+    return RawResponse(body, _headers(body))
+
+
+async def _answer(context: RequestContext[McpServices], request: Any) -> Response:
+    if not _is_request(request):
+        await context.authenticate()
+        return _refuse_non_request(request)
+    return await _answer_request(context, request)
+
+
+async def _answer_request(
+    context: RequestContext[McpServices], request: dict[str, Any]
+) -> Response:
+    from gateway.mcp import protocol
+
+    envelope = None
     try:
         envelope = protocol.open_envelope(request, context.trace.headers)
         if request["method"] == "subscriptions/listen" and envelope.stamp:
@@ -56,7 +87,7 @@ async def _answer(context: RequestContext[McpServices], request: dict[str, Any])
             return _result(request["id"], await protocol.serve(request, envelope), [])
     except protocol.ERRORS as error:
         await context.authenticate()  # an unauthenticated caller gets 401 first
-        data, status = protocol.error_of(error)
+        data, status = protocol.error_of(error, envelope)
         return _error(request["id"], data.code, data.message, status, data.data)
     result, headers = await _run_tool(context, tool, arguments)
     return _result(request["id"], b"{%b%b}" % (envelope.stamp, result), headers)
@@ -77,7 +108,7 @@ async def _read_resource(
 
 
 def _is_request(request: Any) -> bool:
-    """Whether it is a JSON-RPC 2.0 request with an id; batches are not supported."""
+    """Whether it is a JSON-RPC 2.0 request with an id."""
     return (
         isinstance(request, dict)
         and request.get("jsonrpc") == "2.0"

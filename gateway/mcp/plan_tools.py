@@ -14,9 +14,9 @@ from gateway import problems, schemas
 from gateway.field_errors import FieldError
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import STRONG_HEADER
-from gateway.mcp import results
+from gateway.mcp import argument_parsing, results
 from gateway.mcp.mcp_services import McpServices
-from gateway.mcp.tools import Headers, Tool, ToolHit, encode
+from gateway.mcp.tools import LOW_CONFIDENCE, Headers, Tool, encode
 from gateway.schemas import Body, Count, GateName, Values
 from gateway.search.plans.answers_response import answers_headers
 from gateway.search.plans.plan_endpoint import run_plan
@@ -28,7 +28,6 @@ from gateway.search.plans.plan_schemas import (
     StepName,
 )
 from gateway.search.plans.strategy_endpoints import summaries
-from gateway.search.plans.strategy_schemas import ParameterAnswer
 from gateway.settings.groups.limits import PLAN_STEPS_MAX
 from index.model.document import MetadataValue
 
@@ -39,12 +38,6 @@ _REFERENCES = {
     "with_tags_of": "tags_any",
 }
 _StepNames = Annotated[tuple[StepName, ...], Field(min_length=2, max_length=PLAN_STEPS_MAX)]
-_EXAMPLE = [
-    {"name": "policies", "query": "parental leave policy", "top_k": 20},
-    {"name": "steps", "query": "how to apply", "in_documents_of": "policies"},
-    {"name": "older", "query": "leave rules that no longer apply", "top_k": 20},
-    {"name": "valid", "difference": ["steps", "older"]},
-]
 
 
 class PlanStepArguments(Body):
@@ -55,12 +48,12 @@ class PlanStepArguments(Body):
     )
     query: str | None = Field(
         None,
-        description="What to search for, self-contained. Leave it out to combine earlier steps.",
+        description="What to search for, self-contained; none in a step that combines others.",
     )
     top_k: Count | None = Field(
         None,
-        description="Maximum number of passages. Default: 5. Take 20 to 50 if a later step looks "
-        "only within the documents found here.",
+        description="Maximum number of passages. Default: 5. Take 20 to 50 for a step that only "
+        "selects documents.",
     )
     sources: Values | None = Field(None, description="Search only these sources.")
     tags: Values | None = Field(None, description="Search only documents with one of these tags.")
@@ -72,24 +65,23 @@ class PlanStepArguments(Body):
     )
     with_tags_of: StepName | None = Field(
         None,
-        description="Name of an earlier step: search only documents that share a tag with those "
-        "that it found.",
+        description="Name of an earlier step: search only documents that have a tag of those.",
     )
     min_score: float | None = Field(
         None, ge=0, description="Leave out passages with a lower score, from 0 to 1."
     )
     union: _StepNames | None = Field(
-        None, description="Names of earlier steps: all their passages, best first. No query then."
+        None, description="Names of earlier steps: all their passages, best first."
     )
     intersection: _StepNames | None = Field(
         None,
         description="Names of earlier steps: passages of the first, of documents that all the "
-        "others found too. No query then.",
+        "others found too.",
     )
     difference: _StepNames | None = Field(
         None,
         description="Names of earlier steps: passages of the first, of documents that no other "
-        "found. No query then.",
+        "found.",
     )
 
     def body(self, path: str) -> dict[str, Any]:
@@ -125,16 +117,12 @@ class SearchPlanArguments(Body):
     steps: (
         Annotated[tuple[PlanStepArguments, ...], Field(min_length=1, max_length=PLAN_STEPS_MAX)]
         | None
-    ) = Field(
-        None,
-        description="The steps in order; each can use steps before it by their names.",
-        examples=[_EXAMPLE],
-    )
+    ) = Field(None, description="The steps in order; each can use steps before it by their names.")
     show: Annotated[tuple[StepName, ...], Field(min_length=1, max_length=PLAN_STEPS_MAX)] | None = (
         Field(
             None,
-            description="Names of the steps whose passages you need. Default: all. Leave out steps "
-            "that only help others: the result has limited room.",
+            description="Names of the steps whose passages you need, as the result has limited "
+            "room. Default: all.",
         )
     )
     strategy: GateName | None = Field(
@@ -163,11 +151,9 @@ class SearchPlanArguments(Body):
 
 class StepResult(Body):
     name: str
-    results: tuple[ToolHit, ...]
-    left_out: int = Field(0, description="number of passages that did not fit")
-    low_confidence: bool | None = Field(
-        None, description="true if no result is good enough to rely on: tell the user; else absent"
-    )
+    results: tuple[dict[str, Any], ...] = Field(description="as those of search")
+    left_out: int = Field(0, description="how many did not fit")
+    low_confidence: bool | None = Field(None, description=LOW_CONFIDENCE)
 
 
 class PlanResult(Body):
@@ -184,7 +170,9 @@ class ListStrategiesArguments(Body):
 class StrategyListed(Body):
     name: str
     description: str
-    parameters: dict[str, ParameterAnswer]
+    parameters: dict[str, Any] = Field(
+        description="by name, its type, what it is for, and its default if it has one"
+    )
 
 
 class StrategiesListed(Body):
@@ -195,7 +183,7 @@ async def search_plan(
     context: RequestContext[McpServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
     services = context.services
-    parsed = schemas.parse(SearchPlanArguments, arguments)
+    parsed = argument_parsing.parse(SearchPlanArguments, arguments)
     try:
         body = schemas.parse(SearchPlanBody, orjson.dumps(parsed.body()))
         answered = await run_plan(context, services.search, body)
@@ -213,7 +201,7 @@ async def list_strategies(
     context: RequestContext[McpServices], arguments: bytes
 ) -> tuple[bytes, Headers]:
     tenant = (await context.authenticate()).principal.tenant
-    schemas.parse(ListStrategiesArguments, arguments)
+    argument_parsing.parse(ListStrategiesArguments, arguments)
     stored = await summaries(context.services.search, tenant)
     strategies = [
         {

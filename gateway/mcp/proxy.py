@@ -6,7 +6,6 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp_types import (
@@ -17,6 +16,7 @@ from mcp_types import (
 )
 
 from gateway.errors import CommandError
+from gateway.mcp.tolerant_server import TolerantServer
 
 _TIMEOUT_S = 60.0
 
@@ -53,7 +53,7 @@ async def _serve(gateway: Client) -> None:
     ) -> CallToolResult:
         return await gateway.call_tool(params.name, params.arguments)
 
-    server: Server[Any] = Server(
+    server = TolerantServer(
         "nearhit",
         version=metadata.version("nearhit"),
         title="Nearhit",

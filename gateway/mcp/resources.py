@@ -21,7 +21,8 @@ from gateway.http.request_context import RequestContext
 from gateway.http.responses import cache_headers
 from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
-from gateway.mcp.tools import Headers, SearchArguments
+from gateway.mcp.search_arguments import SearchArguments
+from gateway.mcp.tools import Headers
 from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_endpoint import search_as_caller

@@ -49,6 +49,7 @@ def search(answer: Mapping[str, Any], *, tenant: str, tokens_max: int) -> bytes:
             "url": url(address, hit["uri"]),
             "text": hit["text"],
             "source": hit["source"],
+            "score": round(hit["score"], 3),
             "scope": hit["scope"],
         }
         if "tenant" in hit:

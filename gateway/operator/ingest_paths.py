@@ -11,6 +11,7 @@ from gateway import field_errors
 from gateway.errors import CommandError
 from index.model import chunking_config
 from index.model.document import Summaries
+from ingest.sources.base_url import checked as checked_base_url
 from ingest.sources.kinds import KINDS, Kind, kind_of, open_source
 from ingest.sources.origin import Origin, place_of
 from ingest.sources.readers.folder import FolderSource
@@ -121,6 +122,14 @@ def summaries(name: str) -> Summaries:
         if value == name:
             return cast("Summaries", name)
     raise CommandError(f"--summaries must be one of {', '.join(get_args(Summaries))}")
+
+
+def base_url(url: str) -> str:
+    """The option `--base-url`; empty if it is not given. Raises `CommandError`."""
+    try:
+        return checked_base_url(url) if url else ""
+    except ValueError as error:
+        raise CommandError(f"--base-url {error}") from None
 
 
 def parse_column(column: str) -> tuple[str, str]:

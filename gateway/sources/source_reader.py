@@ -115,6 +115,7 @@ def _defaults(settings: Settings, config: PathSettings | GitSettings | WebSettin
         default_language=settings.language,
         chunker=config.chunker,
         summaries=config.summaries,
+        base_url="" if isinstance(config, WebSettings) else config.base_url or "",
         marks_hidden=settings.hidden_text == "mark",
     )
 

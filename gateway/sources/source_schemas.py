@@ -22,6 +22,7 @@ from index.model.document import (
 from index.model.identifiers import Readers, SubjectId
 from index.sources.source_store import SourceState, StoredSource
 from ingest.sources import schedule
+from ingest.sources.base_url import checked as checked_base_url
 from ingest.web import urls
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
@@ -81,7 +82,15 @@ class _Documents(Body):
     )
 
 
-class PathSettings(_Documents):
+class _FileSettings(_Documents):
+    base_url: Annotated[Uri, AfterValidator(checked_base_url)] | None = Field(
+        None,
+        description="URL below which the documents open in a browser; their `uri` is this and the "
+        "path, unless a document has an absolute one",
+    )
+
+
+class PathSettings(_FileSettings):
     path: Annotated[Line, AfterValidator(_inside)] = Field(
         description="path of the folder or file, relative to NEARHIT_SOURCES_DIR/TENANT"
     )
@@ -90,7 +99,7 @@ class PathSettings(_Documents):
     )
 
 
-class GitSettings(_Documents):
+class GitSettings(_FileSettings):
     url: Annotated[Uri, AfterValidator(_public_git)] = Field(
         description="URL of the repository, on a host of NEARHIT_SOURCES_GIT_HOSTS"
     )

@@ -15,6 +15,7 @@ from index.model.chunk_kind import Kind
 
 _Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
+HighlightUnits: TypeAlias = Literal["code_points", "utf16"]
 
 FACET_VALUES_MAX = 10  # if a request names no number
 
@@ -151,6 +152,7 @@ class Query:
     updated_at: whether a hit tells when its document was last written.
     postprocessing: selects from `top_k` hits; None if the hits are the answer.
     highlights: whether a hit tells where its text holds the query's words.
+    highlight_units: in which these places are counted.
     facets: fields by whose values the visible documents are counted, sorted.
     vector: its own vector, in the canonical form of `query_vector`; None to embed the text. If
         there is no text, no words are matched.
@@ -176,6 +178,7 @@ class Query:
     updated_at: bool = False
     postprocessing: Postprocessing | None = None
     highlights: bool = False
+    highlight_units: HighlightUnits = "code_points"
     facets: tuple[str, ...] = ()
     facet_values_max: int = FACET_VALUES_MAX
     boost: Boost | None = None

@@ -231,6 +231,8 @@ def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
         hit = replace(hit, updated_at=row["updated_at"])
     if query.highlights:
         found = highlights.find(hit.text, hit.language, results.query_terms)
+        if query.highlight_units == "utf16":
+            found = highlights.in_utf16(hit.text, found)
         hit = replace(hit, highlights=found)
     if query.explain and query.boost is not None:
         hit = replace(hit, boosts=boosting.boosts(query.boost, row, results.extras))

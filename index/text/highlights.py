@@ -4,7 +4,8 @@ Pure.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,7 +20,7 @@ _PIECE = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """text[start:end], in characters."""
+    """text[start:end], in Unicode code points."""
 
     start: int
     end: int
@@ -40,6 +41,15 @@ def find(text: str, language: str, terms: Collection[int]) -> tuple[Highlight, .
         for start, end in _spans(piece[0], base, terms)
     )
     return tuple(islice(found, HIGHLIGHTS_MAX))
+
+
+def in_utf16(text: str, highlights: Iterable[Highlight]) -> tuple[Highlight, ...]:
+    """The same places, in code units of UTF-16, as JavaScript indexes its strings."""
+    pairs = [place for place, character in enumerate(text) if character > "\uffff"]
+    return tuple(
+        Highlight(one.start + bisect_left(pairs, one.start), one.end + bisect_left(pairs, one.end))
+        for one in highlights
+    )
 
 
 def _spans(piece: str, language: str, terms: Collection[int]) -> list[tuple[int, int]]:

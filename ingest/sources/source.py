@@ -10,6 +10,7 @@ from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
 from index.model.form import composed
 from index.text import language_detection
+from ingest.sources import base_url
 
 _DOCUMENT = TypeAdapter(Document)
 _CHUNKER = chunking_config.DEFAULT
@@ -73,6 +74,7 @@ class Defaults:
 
     language: None to detect it in each text; default_language: of a text that does not show it.
     chunker: the chunker; None for the source's own default.
+    base_url: below which the documents open in a browser; empty for none.
     marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
     """
 
@@ -83,6 +85,7 @@ class Defaults:
     default_language: str = "en"
     chunker: str | None = None
     summaries: Summaries = NO_SUMMARIES
+    base_url: str = ""
     marks_hidden: bool = False
 
     def fields(self, own_chunker: str = _CHUNKER) -> dict[str, Any]:
@@ -94,6 +97,7 @@ class Defaults:
             "default_language": self.default_language,
             "chunker": self.chunker or own_chunker,
             "summaries": self.summaries,
+            "base_url": self.base_url,
             "is_active": None,
             "metadata": {},
         }
@@ -108,6 +112,9 @@ def document(fields: dict[str, Any]) -> Document:
     values = dict(fields)
     for name in ("document_id", "source"):
         values[name] = composed(str(values[name]))
+    if base := values.pop("base_url", ""):
+        path = values["document_id"].removeprefix(f"{values['source']}/")
+        values["uri"] = base_url.link(base, path, values["uri"])
     default_language = values.pop("default_language", None)
     if values.get("language") is None:
         language = language_detection.detect_surely(str(values.get("text", "")))

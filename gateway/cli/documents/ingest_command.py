@@ -81,6 +81,13 @@ def ingest(
             "text) or model."
         ),
     ] = "none",
+    base_url: Annotated[
+        str,
+        typer.Option(
+            help="URL below which the documents open in a browser: their links are this and the "
+            "path, unless a document sets its uri."
+        ),
+    ] = "",
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that are no longer in the source.")
     ] = False,
@@ -132,6 +139,7 @@ def ingest(
             settings.language,
             chunker,
             ingest_paths.summaries(summaries),
+            ingest_paths.base_url(base_url),
             marks_hidden=settings.hidden_text == "mark",
         )
         sources = ingest_paths.sources(

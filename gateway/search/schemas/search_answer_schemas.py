@@ -26,12 +26,12 @@ class ExplainAnswer(Body):
 
 class SummaryAnswer(Body):
     text: str
-    start: int = Field(description="start of the summarized text in the document, in characters")
+    start: int = Field(description="start of the summarized text in the document, in Unicode code points")
     end: int
 
 
 class HighlightAnswer(Body):
-    start: int = Field(description="start of the word in the hit's `text`, in characters")
+    start: int = Field(description="start of the word in the hit's `text`, in `highlight_units`")
     end: int
 
 
@@ -58,7 +58,7 @@ class HitAnswer(Body):
     uri: str
     language: str
     tags: tuple[str, ...]
-    start: int = Field(description="start of the hit in the document's text, in characters")
+    start: int = Field(description="start of the hit in the document's text, in Unicode code points")
     end: int
     kind: Kind = Field(
         description="`text` or `summary`; `start` and `end` of a summary are those of its text"
@@ -97,7 +97,7 @@ class CitationAnswer(Body):
     """A mark in a text, and the hit that it refers to."""
 
     mark: str
-    start: int = Field(description="start of the mark in the text, in characters")
+    start: int = Field(description="start of the mark in the text, in Unicode code points")
     end: int
     chunk_id: int
     document_id: str

@@ -20,7 +20,14 @@ from index.model.document import (
     Language,
     Metadata,
 )
-from index.model.query import FACET_VALUES_MAX, Filter, FusionName, Postprocessing, Query
+from index.model.query import (
+    FACET_VALUES_MAX,
+    Filter,
+    FusionName,
+    HighlightUnits,
+    Postprocessing,
+    Query,
+)
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.text import long_queries
 from index.text.lexical import base_language
@@ -183,6 +190,11 @@ class SearchBody(Body):
     highlights: bool = Field(
         False, description="add the places of the query's words in the text of each hit"
     )
+    highlight_units: HighlightUnits = Field(
+        "code_points",
+        description="what the places of highlights count: Unicode code points, as Python does, or "
+        "code units of UTF-16, as JavaScript does",
+    )
     facets: FacetNames = Field(
         (),
         description="fields by whose values the visible documents are counted, whatever the query: "
@@ -256,6 +268,7 @@ class SearchBody(Body):
             if self.rerank or self.context
             else None,
             highlights=self.highlights,
+            highlight_units=self.highlight_units if self.highlights else "code_points",
             boost=None if self.boost is None else self.boost.canonical(),
             diversity=round(float(self.diversity), 3),
             vector=self.vector,

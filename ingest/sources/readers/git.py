@@ -229,6 +229,7 @@ class GitSource:
                     "title": title[:TITLE_CHARACTERS_MAX],
                     "text": normalise(text[:TEXT_CHARACTERS_MAX]),
                     "uri": path,
+                    "base_url": "",  # the host of a repository has no file of this path
                     "metadata": metadata,
                 }
             )

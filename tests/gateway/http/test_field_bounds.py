@@ -13,7 +13,8 @@ from gateway.api import examples, openapi
 from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
-from gateway.mcp.tools import FetchArguments, SearchArguments
+from gateway.mcp.search_arguments import SearchArguments
+from gateway.mcp.tools import FetchArguments
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies

@@ -30,10 +30,12 @@ MODES = ("legacy", "auto")  # with a handshake, and without
 
 
 @asynccontextmanager
-async def connected(caller: Caller, mode: str = "auto") -> AsyncIterator[Client]:
+async def connected(
+    caller: Caller, mode: str = "auto", path: str = "/mcp"
+) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {caller.key}"}
     async with httpx2.AsyncClient(headers=headers, timeout=30, verify=False) as http:
-        endpoint = str(caller.client.base_url.join("/mcp"))
+        endpoint = str(caller.client.base_url.join(path))
         transport = streamable_http_client(endpoint, http_client=http)
         async with Client(transport, mode=mode) as client:
             yield client
@@ -62,6 +64,9 @@ async def test_a_client_finds_and_reads_what_its_token_may(ana: Caller, mode: st
 
     assert [tool.name for tool in tools.tools] == TOOLS
     assert found.structured_content == orjson.loads(text(found))
+    score = found.structured_content["results"][0].pop("score")
+    assert 0 < score <= 1
+    assert score == round(score, 3)
     assert found.structured_content == {
         "results": [
             {
@@ -319,6 +324,8 @@ async def test_desktop_clients_get_the_same_by_starting_the_command(
 
     async with Client(command) as client:
         assert "Cite the url" in (client.instructions or "")
+        assert client.server_capabilities.prompts is None
+        assert (await client.list_prompts()).prompts == []
         tools = await client.list_tools()
         found = await client.call_tool("search", {"query": "annual leave"})
         refused = await client.call_tool("fetch", {"id": "nowhere"})

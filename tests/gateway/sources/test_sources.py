@@ -16,6 +16,7 @@ from gateway.worker.worker_services import WorkerServices
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from tests.conftest import run_sql
+from tests.gateway.mcp.test_mcp import connected
 from tests.gateway.servers.git_server import commit, git, git_server
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
@@ -457,3 +458,35 @@ class SlowWriter:
 
     async def remove(self, *arguments: Any, **options: Any) -> Any:
         return await self._writer.remove(*arguments, **options)
+
+
+async def test_hits_link_to_where_the_source_opens(
+    admin: Caller, ana: Caller, services: Services
+) -> None:
+    links = []
+    for base in (None, "https://wiki.example/docs", "https://new.example/"):
+        await put(admin, settings={"path": "handbook", "base_url": base})
+        await ask(admin, "POST", "/v1/sources/handbook/reindex")
+        await work(services)
+        (hit,) = (await ana.search("annual leave", top_k=1)).json()["hits"]
+        arguments = {"query": "annual leave", "top_k": 1}
+        async with connected(ana) as client:
+            found = await client.call_tool("search", arguments)
+        links.append((hit["uri"], found.structured_content["results"][0]["url"]))
+
+    assert links == [
+        (link, link)
+        for link in (
+            "leave.md",
+            "https://wiki.example/docs/leave.md",
+            "https://new.example/leave.md",
+        )
+    ]
+
+
+async def test_a_base_that_is_no_url_is_refused(admin: Caller) -> None:
+    body = FOLDER | {"settings": {"path": "handbook", "base_url": "wiki"}}
+
+    answer = await admin.call("PUT", "/v1/sources/handbook", json=body)
+
+    assert problem(answer, 422)["errors"][0]["field"] == "settings.base_url"

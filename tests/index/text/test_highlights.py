@@ -85,3 +85,42 @@ def test_each_mark_matches_and_what_is_not_marked_does_not(
         end = one.end
     pieces = "".join(rest).split()
     assert not any(lexical.has_term(piece, base, terms) for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "plain ",
+        "Ünïcödé ",
+        "中文 ",
+        "😀",
+        "😀😀 ",
+        "𐍈𐍈𐍈 ",
+        "🇵🇹 ",
+        "👩🏽\u200d💻 ",
+        "e\u0301 ",
+        "\uffff ",
+    ],
+)
+def test_places_in_utf16_are_those_of_strings_in_a_browser(before: str) -> None:
+    text = f"{before}travel {before} and travel{before}"
+    places = [text.index("travel"), text.rindex("travel")]
+    found = [highlights.Highlight(start, start + len("travel")) for start in places]
+
+    units = text.encode("utf-16-le")
+
+    for one in highlights.in_utf16(text, found):
+        assert units[2 * one.start : 2 * one.end].decode("utf-16-le") == "travel"
+
+
+@given(st.text(), st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50))))
+def test_any_slice_has_its_place_in_utf16(text: str, places: list[tuple[int, int]]) -> None:
+    found = [highlights.Highlight(*sorted(place)) for place in places]
+    found = [one for one in found if one.end <= len(text)]
+
+    units = text.encode("utf-16-le", "surrogatepass")
+
+    for one, counted in zip(found, highlights.in_utf16(text, found), strict=True):
+        part = units[2 * counted.start : 2 * counted.end].decode("utf-16-le", "surrogatepass")
+        assert part == text[one.start : one.end]

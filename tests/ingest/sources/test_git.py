@@ -214,3 +214,12 @@ def test_what_is_no_repository_is_refused(tmp_path: Path, git: Git, kind: str) -
     ((_, reason),) = refused(items)
     assert len(items) == 1
     assert "\n" not in reason
+
+
+def test_files_open_below_the_base_and_what_is_no_file_does_not(root: Path) -> None:
+    defaults = Defaults(readers=("tenant",), base_url="https://git.example/blob/main/")
+
+    documents = by_uri(list(GitSource(root, defaults).documents()))
+
+    assert "https://git.example/blob/main/travel/trains.md" in documents
+    assert {"@tags/v1", "@log/2026-01"} <= documents.keys()

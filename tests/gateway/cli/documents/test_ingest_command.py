@@ -110,6 +110,13 @@ def test_who_sums_up_is_one_of_three(name: str) -> None:
         ingest_paths.summaries(f"{name}s")
 
 
+def test_a_base_url_is_one_that_opens() -> None:
+    assert ingest_paths.base_url("") == ""
+    assert ingest_paths.base_url("https://wiki.example") == "https://wiki.example/"
+    with pytest.raises(CommandError, match="--base-url must be an http or https URL"):
+        ingest_paths.base_url("wiki")
+
+
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [

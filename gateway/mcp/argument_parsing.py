@@ -1,0 +1,77 @@
+"""The arguments of a tool as a model means them: what round-trips to the declared type is taken.
+
+Models and their clients send `"5"` or `5.0` for 5, one value or its JSON text for a list, and
+`null`, `"null"`, `""` or `[]` for an argument that they leave out.
+
+Pure.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import orjson
+
+from gateway import schemas
+from gateway.mcp import tool_schemas
+from gateway.schemas import Body
+
+Arguments = TypeVar("Arguments", bound=Body)
+
+_UNSET = (None, "", "null")
+_DECODED: Mapping[str, tuple[type, ...]] = {
+    "integer": (int, float),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def parse(model: type[Arguments], arguments: bytes) -> Arguments:
+    """Raises a `Problem` with an error per invalid argument."""
+    meant = as_meant(orjson.loads(arguments), tool_schemas.of_model(model))
+    return schemas.parse(model, orjson.dumps(meant))
+
+
+def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The value in the type that the schema declares; unchanged if it stands for none."""
+    kind: str = schema.get("type", "")
+    if isinstance(value, str) and kind in _DECODED:
+        value = _decoded(value, _DECODED[kind])
+    match kind:
+        case "integer" if isinstance(value, float) and value.is_integer():
+            return int(value)
+        case "string" if type(value) in (int, float):
+            return orjson.dumps(value).decode()
+        case "array":
+            values = value if isinstance(value, list) else [value]
+            return [as_meant(item, schema["items"]) for item in values if item not in _UNSET]
+        case "object" if isinstance(value, dict) and "properties" in schema:
+            return _fields(value, schema)
+        case _:
+            return value
+
+
+def _decoded(text: str, types: tuple[type, ...]) -> Any:
+    """The value that the text encodes in JSON, if it is of one of these types; else the text."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return value if type(value) in types else text
+
+
+def _fields(fields: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the optional ones that are unset; a tool without arguments ignores all of them.
+
+    Some clients make up an argument for such a tool, because their model's API needs one.
+    """
+    properties, required = schema["properties"], schema.get("required", ())
+    if not properties:
+        return {}
+    meant = {
+        name: as_meant(value, properties.get(name, {}))
+        for name, value in fields.items()
+        if name in required or value not in _UNSET
+    }
+    return {name: value for name, value in meant.items() if name in required or value != []}
