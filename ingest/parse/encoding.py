@@ -70,10 +70,12 @@ def _find(file: BinaryIO, content_type: str, *, is_markup: bool) -> str:
     for mark, name in _MARKS:
         if start.startswith(mark):
             return name
-    for label in _declared(start, content_type, is_markup=is_markup):
-        codec = _codec(label)
-        if codec is not None:
+    for label in _CHARSET.findall(content_type):
+        if (codec := _codec(label)) is not None:
             return codec
+    if is_markup and (codec := _codec(_declared_label(start))) is not None:
+        # The declaration could be read byte by byte, so the text is not in UTF-16.
+        return "utf-8" if codec.startswith("utf-16") else codec
     guess = _utf_16(start)
     if guess is None and _is_utf_8(file):
         return "utf-8"
@@ -92,25 +94,19 @@ def _codec(label: str) -> str | None:
     return _SUPERSETS.get(encoding.name, name)
 
 
-def _declared(start: bytes, content_type: str, *, is_markup: bool) -> Iterator[str]:
-    """The labels in the order in which they count."""
-    yield from _CHARSET.findall(content_type)
-    if is_markup:
-        xml = _XML_ENCODING.match(start)
-        label = _label_of_meta(start) or (xml[1].decode("latin-1") if xml else "")
-        # It could be read byte by byte, so it can't be UTF-16.
-        yield "utf-8" if label.lower().startswith("utf-16") else label
+def _declared_label(start: bytes) -> str:
+    """The first known label that an element declares, or else the XML declaration; or empty.
 
-
-def _label_of_meta(start: bytes) -> str:
-    """The first known label that an element of the page declares; those in comments are none."""
+    A parser finds it, so that what stands in a comment, a script or a title declares nothing.
+    """
     metas = _Metas()
     parser = etree.HTMLParser(target=metas, encoding="iso-8859-1", huge_tree=True)
     for position in range(0, min(len(start), DECLARED_WITHIN_BYTES), _STEP_BYTES):
         parser.feed(start[position : position + _STEP_BYTES])
         if metas.label:
-            break
-    return metas.label
+            return metas.label
+    xml = _XML_ENCODING.match(start)
+    return xml[1].decode("latin-1") if xml else ""
 
 
 class _Metas:

@@ -128,7 +128,7 @@ async def test_a_folder_and_what_is_found_of_it_are_told_as_json(
     folder = tmp_path / "handbook"
     folder.mkdir()
     (folder / "leave.md").write_text(LEAVE)
-    (folder / "bad.md").write_bytes(b"\xff\xfe\xff")
+    (folder / "bad.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
     (folder / "rows.csv").write_text("id\n1\n")
     to = ("--tenant", "scripted", "--json")
 

@@ -31,7 +31,8 @@ def page(label: str, text: str, codec: str) -> bytes:
         ("x-cp1251", "Отпуск", "cp1251"),
         ("koi8-ru", "Відпустка їжак", "koi8-u"),
         ("dos-874", "สวัสดี", "cp874"),
-        ("utf-16le", "nothing could have read the element", "utf-8"),
+        ("utf-16le", "Büro", "utf-8"),
+        ("unicode", "Büro", "utf-8"),
     ],
 )
 def test_a_label_means_what_it_means_to_browsers(label: str, text: str, codec: str) -> None:
@@ -135,6 +136,12 @@ def test_a_wrong_byte_costs_one_character(content: bytes, charset: str, text: st
 )
 def test_undeclared_bytes_are_read_by_what_they_are(text: str, codec: str) -> None:
     assert decode(text.encode(codec)) == text
+
+
+def test_a_page_in_utf_16_without_a_mark_is_read() -> None:
+    text = "<html><meta charset=utf-16><p>Das Büro"
+
+    assert decode(text.encode("utf-16-le"), is_markup=True) == text
 
 
 @pytest.mark.parametrize(
