@@ -26,7 +26,9 @@ class ExplainAnswer(Body):
 
 class SummaryAnswer(Body):
     text: str
-    start: int = Field(description="start of the summarized text in the document, in Unicode code points")
+    start: int = Field(
+        description="start of the summarized text in the document, in Unicode code points"
+    )
     end: int
 
 
@@ -58,7 +60,9 @@ class HitAnswer(Body):
     uri: str
     language: str
     tags: tuple[str, ...]
-    start: int = Field(description="start of the hit in the document's text, in Unicode code points")
+    start: int = Field(
+        description="start of the hit in the document's text, in Unicode code points"
+    )
     end: int
     kind: Kind = Field(
         description="`text` or `summary`; `start` and `end` of a summary are those of its text"

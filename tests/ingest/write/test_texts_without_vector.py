@@ -10,7 +10,7 @@ from index.documents.document_store import DocumentStore
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.index_version import check_or_create
 from index.embedders.static_embedder import StaticEmbedder
-from index.model.query import Fusion, Query
+from index.model.query import FusionName, Query
 from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.searcher import Searcher
@@ -65,7 +65,7 @@ async def without_vector(database: Database) -> int:
 
 @pytest.mark.usefixtures("lamps")
 @pytest.mark.parametrize("fusion", ["absolute", "relative", "rrf"])
-async def test_it_is_found_by_its_words_alone(searcher: Searcher, fusion: Fusion) -> None:
+async def test_it_is_found_by_its_words_alone(searcher: Searcher, fusion: FusionName) -> None:
     found = await searcher.search(ANA, Query("poisoned lantern", fusion=fusion, explain=True))
 
     best = found.hits[0]
