@@ -10,13 +10,14 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from index.model.document import Document
-from ingest.sources.source import Item, RefusedItem, SkippedFiles, UnchangedItem
+from ingest.sources.source import Item, ItemWarning, RefusedItem, SkippedFiles, UnchangedItem
 
 _KINDS: Final = {
     "document": Document,
     "refused": RefusedItem,
     "skipped": SkippedFiles,
     "unchanged": UnchangedItem,
+    "warning": ItemWarning,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: [field.name for field in fields(kind)] for kind in _NAMES}

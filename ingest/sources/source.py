@@ -39,13 +39,21 @@ class SkippedFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemWarning:
+    """What the document of an item lacks; path: as of `RefusedItem`."""
+
+    path: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnchangedItem:
     """A document that the source still has as it is stored; its text was not sent again."""
 
     document_id: str
 
 
-Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles
+Item: TypeAlias = Document | RefusedItem | UnchangedItem | SkippedFiles | ItemWarning
 
 
 class Source(Protocol):

@@ -19,7 +19,14 @@ from ingest.errors import (
     PublishingRefused,
 )
 from ingest.sources.pruning import KeptBecause, PrunePolicy
-from ingest.sources.source import Item, RefusedItem, SkippedFiles, Source, UnchangedItem
+from ingest.sources.source import (
+    Item,
+    ItemWarning,
+    RefusedItem,
+    SkippedFiles,
+    Source,
+    UnchangedItem,
+)
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
@@ -117,9 +124,9 @@ class Report:
             why = f"{item.reason}; later refused items are counted and not listed"
             self.refused.append(RefusedItem(item.path, why, holds=""))
 
-    def warn(self, path: str, written: Written) -> None:
+    def warn(self, path: str, *details: str) -> None:
         room = LISTED_MAX - len(self.warnings)
-        self.warnings += [f"{path}: {warning.detail}" for warning in written.warnings][:room]
+        self.warnings += [f"{path}: {detail}" for detail in details][:room]
 
     def count(self, written: Written) -> None:
         self.documents += 1
@@ -253,7 +260,7 @@ async def read_items(
 
 def _note_ids(items: Iterator[Item], document_ids: set[str]) -> Iterator[Item]:
     for item in items:
-        if not isinstance(item, RefusedItem | SkippedFiles):
+        if isinstance(item, Document | UnchangedItem):
             document_ids.add(item.document_id)
         yield item
 
@@ -325,6 +332,9 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
     if isinstance(item, SkippedFiles):
         report.skipped.append(item)
         return
+    if isinstance(item, ItemWarning):
+        report.warn(item.path, item.detail)
+        return
     if isinstance(item, UnchangedItem):
         report.documents += 1
         report.unchanged += 1
@@ -333,7 +343,7 @@ def _count(report: Report, item: Item, outcomes: Iterator[Outcome]) -> None:
         case Written() as written:
             report.count(written)
             path = item.document_id.removeprefix(f"{item.source}/")
-            report.warn(path, written)
+            report.warn(path, *(warning.detail for warning in written.warnings))
         case DocumentTooLong() | DocumentOfOtherOrigin() | PublishingRefused() as error:
             path = item.document_id.removeprefix(f"{item.source}/")
             is_denied = type(error) is PublishingRefused

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from index.model.document import Document
 from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources.readers import confined
 from ingest.sources.readers.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
-from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
 
 
 class FolderSource:
@@ -65,7 +64,7 @@ class FolderSource:
                 path = pending.pop()
                 try:
                     if not path.is_dir():
-                        yield self._document(path, extractor)
+                        yield from self._items(path, extractor)
                     else:
                         pending += sorted(self._entries(path, skipped), reverse=True)
                 except (OSError, ValueError) as error:
@@ -119,15 +118,17 @@ class FolderSource:
         """Whether the path is deleted while the source's folder exists."""
         return path != self._root and self.folder.is_dir() and not os.path.lexists(path)
 
-    def _document(self, path: Path, extractor: Extractor) -> Document:
+    def _items(self, path: Path, extractor: Extractor) -> list[Item]:
+        """The document of a file, and warnings of what it lacks."""
         uri = path.relative_to(self.folder).as_posix()
         if composed(uri) != uri and (self.folder / composed(uri)).exists():
             _require_same_file(path, self.folder / composed(uri))
         limit = file_parsers.size_bytes_max(path.suffix)
         content = confined.read_file(path, limit, self.folder, self._within)
-        fields = file_parsers.parse_fields(PurePosixPath(uri), content, extractor)
+        parsed = file_parsers.parse(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
-        return document(self._defaults.fields() | {"uri": uri} | fields | own)
+        item = document(self._defaults.fields() | {"uri": uri} | parsed.fields | own)
+        return [item, *(ItemWarning(uri, loss) for loss in parsed.losses)]
 
 
 def _require_same_file(path: Path, other: Path) -> None:
