@@ -81,7 +81,7 @@ def _validate(extracted: Extracted) -> Extracted:
     return replace(
         extracted,
         text=text,
-        title=title or None,
+        title=title if title or extracted.title == "" else None,
         language=language if LANGUAGE.fullmatch(language) else None,
     )
 

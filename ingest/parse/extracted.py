@@ -12,6 +12,8 @@ class Unreadable(ValueError):
 class Extracted:
     """text: Markdown. title, language: None if the file does not name them.
 
+    An empty title says that no heading of the text is one.
+
     losses: what the file shows and the text lacks, or has in another form.
     links: of a web page. robots: what it tells crawlers, such as `noindex`.
     """

@@ -32,7 +32,7 @@ def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFi
 
     Raises `ValueError`.
     """
-    suffix = path.suffix.lower()
+    suffix, stem = path.suffix.lower(), path.stem.replace("-", " ")
     losses: Sequence[str] = ()
     if suffix not in formats.SUFFIXES:
         fields, text = front_matter(normalise(content.decode("utf-8-sig")))
@@ -41,6 +41,8 @@ def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFi
         text, losses = normalise(extracted.text), extracted.losses
         optional = {"title": extracted.title, "language": extracted.language}
         fields = {name: value for name, value in optional.items() if value}
+        if extracted.title == "":
+            fields["title"] = stem
     if fields.get("title") is None:
-        fields["title"] = title(text) or path.stem.replace("-", " ")
+        fields["title"] = title(text) or stem
     return ParsedFile(fields | {"text": text}, losses)

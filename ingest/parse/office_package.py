@@ -17,40 +17,41 @@ XML_RATIO_MAX = 64  # of unpacked XML to the file; about 10 in ordinary document
 XML_DEPTH_MAX = 200
 FIELDS_MAX = 100  # of Word's fields, nested in each other
 ENTRIES_MAX = 10_000
-_XML_SUFFIXES = (".xml", ".rels", ".opf", ".ncx")
+XML_SUFFIXES = (".xml", ".rels")
 
 
-def check(content: bytes) -> Mapping[str, Counter[str]]:
-    """By part, how often it has each element, by the name without its namespace.
+def check(
+    content: bytes, xml_suffixes: tuple[str, ...] = XML_SUFFIXES
+) -> Mapping[str, Counter[str]]:
+    """By part of XML, how often it has each element, by the name without its namespace.
 
     Raises `Unreadable` for a package that would take long to read. The sizes in a ZIP's directory
     can be trusted: `zipfile` stops reading an entry there.
     """
     with zipfile.ZipFile(BytesIO(content)) as archive:
         entries = archive.infolist()
-        _check_sizes(entries, len(content))
+        xml = [entry for entry in entries if entry.filename.lower().endswith(xml_suffixes)]
+        _check_sizes(entries, xml, len(content))
         elements = {}
-        for entry in filter(_is_xml, entries):
+        for entry in xml:
             with archive.open(entry) as part:
                 elements[entry.filename] = _count_elements(part)
         return elements
 
 
-def _check_sizes(entries: Sequence[zipfile.ZipInfo], size_bytes: int) -> None:
+def _check_sizes(
+    entries: Sequence[zipfile.ZipInfo], xml_entries: Sequence[zipfile.ZipInfo], size_bytes: int
+) -> None:
     unpacked = sum(entry.file_size for entry in entries)
     if len(entries) > ENTRIES_MAX or unpacked > UNPACKED_BYTES_MAX:
         raise Unreadable(
             f"unpacks to {len(entries):,} files of {unpacked:,} bytes; the limits are "
             f"{ENTRIES_MAX:,} and {UNPACKED_BYTES_MAX:,}"
         )
-    xml = sum(entry.file_size for entry in entries if _is_xml(entry))
+    xml = sum(entry.file_size for entry in xml_entries)
     xml_max = max(XML_BYTES_MIN, XML_RATIO_MAX * size_bytes)
     if xml > xml_max:
         raise Unreadable(f"unpacks to {xml:,} bytes of XML; the limit for its size is {xml_max:,}")
-
-
-def _is_xml(entry: zipfile.ZipInfo) -> bool:
-    return entry.filename.lower().endswith(_XML_SUFFIXES)
 
 
 def _count_elements(part: IO[bytes]) -> Counter[str]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ingest.parse.extracted import Extracted, Unreadable
 from ingest.parse.hyphens import join_hyphenated
+from ingest.parse.number_ranges import ranges
 
 if TYPE_CHECKING:  # the library takes 0.2 s to import, and an installation may lack it
     from pypdf import PageObject, PdfReader
@@ -75,16 +75,7 @@ def _scans(numbers: Sequence[int]) -> Iterator[str]:
     if not numbers:
         return
     noun = "page" if len(numbers) == 1 else "pages"
-    yield f"on {noun} {_ranges(numbers)} an image seems to hold the text, and is not read"
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers as in `2-4, 7`."""
-    ranges = []
-    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        first, *others = [number for _, number in run]
-        ranges.append(f"{first}-{others[-1]}" if others else str(first))
-    return ", ".join(ranges)
+    yield f"on {noun} {ranges(numbers)} an image seems to hold the text, and is not read"
 
 
 def _left_out(reader: "PdfReader") -> Iterator[str]:

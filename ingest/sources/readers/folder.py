@@ -14,7 +14,7 @@ from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, docu
 
 
 class FolderSource:
-    """The documents of a folder, or of one file: Markdown, text, HTML, PDF and DOCX.
+    """The documents of a folder, or of one file, in the formats of `ingest.parse.formats`.
 
     Hidden files, hidden folders and files of other types are skipped and counted. A link that
     leaves the folder is refused; a link to a folder within it is skipped, since its files are read
