@@ -2,8 +2,6 @@
 
 import re
 
-from index.text import language_detection, lexical
-
 # Long words are none: without the limits, one of a megabyte would be searched from each character.
 _PARTED = re.compile(r"(?<!\w)(\w{1,64})([-\u2010\u00ad])[ \t]*\n\s?(\w{1,64})")
 _SOFT = "\u00ad"
@@ -20,6 +18,8 @@ def join_hyphenated(text: str) -> str:
     """The text with each parted word in one line, with its hyphen if it has one elsewhere too."""
     if _PARTED.search(text) is None:
         return text
+    from index.text import language_detection, lexical  # takes 0.2 s, which most files don't need
+
     language = language_detection.detect_surely(text) or lexical.UNDETERMINED
 
     def join(parted: re.Match[str]) -> str:
@@ -33,6 +33,8 @@ def join_hyphenated(text: str) -> str:
 
 def _is_one_word(first: str, second: str, language: str) -> bool:
     """Whether the joined word is more frequent than its parts are beside each other by chance."""
+    from index.text import lexical
+
     if not (first[-1].isalpha() and second[0].islower()):
         return False
     shares = (lexical.word_share(part.lower(), language) for part in (first, second))
