@@ -27,8 +27,7 @@ def read(content: bytes) -> Extracted:
 def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell.get("cell_type") != "code":
-        level = cell.get("level")
-        yield f"{'#' * int(level)} {source}" if cell.get("cell_type") == "heading" else source
+        yield f"# {source}" if cell.get("cell_type") == "heading" else source
         return
     if source.strip():
         yield fenced(source, re.sub(r"\W", "", language)[:20])

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from ingest.parse.extracted import Extracted
+from ingest.parse.extracted import Extracted, Unreadable
 from ingest.parse.readers import html
 
 _DIRECTIVE = re.compile(
@@ -41,6 +41,8 @@ def read(content: bytes) -> Extracted:
     from ingest.parse.html_markdown import decode
 
     source = decode(content)
+    if "\0" in source:
+        raise Unreadable("is not text")
     _register(set(_DIRECTIVE.findall(source)), set(_ROLE.findall(source)))
     parts = publish_parts(source, writer="html5", settings_overrides=_SETTINGS)
     losses = ["files that it includes are not read"] if _INCLUDE.search(source) else []
@@ -56,7 +58,7 @@ def _register(names: set[str], roles: set[str]) -> None:
 
     any_option = defaultdict(lambda: directives.unchanged, name=directives.unchanged)
 
-    class AnyContent(Directive):
+    class AnyContent(Directive):  # type: ignore[misc]  # docutils has no types
         has_content = True
         optional_arguments = 1
         final_argument_whitespace = True

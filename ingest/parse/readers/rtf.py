@@ -18,7 +18,7 @@ def read(content: bytes) -> Extracted:
     if not content.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("is not an RTF")
     source = content.decode("latin-1")  # other characters are escaped
-    text = rtf_to_text(source, encoding="cp1252", errors="replace")
+    text = rtf_to_text(source, encoding="cp1252", errors="replace")  # type: ignore[no-untyped-call]  # it has no types
     if not text.strip():
         raise Unreadable("has no text")
     named = _TITLE.search(source)

@@ -283,3 +283,9 @@ def test_what_can_not_be_read_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(Unreadable, match=reason):
         extractor.extract(suffix, content)
+
+
+def test_each_format_has_a_sample_but_those_that_only_excel_writes() -> None:
+    names = {FORMATS[suffix].name for suffix in SAMPLES}
+
+    assert {FORMATS[suffix].name for suffix in SUFFIXES} - names == {"an XLS", "an XLSB"}

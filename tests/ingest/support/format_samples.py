@@ -123,24 +123,27 @@ def odt(body: str, title: str = "") -> bytes:
     )
 
 
-def ods(*rows: tuple[str, ...]) -> bytes:
-    cells = (
-        "".join(
-            f'<table:table-cell office:value-type="string"><text:p>{value}</text:p>'
-            "</table:table-cell>"
-            for value in values
-        )
-        for values in rows
-    )
-    table = "".join(f"<table:table-row>{each}</table:table-row>" for each in cells)
-    sheet = f'<table:table table:name="Leave">{table}</table:table>'
-    with zipfile.ZipFile(BytesIO(odt(f"<office:spreadsheet>{sheet}</office:spreadsheet>"))) as made:
+def ods(rows: str) -> bytes:
+    """rows: the XML of a table."""
+    table = f'<table:table table:name="Leave">{rows}</table:table>'
+    with zipfile.ZipFile(BytesIO(odt(f"<office:spreadsheet>{table}</office:spreadsheet>"))) as made:
         content = made.read("content.xml")
-    mimetype = "application/vnd.oasis.opendocument.spreadsheet"
-    manifest = '<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
     return package(
-        {"mimetype": mimetype, "META-INF/manifest.xml": manifest, "content.xml": content}
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "META-INF/manifest.xml": f'<m:manifest xmlns:m="{_ODF}:manifest:1.0"/>',
+            "content.xml": content,
+        }
     )
+
+
+def ods_row(*values: str, attributes: str = "") -> str:
+    cells = (
+        f'<table:table-cell office:value-type="string" {attributes}><text:p>{value}</text:p>'
+        "</table:table-cell>"
+        for value in values
+    )
+    return f"<table:table-row>{''.join(cells)}</table:table-row>"
 
 
 def epub(*chapters: str, files: Mapping[str, str] | None = None) -> bytes:
@@ -235,7 +238,7 @@ SAMPLES: Mapping[str, bytes] = {
     ".pdf": pdf([f"{WORDS}."], "Leave"),
     ".docx": docx(["Leave", f"{WORDS}."]),
     ".xlsx": xlsx(row("Who", "What") + row("All", WORDS)),
-    ".ods": ods(("Who", "What"), ("All", WORDS)),
+    ".ods": ods(ods_row("Who", "What") + ods_row("All", WORDS)),
     ".pptx": pptx(shape("Leave", kind="title") + shape(WORDS)),
     ".odt": odt(f"<office:text><text:p>{WORDS}</text:p></office:text>"),
     ".odp": odt(f'<draw:page draw:name="Leave"><text:p>{WORDS}</text:p></draw:page>'),
