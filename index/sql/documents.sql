@@ -332,6 +332,12 @@ INSERT INTO embeddings (tenant, embedding_space, digest, dense)
 SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (digest, dense)
 ON CONFLICT DO NOTHING;
 
+-- name: contents
+-- $1 tenant, $2 documents
+SELECT document_id, owner, readers, sha256(convert_to(text, 'UTF8')) AS digest
+FROM documents JOIN document_texts USING (document_key)
+WHERE tenant = $1 AND document_id = ANY ($2::text[]);
+
 -- name: of_source
 -- $1 tenant, $2 source: documents that a complete reading of the source is compared with. $3 null, or a
 -- sequence number: only documents whose content is not newer. A document that a queued write moves to

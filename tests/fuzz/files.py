@@ -2,7 +2,7 @@
 
     python -m tests.fuzz.files [--each 30] [--seed 1]
 
-Exits with 1 if a file ends in neither a text that can be stored nor a reason, if it takes longer
+Exits with 1 if a file ends in neither a document nor a reason, if it takes longer
 than its size allows, or if the process that reads it takes more memory than its limit.
 """
 
@@ -12,10 +12,11 @@ import resource
 import time
 from collections import Counter, defaultdict
 from contextlib import closing
+from pathlib import PurePosixPath
 
-from index.model.document import TEXT_CHARACTERS_MAX
+from ingest.parse import file_parsers
 from ingest.parse.extract import BYTES_PER_S, MEMORY_BYTES_MAX, SECONDS_MAX, SECONDS_MIN, Extractor
-from ingest.parse.extracted import Unreadable
+from ingest.sources.source import Defaults, document, reason
 from tests.fuzz.odd_files import odd_files
 
 _REASON_CHARACTERS_MAX = 500
@@ -56,16 +57,17 @@ def main() -> None:
 
 def _read(extractor: Extractor, suffix: str, content: bytes) -> tuple[str, str]:
     """How the reading ends, and what is wrong about it; empty for nothing."""
+    own = {"document_id": f"odd/file{suffix}", "source": "odd", "uri": f"file{suffix}"}
     try:
-        found = extractor.extract(suffix, content)
-    except Unreadable as error:
-        reason = str(error)
-        is_good = reason and "\n" not in reason and len(reason) <= _REASON_CHARACTERS_MAX
-        return reason, "" if is_good else f"has no reason of a line: {reason[:100]!r}"
+        parsed = file_parsers.parse(PurePosixPath(own["uri"]), content, extractor)
+        document(Defaults(readers=("tenant",)).fields() | parsed.fields | own)
+    except ValueError as error:
+        why = reason(error)
+        is_one_line = bool(why) and "\n" not in why and len(why) <= _REASON_CHARACTERS_MAX
+        return why, "" if is_one_line else f"has no reason of one line: {why[:100]!r}"
     except Exception as error:
         return "an error", f"raises {type(error).__name__}: {error}"
-    is_good = len(found.text) <= TEXT_CHARACTERS_MAX and found.text.encode(errors="strict")
-    return "a text", "" if is_good else "has a text that can't be stored"
+    return "a document", ""
 
 
 if __name__ == "__main__":

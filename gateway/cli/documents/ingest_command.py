@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # these imports would slow `--help`
     from gateway.operator.ingest_paths import OpenedSource
     from gateway.settings.settings import Settings
     from ingest.sources.pruning import PrunePolicy
-    from ingest.sources.source_sync import Report
+    from ingest.sources.report import Report
 
 
 def ingest(
