@@ -120,10 +120,11 @@ docs: .venv/docs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
 	touch $@
 
-# Requests made up from /openapi.json, as each role; then hostile HTTP clients.
+# Requests made up from /openapi.json, as each role; hostile HTTP clients; odd files.
 fuzz: .venv/fuzz
 	$(BIN)/python -m tests.fuzz
 	$(BIN)/python -m tests.fuzz.http
+	$(BIN)/python -m tests.fuzz.files
 
 # Known weaknesses of the packages, as PyPI's advisories have them; needs the internet.
 advisories: .venv/fuzz

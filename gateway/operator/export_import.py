@@ -19,8 +19,9 @@ from index.errors import QuotaExceeded, SourceReserved, TenantMissing
 from index.model.document import Document
 from index.sources.source_store import SourceConfig, SourceStore
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, SourceLine, encode_line
+from ingest.sources.report import Report
 from ingest.sources.source import RefusedItem
-from ingest.sources.source_sync import Report, read_items
+from ingest.sources.source_sync import read_items
 
 
 async def export_tenant(

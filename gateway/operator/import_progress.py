@@ -8,7 +8,7 @@ from rich.console import Console
 from gateway.operator import ingest_progress
 from gateway.operator.record_import import ImportOptions, VectorUse
 from ingest.imports.record_source import RecordSource
-from ingest.sources.source_sync import Report
+from ingest.sources.report import Report
 
 _REASONS_LISTED_MAX = 10
 

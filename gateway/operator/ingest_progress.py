@@ -20,8 +20,8 @@ from rich.progress import Progress as Bars
 
 from gateway.operator.pace import Pace, duration
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import Source
-from ingest.sources.source_sync import PendingRemoval, Report
 from ingest.write.reembed import ReembedProgress
 
 _REFUSED_LISTED_MAX = 20
@@ -165,13 +165,18 @@ def _show_pending(console: Console, source: str, pending: PendingRemoval) -> Non
 
 
 def as_json(report: Report, source: str) -> dict[str, object]:
-    """The report of a reading for scripts; kept: documents that `--prune` did not remove."""
+    """The report of a reading for scripts; kept: documents that `--prune` did not remove.
+
+    missing: how many stayed without `--prune`.
+    """
     pending = report.pending
     return {
         "source": source,
         "documents": report.documents,
         "unchanged": report.unchanged,
         "removed": report.removed,
+        "renamed": report.renamed,
+        "missing": report.missing,
         "chunks": {
             "added": report.chunks_added,
             "unchanged": report.chunks_kept,
@@ -210,6 +215,14 @@ def show(console: Console, report: Report, source: str) -> None:
         )
         console.print(
             f"[dim]skipped[/] {skipped.number:,}: {escape(skipped.reason)} ({escape(names)})",
+            soft_wrap=True,
+        )
+    if report.renamed:
+        console.print(f"{report.renamed:,} of the removed documents have another name now")
+    if report.missing:
+        console.print(
+            f"[yellow]kept[/] {report.missing:,} documents are no longer in {escape(source)}. They "
+            "stay: to remove them, give --prune",
             soft_wrap=True,
         )
     if report.pending is not None:

@@ -26,8 +26,9 @@ from ingest.imports.record import RecordReader
 from ingest.imports.record_mapping import ReaderKind, RecordMapping
 from ingest.imports.record_source import CHUNKER, RecordSource
 from ingest.sources.dry_run import DryRunWriter
+from ingest.sources.report import Report
 from ingest.sources.source import Defaults
-from ingest.sources.source_sync import Report, SourceWriter, read_items
+from ingest.sources.source_sync import SourceWriter, read_items
 
 Store: TypeAlias = Literal["qdrant", "chroma", "pgvector", "ndjson"]
 

@@ -10,8 +10,9 @@ from index.sources.source_origins import SourceOrigins
 from ingest.sources.origin import Origin, OriginDocuments
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import Report
 from ingest.sources.source import Source
-from ingest.sources.source_sync import Report, read_source, remove_missing
+from ingest.sources.source_sync import read_source, remove_missing
 from ingest.sources.watch import Watch, changes
 
 
@@ -39,6 +40,7 @@ async def ingest(
             prune=prune,
             on_item=on_item,
             may_publish=may_publish,
+            is_whole=not isinstance(source, FolderSource) or source.is_folder,
         )
 
 

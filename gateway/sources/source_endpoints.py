@@ -26,7 +26,8 @@ from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.readers.web import WebSource
-from ingest.sources.source_sync import READING_S_MAX, Report, read_source
+from ingest.sources.report import Report
+from ingest.sources.source_sync import READING_S_MAX, read_source
 from ingest.worker.job_progress import REPORT_S, report_progress
 
 _PAGE_MAX = 100

@@ -17,7 +17,8 @@ from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from ingest.errors import DocumentTooLong
-from ingest.parse.extract import SUFFIXES, Unreadable
+from ingest.parse.extracted import Unreadable
+from ingest.parse.formats import SUFFIXES
 from ingest.write.revision import Written, require_accepted, require_written
 
 

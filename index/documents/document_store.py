@@ -17,6 +17,7 @@ from index.documents.stored_document import StoredDocument, row_to_stored_docume
 from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
+from index.model.document_content import DocumentContent
 from index.model.query import Filter
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts, excess
 from index.model.scope import PUBLIC, Scope
@@ -168,6 +169,18 @@ class DocumentStore:
         """
         rows = await self._database.rows("documents.of_source", tenant, source, until)
         return [row["document_id"] for row in rows]
+
+    async def contents(
+        self, tenant: str, document_ids: Sequence[str]
+    ) -> dict[str, DocumentContent]:
+        """Of the documents that exist."""
+        rows = await self._database.rows("documents.contents", tenant, document_ids)
+        return {
+            row["document_id"]: DocumentContent(
+                row["digest"], row["owner"], frozenset(row["readers"])
+            )
+            for row in rows
+        }
 
     async def known_embeddings(
         self, tenant: str, space: str, digests: Collection[bytes]

@@ -333,6 +333,12 @@ SELECT $1, $2, digest, dense FROM unnest($3::bytea[], $4::halfvec[]) AS new (dig
 ON CONFLICT (tenant, embedding_space, digest) DO UPDATE SET dense = excluded.dense
 WHERE l2_norm(embeddings.dense) = 0;
 
+-- name: contents
+-- $1 tenant, $2 documents
+SELECT document_id, owner, readers, sha256(convert_to(text, 'UTF8')) AS digest
+FROM documents JOIN document_texts USING (document_key)
+WHERE tenant = $1 AND document_id = ANY ($2::text[]);
+
 -- name: of_source
 -- $1 tenant, $2 source: documents that a complete reading of the source is compared with. $3 null, or a
 -- sequence number: only documents whose content is not newer. A document that a queued write moves to

@@ -1,1 +1,1 @@
-"""Files as text: HTML, PDF, DOCX, Markdown and YAML, read within limits."""
+"""Files of many formats as Markdown, read within limits; YAML."""

@@ -1,4 +1,4 @@
-"""Extracts the text of HTML, PDF and DOCX in a process of its own.
+"""Extracts the text of files in a process of its own.
 
 Run as a module, this file is that process: it reads one file after the other from a connection.
 Its memory is limited, and it is killed when a file takes longer than its size allows.
@@ -7,22 +7,15 @@ Its memory is limited, and it is killed when a file takes longer than its size a
 import json
 import re
 import sys
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
-from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any
-from xml.parsers import expat
+from dataclasses import asdict, replace
+from typing import Any
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import encoding
-
-if TYPE_CHECKING:
-    from ingest.parse.html_markdown import MarkdownPage
+from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.formats import FORMATS
 
 # Starting values, not measured; no document that a person wrote exceeds them.
 SECONDS_MIN = 5.0  # for any file
@@ -30,51 +23,10 @@ SECONDS_MAX = 60.0
 BYTES_PER_S = 80_000  # a file has one more second for each; one of 4.4 MB has a minute
 MEMORY_BYTES_MAX = 2 * 2**30
 CPU_S_MAX = 24 * 3_600  # of all files that one process reads
-PAGES_MAX = 5_000
 FRAMES_MAX = 5_000  # of Python's stack
-UNPACKED_BYTES_MAX = 200 * 2**20
-XML_BYTES_MIN = 2 * 2**20  # the limit of any DOCX's XML is at least this
-XML_RATIO_MAX = 64  # of unpacked XML to the file; about 10 in ordinary documents
-XML_DEPTH_MAX = 200
-FIELDS_MAX = 100  # of Word's fields, nested in each other
-ENTRIES_MAX = 10_000
 
-SHARE_UNSAID_MIN = 0.9  # of a page's text that is kept; of a smaller share it is said
-_NEEDS = {".pdf": "pypdf", ".docx": "mammoth"}
-WEB_PAGE = ":page"  # instead of a suffix: HTML of which only the content is wanted, and links
 _REPLY_BYTES_MAX = 8 * TEXT_CHARACTERS_MAX  # a character is at most twelve bytes of JSON
 _LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
-
-
-class Unreadable(ValueError):
-    """No text can be extracted from the file; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """text: Markdown. title, language: None if the file does not name them.
-
-    losses: what the file shows and the text lacks, or has in another form.
-    links: of a web page. robots: what it tells crawlers, such as `noindex`.
-    """
-
-    text: str
-    title: str | None = None
-    language: str | None = None
-    losses: Sequence[str] = ()
-    links: Sequence[str] = ()
-    robots: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """content_type: the HTTP header of a web page.
-
-    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
-    """
-
-    content_type: str = ""
-    marks_hidden: bool = False
 
 
 class Extractor(ModuleWorker):
@@ -87,7 +39,7 @@ class Extractor(ModuleWorker):
 
     def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
         """content_type: the header of a web page. Raises `Unreadable`."""
-        if suffix in _NEEDS and find_spec(_NEEDS[suffix]) is None:
+        if not FORMATS[suffix].is_installed:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         try:
@@ -103,160 +55,11 @@ class Extractor(ModuleWorker):
         return Extracted(**fields)
 
 
-def _html(content: bytes, options: ReadOptions) -> Extracted:
-    return _html_text(encoding.decode(content, options.content_type, is_markup=True), options)
-
-
-def _html_text(html: str, options: ReadOptions, hidden: int = 0) -> Extracted:
-    """hidden: the number of hidden characters that were found before."""
-    from ingest.parse import html_markdown
-
-    try:
-        page = html_markdown.convert(html, marks_hidden=options.marks_hidden)
-    except html_markdown.Unconvertible as error:
-        raise Unreadable(str(error)) from None
-    if not page.text.strip():
-        raise Unreadable("has no text that readers see")
-    losses = _losses(replace(page, hidden=page.hidden + hidden), options)
-    return Extracted(_normalise_lines(page.text), page.title, page.language, losses)
-
-
-def _web_page(content: bytes, options: ReadOptions) -> Extracted:
-    from ingest.parse import html_markdown, web_page
-
-    try:
-        html = encoding.decode(content, options.content_type, is_markup=True)
-        found = web_page.convert(html, marks_hidden=options.marks_hidden)
-    except html_markdown.Unconvertible as error:
-        raise Unreadable(str(error)) from None
-    page = found.page
-    return Extracted(
-        _normalise_lines(page.text),
-        page.title,
-        page.language,
-        _losses(page, options),
-        found.links,
-        found.robots,
-    )
-
-
-def _losses(page: "MarkdownPage", options: ReadOptions) -> list[str]:
-    losses = []
-    if page.share < SHARE_UNSAID_MIN:
-        losses.append(f"its main part is kept, {page.share:.0%} of the page's text")
-    if page.hidden:
-        outcome = "marked" if options.marks_hidden else "left out"
-        losses.append(f"{page.hidden:,} characters that readers don't see are {outcome}")
-    return losses
-
-
-def _normalise_lines(text: str) -> str:
-    """The text without trailing spaces and without consecutive blank lines."""
-    lines = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
-
-
-def _pdf(content: bytes, _options: ReadOptions) -> Extracted:
-    from pypdf import PdfReader
-
-    reader = PdfReader(BytesIO(content))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise Unreadable("is encrypted")
-    if len(reader.pages) > PAGES_MAX:
-        raise Unreadable(f"has {len(reader.pages):,} pages; the limit is {PAGES_MAX:,}")
-    text = "\n\n".join(page.extract_text() for page in reader.pages)
-    if not text.strip():
-        raise Unreadable("has no text; perhaps its pages are images")
-    title = reader.metadata.title if reader.metadata else None
-    return Extracted(_normalise_lines(text), title)
-
-
-def _docx(content: bytes, options: ReadOptions) -> Extracted:
-    import mammoth
-
-    from ingest.parse import word_hidden
-
-    _check_docx(content)
-    visible, hidden = word_hidden.rewrite(content, marks_hidden=options.marks_hidden)
-    html = mammoth.convert_to_html(BytesIO(visible), convert_image=lambda _image: []).value
-    return _html_text(html, options, hidden)
-
-
-def _check_docx(content: bytes) -> None:
-    """Raises `Unreadable` for a file that would take long to read.
-
-    The sizes in a ZIP's directory can be trusted: `zipfile` stops reading an entry there.
-    """
-    with zipfile.ZipFile(BytesIO(content)) as archive:
-        entries = archive.infolist()
-        _check_sizes(entries, len(content))
-        for entry in entries:
-            if _is_xml(entry):
-                with archive.open(entry) as part:
-                    _check_xml(part)
-
-
-def _check_sizes(entries: Sequence[zipfile.ZipInfo], size_bytes: int) -> None:
-    unpacked = sum(entry.file_size for entry in entries)
-    if len(entries) > ENTRIES_MAX or unpacked > UNPACKED_BYTES_MAX:
-        raise Unreadable(
-            f"unpacks to {len(entries):,} files of {unpacked:,} bytes; the limits are "
-            f"{ENTRIES_MAX:,} and {UNPACKED_BYTES_MAX:,}"
-        )
-    xml, xml_max = (
-        sum(entry.file_size for entry in entries if _is_xml(entry)),
-        max(XML_BYTES_MIN, XML_RATIO_MAX * size_bytes),
-    )
-    if xml > xml_max:
-        raise Unreadable(f"unpacks to {xml:,} bytes of XML; the limit for its size is {xml_max:,}")
-
-
-def _is_xml(entry: zipfile.ZipInfo) -> bool:
-    return entry.filename.lower().endswith((".xml", ".rels"))
-
-
-def _check_xml(part: IO[bytes]) -> None:
-    """Refuses deep nesting: the time to read grows with the square of the depth."""
-    depth = fields = 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, fields
-        depth += 1
-        if name.endswith("}fldChar"):
-            kind = next((value for key, value in attributes.items() if "fldCharType" in key), "")
-            fields += {"begin": 1, "end": -1}.get(kind, 0)
-        if depth > XML_DEPTH_MAX or fields > FIELDS_MAX:
-            raise Unreadable("is nested too deeply")
-
-    def end(_name: str) -> None:
-        nonlocal depth
-        depth -= 1
-
-    def refuse(*_doctype: object) -> None:
-        raise Unreadable("declares a document type in its XML")
-
-    parser = expat.ParserCreate(namespace_separator="}")
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.StartDoctypeDeclHandler = refuse
-    with suppress(expat.ExpatError):  # the library reports invalid XML better
-        parser.ParseFile(part)
-
-
-_KINDS: Mapping[str, tuple[str, Callable[[bytes, ReadOptions], Extracted]]] = {
-    ".html": ("HTML", _html),
-    ".htm": ("HTML", _html),
-    ".pdf": ("a PDF", _pdf),
-    ".docx": ("a DOCX", _docx),
-    WEB_PAGE: ("HTML", _web_page),
-}
-SUFFIXES = frozenset(_KINDS) - {WEB_PAGE}
-
-
 def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
     """The reply: the extracted fields, or the reason for none. Libraries raise any exception."""
-    name, extract = _KINDS[suffix]
+    file_format = FORMATS[suffix]
     try:
-        extracted = _validate(extract(content, options))
+        extracted = _validate(file_format.read(content, options))
     except (Unreadable, encoding.NotText) as error:
         return {"refused": str(error)}
     except RecursionError:
@@ -265,26 +68,31 @@ def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
         return {"refused": "takes more memory to read than the limit"}
     except Exception as error:
         message = " ".join(str(error).split())[:200]
-        return {"refused": f"is not {name} that can be read: {type(error).__name__}: {message}"}
+        reason = f"{type(error).__name__}: {message}"
+        return {"refused": f"is not {file_format.name} that can be read: {reason}"}
     return asdict(extracted)
 
 
 def _validate(extracted: Extracted) -> Extracted:
-    text = extracted.text
+    text = _normalise_lines(extracted.text)
     if len(text) > TEXT_CHARACTERS_MAX:
         raise Unreadable(
             f"has {len(text):,} characters of text; the limit is {TEXT_CHARACTERS_MAX:,}"
         )
     title = " ".join((extracted.title or "").split())[:TITLE_CHARACTERS_MAX]
     language = (extracted.language or "").replace("_", "-")
-    return Extracted(
-        text,
-        title or None,
-        language if LANGUAGE.fullmatch(language) else None,
-        extracted.losses,
-        extracted.links,
-        extracted.robots,
+    return replace(
+        extracted,
+        text=text,
+        title=title if title or extracted.title == "" else None,
+        language=language if LANGUAGE.fullmatch(language) else None,
     )
+
+
+def _normalise_lines(text: str) -> str:
+    """The text without trailing spaces and without consecutive blank lines."""
+    lines = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
 
 def _answer(head: bytes, content: bytes) -> bytes:

@@ -11,7 +11,8 @@ from typing import Self
 from cache.singleflight import Singleflight
 from common.processes.worker_pool import WorkerPool
 from common.shares.cache import FairCache
-from ingest.parse.extract import Extracted, Extractor, Unreadable
+from ingest.parse.extract import Extractor
+from ingest.parse.extracted import Extracted, Unreadable
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant

@@ -1,37 +1,50 @@
 """A file's content as the fields of a document, by the file's suffix."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from index.model.document import TEXT_CHARACTERS_MAX, normalise
-from ingest.parse import encoding, extract
+from ingest.parse import encoding, formats
 from ingest.parse.extract import Extractor
 from ingest.parse.inline_data import without_inline_data
 from ingest.parse.markdown import front_matter, title
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt"})
-SUFFIXES = MARKDOWN | extract.SUFFIXES
-FILE_BYTES_MAX = 32 * 2**20  # of formats that are not plain text; a starting value, not measured
+SUFFIXES = MARKDOWN | formats.SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """fields: of the document. losses: what the file shows and the text lacks."""
+
+    fields: dict[str, Any]
+    losses: Sequence[str] = ()
 
 
 def size_bytes_max(suffix: str) -> int:
-    return FILE_BYTES_MAX if suffix.lower() in extract.SUFFIXES else TEXT_CHARACTERS_MAX
+    file_format = formats.FORMATS.get(suffix.lower())
+    return TEXT_CHARACTERS_MAX if file_format is None else file_format.bytes_max
 
 
-def parse_fields(path: PurePosixPath, content: bytes, extractor: Extractor) -> dict[str, Any]:
+def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFile:
     """Title, text and the other fields of the content; an unknown suffix means Markdown.
 
     Raises `ValueError`.
     """
-    suffix = path.suffix.lower()
-    if suffix not in extract.SUFFIXES:
+    suffix, stem = path.suffix.lower(), path.stem.replace("-", " ")
+    losses: Sequence[str] = ()
+    if suffix not in formats.SUFFIXES:
         fields, text = front_matter(normalise(encoding.decode(content)))
     else:
         extracted = extractor.extract(suffix, content)
-        text = normalise(extracted.text)
+        text, losses = normalise(extracted.text), extracted.losses
         optional = {"title": extracted.title, "language": extracted.language}
         fields = {name: value for name, value in optional.items() if value}
+        if extracted.title == "":
+            fields["title"] = stem
     text = without_inline_data(text)
     if fields.get("title") is None:
-        fields["title"] = title(text) or path.stem.replace("-", " ")
-    return fields | {"text": text}
+        fields["title"] = title(text) or stem
+    return ParsedFile(fields | {"text": text}, losses)

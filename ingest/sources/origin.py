@@ -8,6 +8,7 @@ from pathlib import Path
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.model.document import Document
+from index.model.document_content import DocumentContent
 from index.sources.source_origins import SourceOrigins
 from ingest.errors import DocumentOfOtherOrigin
 from ingest.write.revision import Outcome, Put, Written
@@ -58,6 +59,11 @@ class OriginDocuments:
 
     async def of_source(self, tenant: str, source: str) -> list[str]:
         return await self.origins.documents(tenant, source, self.origin_no)
+
+    async def contents(
+        self, tenant: str, document_ids: Sequence[str]
+    ) -> dict[str, DocumentContent]:
+        return await self.documents.contents(tenant, document_ids)
 
     async def put_all(
         self, tenant: str, puts: Sequence[Put], reading: Reading, locks: PipelineLocks

@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
 from index.documents.event_versions import Reading
 from index.model.document import Document
+from index.model.document_content import DocumentContent
 from index.model.form import composed
 from ingest.errors import (
     DocumentOfOtherOrigin,
@@ -18,7 +18,9 @@ from ingest.errors import (
     JobRefused,
     PublishingRefused,
 )
-from ingest.sources.pruning import KeptBecause, PrunePolicy
+from ingest.sources.pruning import PrunePolicy
+from ingest.sources.read_documents import ReadDocuments
+from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import (
     Item,
     ItemWarning,
@@ -31,9 +33,9 @@ from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
 from ingest.write.write_coordination import PipelineLocks
 
-LISTED_MAX = 10_000  # refused items, and warnings, of a report; a starting value
 # Of a worker; a starting value: 20,000 pages at one a second take half of it.
 READING_S_MAX = 43_200.0
+_COMPARED_MAX = 1_000  # documents at once
 _WRITING_MAX = 2  # batches: one is planned, one committed
 _NOT_PUBLISHED = (
     "its readers include public, and this source may not publish (nearhit ingest --publish)"
@@ -66,75 +68,9 @@ class StoredDocuments(Protocol):
 
     async def of_source(self, tenant: str, source: str, /) -> list[str]: ...
 
-
-@dataclass(frozen=True, slots=True)
-class PendingRemoval:
-    """Documents that the source no longer has and that stay until somebody confirms their removal.
-
-    stored: how many documents the source has in the index.
-    reading: its time; documents that were written later are not removed.
-    """
-
-    document_ids: Sequence[str]
-    stored: int
-    because: KeptBecause
-    reading: Reading
-
-
-@dataclass(slots=True)
-class Report:
-    """The counts of a reading; chunks are summed over the documents.
-
-    refused, warnings: the first of them, at most LISTED_MAX. refused_items: how many there are.
-    """
-
-    documents: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    refused: list[RefusedItem] = field(default_factory=list)
-    refused_items: int = 0
-    skipped: list[SkippedFiles] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # each with its item
-    chunks_added: int = 0
-    chunks_kept: int = 0
-    chunks_removed: int = 0
-    embedded: int = 0
-    pending: PendingRemoval | None = None
-
-    @property
-    def did_something(self) -> bool:
-        return bool(self.documents - self.unchanged or self.removed or self.refused or self.pending)
-
-    @property
-    def items(self) -> int:
-        return self.documents + self.refused_items
-
-    @property
-    def reused(self) -> float:
-        """The share of the chunks that were not embedded."""
-        chunks = self.chunks_added + self.chunks_kept
-        return 1 - self.embedded / chunks if chunks else 0.0
-
-    def refuse(self, item: RefusedItem) -> None:
-        """The last one that is listed stands for the others: nothing of the source is removed."""
-        self.refused_items += 1
-        if len(self.refused) < LISTED_MAX - 1:
-            self.refused.append(item)
-        elif len(self.refused) == LISTED_MAX - 1:
-            why = f"{item.reason}; later refused items are counted and not listed"
-            self.refused.append(RefusedItem(item.path, why, holds=""))
-
-    def warn(self, path: str, *details: str) -> None:
-        room = LISTED_MAX - len(self.warnings)
-        self.warnings += [f"{path}: {detail}" for detail in details][:room]
-
-    def count(self, written: Written) -> None:
-        self.documents += 1
-        self.unchanged += not written.changed
-        self.chunks_added += written.added
-        self.chunks_kept += written.kept
-        self.chunks_removed += written.removed
-        self.embedded += written.embedded
+    async def contents(
+        self, tenant: str, document_ids: Sequence[str], /
+    ) -> dict[str, DocumentContent]: ...
 
 
 async def read_source(
@@ -147,24 +83,27 @@ async def read_source(
     on_item: Callable[[Report], None],
     reading: Reading | None = None,
     may_publish: bool = False,
+    is_whole: bool = True,
     time_s_max: float | None = None,
 ) -> Report:
     """Write every document of the source; calls `on_item` after each item.
 
     prune: remove the stored documents that the source no longer has, as far as the policy allows;
-    None keeps them. The stored versions of unreadable items are kept.
+    None keeps and counts them. One that the reading has under another name is always removed, so
+    that no answer cites a name that is gone. The stored versions of unreadable items are kept.
+    is_whole: whether the source gives all its documents, unlike one file of a folder.
     reading: the time of the request, now if None; documents written later stay unchanged. If it
     names a job lease, the reading ends with `JobLost` when the lease is lost.
     time_s_max: until the reading ends with `JobRefused`; what was written before it stays.
     may_publish: whether documents may be public; others are refused, and stay as they are stored.
     """
     reading = reading or Reading(await documents.next_sequence())
-    document_ids: set[str] = set()
+    read = ReadDocuments(source.name)
     items = source.documents()
     try:
         async with asyncio.timeout(time_s_max) as limit:
             report = await read_items(
-                _note_ids(items, document_ids) if prune else items,
+                read.note(items),
                 tenant,
                 writer=writer,
                 on_item=on_item,
@@ -180,18 +119,51 @@ async def read_source(
         ) from None
     finally:
         source.stop()  # a thread may still read: after a failure, or if this is cancelled
-    if prune is not None:
-        stored = await documents.of_source(tenant, source.name)
-        missing = [
-            document_id
-            for document_id in stored
-            if document_id not in document_ids and not _is_refused(report, source.name, document_id)
-        ]
-        is_empty = not document_ids and not report.refused
+    if not is_whole:
+        return report
+    stored = await documents.of_source(tenant, source.name)
+    missing = [
+        document_id
+        for document_id in stored
+        if document_id not in read.document_ids
+        and not _is_refused(report, source.name, document_id)
+    ]
+    missing = await remove_renamed(report, missing, read, tenant, writer, documents, reading)
+    if prune is None:
+        report.missing = len(missing)
+    else:
+        is_empty = not read.document_ids and not report.refused
         await remove_missing(
             report, missing, len(stored), tenant, writer, reading, prune, is_empty=is_empty
         )
     return report
+
+
+async def remove_renamed(
+    report: Report,
+    missing: Sequence[str],
+    read: ReadDocuments,
+    tenant: str,
+    writer: SourceWriter,
+    documents: StoredDocuments,
+    reading: Reading,
+) -> list[str]:
+    """Remove the missing documents that were read under another name; the others are returned."""
+    if not read.document_ids:
+        return list(missing)
+    others = []
+    for start in range(0, len(missing), _COMPARED_MAX):
+        compared = missing[start : start + _COMPARED_MAX]
+        contents = await documents.contents(tenant, compared)
+        for document_id in compared:
+            content = contents.get(document_id)
+            name = None if content is None else read.name_of(content)
+            if name is None or _is_refused(report, read.source, name):
+                others.append(document_id)
+            elif await remove_stored(writer, tenant, document_id, reading):
+                report.renamed += 1
+                report.removed += 1
+    return others
 
 
 async def remove_missing(
@@ -256,13 +228,6 @@ async def read_items(
                 _count(report, item, outcomes)
                 on_item(report)
     return report
-
-
-def _note_ids(items: Iterator[Item], document_ids: set[str]) -> Iterator[Item]:
-    for item in items:
-        if isinstance(item, Document | UnchangedItem):
-            document_ids.add(item.document_id)
-        yield item
 
 
 async def remove_stored(

@@ -9,14 +9,16 @@ from index.errors import DatabaseUnavailable, EmbeddingUnavailable
 from index.model.form import composed
 from ingest.errors import DocumentContended
 from ingest.sources.pruning import PrunePolicy
+from ingest.sources.read_documents import ReadDocuments
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import Report
 from ingest.sources.source_sync import (
-    Report,
     SourceWriter,
     StoredDocuments,
     read_items,
     read_source,
     remove_missing,
+    remove_renamed,
 )
 
 PAUSE_S, PAUSE_S_MAX = 1.0, 60.0  # after a failure, doubled each time; starting values
@@ -109,8 +111,9 @@ class Watch:
         """Write the existing paths; remove the documents at and below the missing ones."""
         reading = Reading(await self._documents.next_sequence())
         existing, gone = await asyncio.to_thread(self._split, paths)
+        read = ReadDocuments(self._source.name)
         report = await read_items(
-            self._source.documents_of(existing),
+            read.note(self._source.documents_of(existing)),
             self._tenant,
             writer=self._writer,
             on_item=lambda _report: None,
@@ -121,6 +124,15 @@ class Watch:
             return report
         stored = await self._documents.of_source(self._tenant, self._source.name)
         missing = [document_id for document_id in stored if self._is_below(document_id, gone)]
+        missing = await remove_renamed(
+            report,
+            missing,
+            read,
+            self._tenant,
+            self._writer,
+            self._documents,
+            reading,
+        )
         await remove_missing(
             report, missing, len(stored), self._tenant, self._writer, reading, self._prune
         )

@@ -1,1 +1,1 @@
-"""Requests made up from the API's own description, and hostile HTTP, against running gateways."""
+"""Requests made up from the API's own description, hostile HTTP, and odd files."""

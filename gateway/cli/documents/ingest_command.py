@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # these imports would slow `--help`
     from gateway.operator.ingest_paths import OpenedSource
     from gateway.settings.settings import Settings
     from ingest.sources.pruning import PrunePolicy
-    from ingest.sources.source_sync import Report
+    from ingest.sources.report import Report
 
 
 def ingest(
@@ -114,9 +114,10 @@ def ingest(
 ) -> None:
     """Read documents into a tenant; only changed chunks are embedded.
 
-    A folder gives a document per Markdown, text, HTML, PDF or DOCX file; a table (CSV, TSV,
-    Parquet) one per row; questions and answers (YAML, JSON) one per question; conversations (JSONL)
-    one per line; a repository (--kind git) one per file at HEAD, per tag and per changelog entry.
+    A folder gives a document per text, web page, office file, e-mail, notebook or file of source
+    code; a table (CSV, TSV, Parquet) one per row; questions and answers (YAML, JSON) one per
+    question; conversations (JSONL) one per line; a repository (--kind git) one per file at HEAD,
+    per tag and per changelog entry.
 
     A file's front matter may set title, tags, readers, owner, language, chunker and summaries.
     An interrupted run can be repeated. Exits with 1 if an item was refused, or if documents that

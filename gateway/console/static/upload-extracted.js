@@ -1,4 +1,4 @@
-/* Uploads files whose text the gateway extracts: PDF, DOCX and HTML, by the API of vector stores. */
+/* Uploads files whose text the gateway extracts, by the API of vector stores. */
 
 import { call, segment } from "./api.js";
 import { currentCaller } from "./session.js";
@@ -8,7 +8,8 @@ const POLL_MS = 500;
 const WAIT_MS = 60_000; // then a worker goes on with it
 const STORES_MAX = 100;
 
-export const isExtracted = (name) => /\.(pdf|docx|html?)$/i.test(name);
+/** Whether the file needs no extraction, by its name. */
+export const isText = (name) => !name.includes(".") || /\.(md|markdown|txt)$/i.test(name);
 
 /** Write the file as a document that the readers may read. Answers `written` or `queued`. */
 export async function uploadExtracted(file, readers) {

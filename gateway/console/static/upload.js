@@ -2,14 +2,14 @@
 
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
-import { isExtracted, uploadExtracted } from "./upload-extracted.js";
+import { isText, uploadExtracted } from "./upload-extracted.js";
 import { badge, checkbox, field, listOf, note, table } from "./ui.js";
 
 const FILES_MAX = 200; // of one choice: more belong into a source
 const BYTES_MAX = 4_194_304;
 
 export function upload({ onDone }) {
-  const files = h("input", { type: "file", multiple: true, required: true, accept: ".md,.txt,.markdown,.pdf,.docx,.html,.htm,text/plain,text/markdown" });
+  const files = h("input", { type: "file", multiple: true, required: true });
   const prefix = h("input", { autocomplete: "off", value: "uploads/" });
   const readers = h("input", { autocomplete: "off", value: "tenant" });
   const replace = checkbox("replace documents that exist");
@@ -32,7 +32,7 @@ export function upload({ onDone }) {
     h(
       "div",
       { class: "grid" },
-      field("Files", files, { hint: "Markdown or text in UTF-8, PDF, DOCX or HTML" }),
+      field("Files", files, { hint: "Markdown, text in UTF-8, office files, PDF, HTML and others" }),
       field("Identifiers begin with", prefix, { hint: "of Markdown and text; the others get one of their own, each time" }),
       field("Readers", readers, { hint: "user:ID, group:ID, tenant or public; empty: only you" }),
     ),
@@ -49,7 +49,7 @@ async function sendAll(files, options, result) {
     row.state = "sending";
     show();
     try {
-      row.state = await (isExtracted(row.file.name) ? sendExtracted(row.file, options) : send(row.file, options));
+      row.state = await (isText(row.file.name) ? send(row.file, options) : sendExtracted(row.file, options));
     } catch (problem) {
       const exists = problem.status === 412;
       row.state = exists ? "kept" : "failed";

@@ -5,17 +5,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from index.model.document import Document
 from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
 from ingest.sources.readers import confined
 from ingest.sources.readers.skipped import HIDDEN, LINKS, SkippedCounter, reason_of_file
-from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
 
 
 class FolderSource:
-    """The documents of a folder, or of one file: Markdown, text, HTML, PDF and DOCX.
+    """The documents of a folder, or of one file, in the formats of `ingest.parse.formats`.
 
     Hidden files, hidden folders and files of other types are skipped and counted. A link that
     leaves the folder is refused; a link to a folder within it is skipped, since its files are read
@@ -65,7 +64,7 @@ class FolderSource:
                 path = pending.pop()
                 try:
                     if not path.is_dir():
-                        yield self._document(path, extractor)
+                        yield from self._items(path, extractor)
                     else:
                         pending += sorted(self._entries(path, skipped), reverse=True)
                 except (OSError, ValueError) as error:
@@ -119,15 +118,17 @@ class FolderSource:
         """Whether the path is deleted while the source's folder exists."""
         return path != self._root and self.folder.is_dir() and not os.path.lexists(path)
 
-    def _document(self, path: Path, extractor: Extractor) -> Document:
+    def _items(self, path: Path, extractor: Extractor) -> list[Item]:
+        """The document of a file, and warnings of what it lacks."""
         uri = path.relative_to(self.folder).as_posix()
         if composed(uri) != uri and (self.folder / composed(uri)).exists():
             _require_same_file(path, self.folder / composed(uri))
         limit = file_parsers.size_bytes_max(path.suffix)
         content = confined.read_file(path, limit, self.folder, self._within)
-        fields = file_parsers.parse_fields(PurePosixPath(uri), content, extractor)
+        parsed = file_parsers.parse(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
-        return document(self._defaults.fields() | {"uri": uri} | fields | own)
+        item = document(self._defaults.fields() | {"uri": uri} | parsed.fields | own)
+        return [item, *(ItemWarning(uri, loss) for loss in parsed.losses)]
 
 
 def _require_same_file(path: Path, other: Path) -> None:

@@ -18,7 +18,7 @@ from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Docu
 from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor
-from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
 
 # Starting values, not measured.
 SECONDS_MAX = 120.0  # of one git command
@@ -118,10 +118,9 @@ class GitSource:
             for entry in entries:
                 try:
                     content = self._content(entry, read_object)
-                    fields = file_parsers.parse_fields(
-                        PurePosixPath(entry.path), content, extractor
-                    )
-                    yield self._file(entry, fields, changed.get(entry.path))
+                    parsed = file_parsers.parse(PurePosixPath(entry.path), content, extractor)
+                    yield self._file(entry, parsed.fields, changed.get(entry.path))
+                    yield from (ItemWarning(entry.path, loss) for loss in parsed.losses)
                 except GitUnreadable:
                     raise
                 except ValueError as error:

@@ -12,7 +12,9 @@ import orjson
 
 from index.model.document import TITLE_CHARACTERS_MAX, normalise
 from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
-from ingest.parse.extract import WEB_PAGE, Extracted, Extractor, Unreadable
+from ingest.parse.extract import Extractor
+from ingest.parse.extracted import Extracted, Unreadable
+from ingest.parse.formats import WEB_PAGE
 from ingest.parse.inline_data import without_inline_data
 from ingest.sources.source import (
     Defaults,

@@ -7,7 +7,9 @@ from contextlib import closing
 import pytest
 
 from ingest.parse import encoding, html_markdown
-from ingest.parse.extract import UNPACKED_BYTES_MAX, Extractor, Unreadable
+from ingest.parse.extract import Extractor
+from ingest.parse.extracted import Unreadable
+from ingest.parse.office_package import UNPACKED_BYTES_MAX
 from tests.ingest.sources.files import docx, docx_of, pdf, pdf_bomb, slow_pdf, zipped
 
 HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</title>

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from common.errors import Saturated
-from ingest.parse.extract import Unreadable
+from ingest.parse.extracted import Unreadable
 from ingest.parse.extractors import WAITING_MAX, Extractors
 from tests.ingest.sources.files import slow_pdf
 

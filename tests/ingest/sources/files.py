@@ -29,18 +29,26 @@ def write(path: Path, content: str | bytes = "Some text.\n") -> Path:
 
 def pdf(pages: Sequence[str], title: str = "") -> bytes:
     """A page for each text, which is one line; an empty one is a page without text."""
+    shown = [
+        b"BT /F1 12 Tf 72 720 Td (%s) Tj ET" % text.encode() if text else b"" for text in pages
+    ]
+    return pdf_of(shown, title)
+
+
+def pdf_of(pages: Sequence[bytes], title: str = "") -> bytes:
+    """A page for each content, which may use the font F1 and the image X1."""
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [%s] /Count %d >>"
-        % (b" ".join(b"%d 0 R" % (5 + 2 * at) for at in range(len(pages))), len(pages)),
+        % (b" ".join(b"%d 0 R" % (6 + 2 * at) for at in range(len(pages))), len(pages)),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         b"<< /Title (%s) >>" % title.encode(),
+        stream(b"\0", b"/Type /XObject /Subtype /Image /Width 1 /Height 1 "),
     ]
-    for at, text in enumerate(pages):
-        shown = b"BT /F1 12 Tf 72 720 Td (%s) Tj ET" % text.encode() if text else b""
+    for at, shown in enumerate(pages):
         objects += [
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R "
-            b"/Resources << /Font << /F1 3 0 R >> >> >>" % (6 + 2 * at),
+            b"/Resources << /Font << /F1 3 0 R >> /XObject << /X1 5 0 R >> >> >>" % (7 + 2 * at),
             stream(shown),
         ]
     return _numbered(objects)

@@ -17,8 +17,9 @@ from index.tenants.tenant_store import TenantStore
 from ingest.errors import JobRefused
 from ingest.sources.pruning import ANY_NUMBER, PrunePolicy
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import LISTED_MAX, Report
 from ingest.sources.source import Defaults, Item, RefusedItem
-from ingest.sources.source_sync import LISTED_MAX, Report, read_source
+from ingest.sources.source_sync import read_source
 from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.writer import Writer
 from tests.index.support.samples import (

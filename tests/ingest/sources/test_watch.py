@@ -14,8 +14,8 @@ from index.documents.document_store import DocumentStore
 from index.errors import EmbeddingUnavailable
 from ingest.sources.pruning import PrunePolicy
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import Report
 from ingest.sources.source import Defaults
-from ingest.sources.source_sync import Report
 from ingest.sources.watch import Changes, Watch, changes
 from ingest.write.writer import Writer
 from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation

@@ -20,7 +20,7 @@ from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceConfig
 from ingest.archive import Archive
 from ingest.errors import NotImportable
-from ingest.sources.source_sync import Report
+from ingest.sources.report import Report
 from ingest.write.batch import DOCUMENTS_MAX
 from ingest.write.revision import Put
 from tests.gateway.support.commands import command, environment_of, succeeds

@@ -21,8 +21,8 @@ from index.sources.source_store import SourceConfig
 from ingest.imports.ndjson import NdjsonReader
 from ingest.imports.record_mapping import RecordMapping
 from ingest.imports.record_source import RecordSource
+from ingest.sources.report import Report
 from ingest.sources.source import Defaults
-from ingest.sources.source_sync import Report
 from ingest.write.batch import DOCUMENTS_MAX
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies

@@ -11,8 +11,8 @@ from gateway.operator import ingest_progress
 from gateway.operator.pace import Pace, duration
 from ingest.sources.kinds import open_source
 from ingest.sources.readers.folder import FolderSource
+from ingest.sources.report import Report
 from ingest.sources.source import Defaults, RefusedItem, SkippedFiles, Source
-from ingest.sources.source_sync import Report
 from tests.ingest.sources.files import write
 
 

@@ -1,0 +1,37 @@
+"""What a reader finds in a file, or why it finds nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class Unreadable(ValueError):
+    """No text can be extracted from the file; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """text: Markdown. title, language: None if the file does not name them.
+
+    An empty title says that no heading of the text is one.
+
+    losses: what the file shows and the text lacks, or has in another form.
+    links: of a web page. robots: what it tells crawlers, such as `noindex`.
+    """
+
+    text: str
+    title: str | None = None
+    language: str | None = None
+    losses: Sequence[str] = ()
+    links: Sequence[str] = ()
+    robots: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """content_type: the HTTP header of a web page.
+
+    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
+    """
+
+    content_type: str = ""
+    marks_hidden: bool = False

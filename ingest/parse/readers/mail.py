@@ -1,0 +1,88 @@
+"""Messages: EML by the standard library, MSG of Outlook by `oxmsg`."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from email import policy
+from email.message import EmailMessage
+from email.parser import BytesParser
+from io import BytesIO
+
+from ingest.parse import encoding
+from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.readers import html
+
+NESTED_MAX = 8  # messages that are attached to each other
+_HEADERS = ("From", "To", "Cc", "Date")
+
+
+def read_eml(content: bytes, options: ReadOptions) -> Extracted:
+    """Raises `Unreadable`."""
+    message = BytesParser(policy=policy.default).parsebytes(content)
+    if not any(message[name] for name in (*_HEADERS, "Subject", "Received")):
+        raise Unreadable("has no header of a message")
+    attachments: list[str] = []
+    text = "\n\n---\n\n".join(_messages(message, attachments, options))
+    return _extracted(str(message["Subject"] or ""), text, attachments)
+
+
+def read_msg(content: bytes, options: ReadOptions) -> Extracted:
+    """Raises `Unreadable`."""
+    from oxmsg import Message
+
+    message = Message.load(BytesIO(content))
+    recipients = ", ".join(_address(each.name, each.email_address) for each in message.recipients)
+    sent = message.sent_date.isoformat(" ") if message.sent_date else ""
+    headers = {"From": message.sender or "", "To": recipients, "Date": sent}
+    body = (message.body or "").rstrip("\0")  # some writers end a text as C does
+    if not body.strip() and message.html_body:
+        body = html.read_text(encoding.decode(message.html_body, is_markup=True), options).text
+    losses = [] if body.strip() else ["its text is in a form that is not read"]
+    attachments = [attachment.file_name or "without a name" for attachment in message.attachments]
+    text = _with_headers(headers, body)
+    return _extracted((message.subject or "").rstrip("\0"), text, attachments, losses)
+
+
+def _messages(
+    message: EmailMessage, attachments: list[str], options: ReadOptions, depth: int = 0
+) -> Iterator[str]:
+    """The message and those attached to it. attachments: receives the names of the others."""
+    headers = {name: str(message[name] or "") for name in _HEADERS}
+    if depth:
+        headers["Subject"] = str(message["Subject"] or "")
+    yield _with_headers(headers, _body(message, options))
+    for part in message.iter_attachments():
+        inner = part.get_payload(0) if part.get_content_type() == "message/rfc822" else None
+        if isinstance(inner, EmailMessage) and depth < NESTED_MAX:
+            yield from _messages(inner, attachments, options, depth + 1)
+        else:
+            attachments.append(part.get_filename() or part.get_content_type())
+
+
+def _body(message: EmailMessage, options: ReadOptions) -> str:
+    """The plain text; without one, the HTML."""
+    for kind in ("plain", "html"):
+        part = message.get_body((kind,))
+        if part is None:
+            continue
+        payload = part.get_payload(decode=True)
+        content = payload if isinstance(payload, bytes) else b""
+        text = encoding.decode(content, part["Content-Type"] or "", is_markup=kind == "html")
+        text = html.read_text(text, options).text if kind == "html" else text
+        if text.strip():
+            return text
+    return ""
+
+
+def _with_headers(headers: Mapping[str, str], body: str) -> str:
+    lines = [f"{name}: {' '.join(value.split())}" for name, value in headers.items() if value]
+    return "  \n".join(lines) + f"\n\n{body.strip()}\n"
+
+
+def _address(name: str, address: str) -> str:
+    return f"{name} <{address}>" if name and name != address else address or name
+
+
+def _extracted(
+    subject: str, text: str, attachments: Sequence[str], losses: Iterable[str] = ()
+) -> Extracted:
+    names = [f"its attachments are not read: {', '.join(attachments)}"] if attachments else []
+    return Extracted(text, subject, losses=[*losses, *names])
