@@ -128,8 +128,11 @@ def _pdf(content: bytes) -> Extracted:
 def _docx(content: bytes) -> Extracted:
     import mammoth
 
+    from ingest.parse import word_tables
+
     _check_docx(content)
-    html = mammoth.convert_to_html(BytesIO(content), convert_image=lambda _image: []).value
+    file = BytesIO(word_tables.rewrite(content))
+    html = mammoth.convert_to_html(file, convert_image=lambda _image: []).value
     return _html(html)
 
 

@@ -13,11 +13,12 @@ from lxml import etree
 
 from index.model.document import TEXT_CHARACTERS_MAX
 from ingest.parse.inline_text import InlineText
-from ingest.parse.markdown_table import MarkdownTable
+from ingest.parse.markdown_table import MarkdownTable, TableTooLarge
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
 _FEED_BYTES = 65_536
+_TOO_LONG = f"has more than {TEXT_CHARACTERS_MAX:,} characters of text"
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([a-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _CHARSET_BYTES = 2_048  # at the start of a page, which must name it there
@@ -244,10 +245,7 @@ class _Writer:
         elif tag == "table":
             self._table.depth += 1
         elif self._table.depth == 1:
-            if tag == "tr":
-                self._table.begin_row()
-            elif tag in ("td", "th"):
-                self._table.begin_cell(tag, attributes.get("colspan", "1"))
+            self._table.begin(tag, attributes)
 
     def _end_in_table(self, tag: str) -> None:
         assert self._table is not None
@@ -255,9 +253,9 @@ class _Writer:
             self._table.depth -= 1
             if not self._table.depth:
                 table, self._table = self._table, None
-                self._emit(table.text())
-        elif tag in ("td", "th") and self._table.depth == 1:
-            self._table.end_cell()
+                self._emit(_text(table))
+        elif self._table.depth == 1:
+            self._table.end(tag)
 
     def _bullet(self) -> str:
         if not self._numbers or self._numbers[-1] is None:
@@ -295,11 +293,18 @@ class _Writer:
         lines = marker + text.replace("\n", f"\n{indent}")
         self._characters += len(lines)
         if self._characters > TEXT_CHARACTERS_MAX:
-            raise Unconvertible(f"has more than {TEXT_CHARACTERS_MAX:,} characters of text")
+            raise Unconvertible(_TOO_LONG)
         in_list = any(container.tag in ("li", "dd") for container in containers)
         joins = begins_item and bool(self._blocks) and self._blocks[-1].in_list
         quotes = sum(container.tag == "blockquote" for container in containers)
         self._blocks.append(_Block(lines, joins, in_list, quotes))
+
+
+def _text(table: MarkdownTable) -> str:
+    try:
+        return table.text()
+    except TableTooLarge:
+        raise Unconvertible(_TOO_LONG) from None
 
 
 def _join(blocks: list[_Block]) -> str:
