@@ -2,7 +2,8 @@
 
 import re
 
-from ingest.chunkers.segments import count_words, segments
+from ingest.chunkers.segments import segments
+from ingest.chunkers.word_count import count_words
 from ingest.parse.markdown import Block
 
 SHARE = 4  # a chunk keeps one word of so many for repeated lines; a starting value, not measured

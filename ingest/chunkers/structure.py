@@ -14,7 +14,8 @@ from zlib import crc32
 
 from ingest.chunkers.chunk import Chunk, chunk_of
 from ingest.chunkers.repeated_lines import SHARE, repeated_lines
-from ingest.chunkers.segments import Ends, Segment, count_words, line_ends, segments, sentence_ends
+from ingest.chunkers.segments import Ends, Segment, line_ends, segments, sentence_ends
+from ingest.chunkers.word_count import count_words
 from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 320

@@ -3,8 +3,8 @@
 import pytest
 
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.segments import count_words
 from ingest.chunkers.structure import WORDS_MAX, chunks
+from ingest.chunkers.word_count import count_words
 
 NUMBERS = range(150)
 

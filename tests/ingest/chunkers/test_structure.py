@@ -9,8 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.chunkers.chunk import Chunk
-from ingest.chunkers.segments import WORD_CHARACTERS_MAX, sentence_ends
+from ingest.chunkers.segments import sentence_ends
 from ingest.chunkers.structure import WORDS_MAX, chunks, chunks_at
+from ingest.chunkers.word_count import WORD_CHARACTERS_MAX
 
 
 def drawn(make: Callable[[Random], str]) -> st.SearchStrategy[str]:
