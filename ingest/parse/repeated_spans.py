@@ -19,23 +19,28 @@ def repeated_spans(tokens: Sequence[Token], lines: Sequence[int]) -> Mapping[int
     """
     spans: dict[int, tuple[Span, ...]] = {}
     around: list[tuple[Span, ...]] = [()]  # of each open list and item
-    header: Span = (0, 0)
+    row: tuple[Span, ...] = ()
     for index, token in enumerate(tokens):
         match token.type:
+            case "inline" | "paragraph_open" | "paragraph_close" if not around[-1]:
+                continue
+            case "table_row":
+                spans[index] = row
+                continue
+            case "table_header":
+                spans[index] = row = _with(around[-1], _first_lines(token, lines, 2))
+                continue
+            case "fence":
+                spans[index] = _with(around[-1], _first_lines(token, lines, 1))
+                continue
             case "bullet_list_open" | "ordered_list_open":
                 around.append(_with(around[-1], _introduction(tokens, index, lines)))
             case "list_item_open":
                 around.append(_with(around[-1], _first_lines(token, lines, 1)))
             case "bullet_list_close" | "ordered_list_close" | "list_item_close":
                 around.pop()
-            case "fence":
-                spans[index] = _with(around[-1], _first_lines(token, lines, 1))
-                continue
-            case "table_header":
-                header = _first_lines(token, lines, 2)
-        is_row = token.type in ("table_header", "table_row")
-        if repeated := _with(around[-1], header if is_row else None):
-            spans[index] = repeated
+        if around[-1]:
+            spans[index] = around[-1]
     return spans
 
 
