@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from index.model.document import TEXT_CHARACTERS_MAX
-from ingest.parse.inline_text import InlineText
+from ingest.parse.inline_text import InlineText, escape_heading, escape_lines, fenced
 from ingest.parse.markdown_table import MarkdownTable, TableTooLarge
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
@@ -274,12 +274,15 @@ class _Writer:
             return
         if self._pre is not None:
             code, self._pre = "".join(self._pre).strip("\n").rstrip(), None
-            self._emit(f"```\n{code}\n```" if code else "")
+            self._emit(fenced(code) if code else "")
             return
         text = self._inline.take()
-        if self._heading and text:
-            text = f"{'#' * self._heading} {text}"
-        self._emit(text)
+        if not text:
+            return
+        if self._heading:
+            self._emit(f"{'#' * self._heading} {escape_heading(text)}")
+        else:
+            self._emit(escape_lines(text))
 
     def _emit(self, text: str) -> None:
         if not text:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile
 from math import inf
 
-from ingest.parse.inline_text import InlineText
+from ingest.parse.inline_text import InlineText, escape_lines
 
 COLSPAN_MAX, ROWSPAN_MAX = 1_000, 65_534  # of the standard
 HEADER_ROWS_MAX = 4  # of one header; a starting value
@@ -86,7 +86,9 @@ class MarkdownTable:
         titles = list(takewhile(lambda row: _is_title(row, columns), header[:-1]))
         lines = [*_header_lines(header[len(titles) :], columns)] if columns else []
         lines += [_line([_text(row, column) for column in columns]) for row in rows[len(header) :]]
-        return "\n\n".join([*(_text(row, columns[0]) for row in titles), "\n".join(lines)])
+        return "\n\n".join(
+            [*(escape_lines(_text(row, columns[0])) for row in titles), "\n".join(lines)]
+        )
 
     def _begin_group(self, tag: str) -> None:
         self._group = (_GROUPS[tag], self._group[1] + 1)
