@@ -57,7 +57,8 @@ TEXTS = [
 
 
 def shown(markdown: str) -> str:
-    return RENDERER.render(markdown).strip()
+    markup: str = RENDERER.render(markdown)
+    return markup.strip()
 
 
 def element(tag: str, text: str) -> str:
