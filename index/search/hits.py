@@ -124,11 +124,12 @@ def _overlap(hit: Hit, other: Hit) -> bool:
 
 def _together(best: Hit, other: Hit) -> Hit:
     first, second = sorted((best, other), key=lambda hit: hit.start)
+    added = max(0, second.end - first.end)  # a text may begin with lines from before its start
     return replace(
         best,
         start=first.start,
         end=max(first.end, second.end),
-        text=first.text + second.text[first.end - second.start :],
+        text=first.text + second.text[len(second.text) - added :],
     )
 
 

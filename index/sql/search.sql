@@ -189,7 +189,8 @@ LEFT JOIN documents USING (document_key)
 LEFT JOIN LATERAL (
     SELECT
         before.start_at, after.end_at,
-        substr(document_texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
+        before.repeated
+            || substr(document_texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
     FROM (
         -- OFFSET 0: a whole text is read only if $20 is true.
         SELECT document_key, text FROM document_texts
@@ -197,9 +198,16 @@ LEFT JOIN LATERAL (
         OFFSET 0
     ) AS document_texts
     CROSS JOIN LATERAL (
-        SELECT coalesce(min(start_at), chunk_texts.start_at) AS start_at
+        -- repeated: lines of the table, list or code before the chunk, with which its text begins.
+        SELECT
+            coalesce(min(start_at), chunk_texts.start_at) AS start_at,
+            left(
+                coalesce(min(text), chunk_texts.text),
+                coalesce(min(repeated), length(chunk_texts.text) - chunk_texts.end_at + chunk_texts.start_at)
+            ) AS repeated
         FROM (
-            SELECT start_at FROM chunk_texts AS neighbour
+            SELECT start_at, text, length(text) - end_at + start_at AS repeated
+            FROM chunk_texts AS neighbour
             WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
               AND neighbour.start_at < chunk_texts.start_at
             ORDER BY start_at DESC LIMIT 1

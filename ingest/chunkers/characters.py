@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ingest.chunkers.chunk import Chunk, chunk_of
 
-SEPARATORS = ("\n\n", "\n", ". ", " ")  # the coarsest first
+SEPARATORS = ("\n\n", "\n", ". ", "。", " ")  # the coarsest first
 
 
 def chunks(text: str, size: int, overlap: int) -> list[Chunk]:

@@ -10,6 +10,7 @@ from index.model.chunk_kind import Kind
 class Chunk:
     """A piece of a document's text, document_text[start:end], or a summary of that piece.
 
+    text: the piece, after the lines that it repeats of the table, list or code that it is part of.
     headings: those above the chunk, outermost first; without those inside its text.
     digest: 16 bytes, of kind, headings and text; chunks with equal digests share an embedding.
     """
@@ -27,14 +28,20 @@ class Chunk:
         return "\n".join((*self.headings, self.text))
 
 
-def chunk_of(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Chunk | None:
-    """The chunk of text[start:end] without surrounding whitespace; None if it is empty."""
+def chunk_of(
+    text: str, start: int, end: int, headings: tuple[str, ...] = (), repeated: str = ""
+) -> Chunk | None:
+    """The chunk of text[start:end] without surrounding whitespace; None if it is empty.
+
+    repeated: precedes it in the chunk's text.
+    """
     body = text[start:end].lstrip()
     start = end - len(body)
     body = body.rstrip()
     if not body:
         return None
-    return Chunk(start, start + len(body), body, headings, _digest(headings, body))
+    end = start + len(body)
+    return Chunk(start, end, repeated + body, headings, _digest(headings, repeated + body))
 
 
 def summary_of(start: int, end: int, text: str, headings: tuple[str, ...]) -> Chunk:

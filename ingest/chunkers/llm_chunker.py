@@ -83,9 +83,7 @@ class LlmChunker:
 
         spans_by_part = await asyncio.gather(*(spans(part) for part in parts))
         all_spans = [span for part_spans in spans_by_part for span in part_spans]
-        return await threads.run(
-            rebuild_chunks, text, chunking_config.MODEL, _strip(text, all_spans)
-        )
+        return await threads.run(rebuild_chunks, text, chunking_config.MODEL, all_spans)
 
     async def _spans(self, text: str, part: Part, has_failed: asyncio.Event) -> list[Span]:
         by_structure = _split_to_fit(text, part, structure.WORDS_MAX)
@@ -146,15 +144,6 @@ def _parse_ranges(answer: str, passages: int) -> list[tuple[int, int]]:
 def _split_to_fit(text: str, run: Part, words_max: int) -> list[Span]:
     spans = structure.split_to_fit(text, run, words_max)
     return [(span[0].start, span[-1].end) for span in spans]
-
-
-def _strip(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans without surrounding whitespace: a chunk's start decides its headings."""
-    return [
-        (end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()))
-        for start, end in spans
-        if text[start:end].strip()
-    ]
 
 
 def _stored_parts(stored: StoredModelChunks) -> Mapping[str, Sequence[Span]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from index.model import chunking_config
 from ingest.chunkers import characters, messages, structure, tokens, whole
-from ingest.chunkers.chunk import Chunk, chunk_of
+from ingest.chunkers.chunk import Chunk
 
 
 def chunks(text: str, name: str) -> list[Chunk]:
@@ -36,9 +36,4 @@ def rebuild_chunks(text: str, name: str, spans: Sequence[tuple[int, int]]) -> li
     """
     if name != chunking_config.MODEL:
         return chunks(text, name)
-    headings = structure.headings_at(text, [start for start, _ in spans])
-    rebuilt = (
-        chunk_of(text, start, end, above)
-        for (start, end), above in zip(spans, headings, strict=True)
-    )
-    return [chunk for chunk in rebuilt if chunk]
+    return structure.chunks_at(text, spans)

@@ -7,7 +7,7 @@ from importlib import resources
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-WORD_CHARACTERS_MAX = 16  # a longer word counts as several; not measured
+from ingest.chunkers.word_count import WORD_CHARACTERS_MAX, count_words
 
 # A full stop that ends no sentence, in English and Portuguese: after an abbreviation, after an
 # initial (also in e.g. and U.S.), or after the number of a list item.
@@ -27,14 +27,31 @@ ITEM_STOP = re.compile(r"^[ \t]*\d{1,9}\.\Z", re.MULTILINE)
 ITEM_STOP_CHARACTERS_MAX = 12
 
 LINE_END = re.compile(r"\n")
-# Chinese and Japanese put no space after a sentence.
+# No space has to follow the stops of Chinese and Japanese, Hindi, Arabic and Urdu, Burmese, Khmer,
+# Tibetan and Ethiopic.
+_STOPS = (
+    "\u3002\uff61\uff0e\uff01\uff1f\u0964\u0965\u061f\u06d4\u104b\u17d4\u17d5\u0f0d\u1362\u1367"
+)
 SENTENCE_END = re.compile(
-    r"""[.!?…。！？](?: (?<=[。！？])["'”’」』）]*\s* """  # noqa: RUF001
-    rf"""| (?<![。！？]){_ABBREVIATED}{_INITIAL}["'”’»)\]*_]*\s+ )""",  # noqa: RUF001
+    rf"""[.!?…{_STOPS}](?:
+        (?<=[{_STOPS}])(?<!\uff0e(?=\d))[.!?…{_STOPS}]*["'”’»」』）】》]*\s*
+      | (?<![{_STOPS}]){_ABBREVIATED}{_INITIAL}["'”’»)\]*_]*\s+ )""",  # noqa: RUF001
     re.VERBOSE,
 )
-WORD_END = re.compile(r"\s+")
-RUN_END = re.compile(rf"(?s:.){{{WORD_CHARACTERS_MAX}}}")
+CLAUSE_END = re.compile("[\uff0c\u3001\uff1b\uff1a\u060c\u061b\u104a]\\s*")
+# Where no space parts words, one begins with a kanji after hiragana, and a syllable of Thai or Lao
+# with a vowel that is written first. An edit does not move these, as it moves the ends of runs.
+WORD_END = re.compile(
+    r"\s+|(?<=[\u3041-\u3096])(?=[\u4e00-\u9fff])|(?=[\u0e40-\u0e44\u0ec0-\u0ec4])"
+)
+_MARKS = (  # that follow their letter
+    "\u0300-\u036f\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+    "\u200d\u3099\u309a\ufe0f"
+)
+RUN_END = re.compile(
+    rf"(?s:.){{{WORD_CHARACTERS_MAX // 2},{WORD_CHARACTERS_MAX}}}(?![{_MARKS}])"
+    rf"|(?s:.){{{WORD_CHARACTERS_MAX}}}"
+)
 
 Ends = Callable[[str, int, int], Iterable[int]]  # the positions in text[start:end] to cut at
 
@@ -49,10 +66,6 @@ class Segment(NamedTuple):  # one for each sentence; created in a third of the t
     end: int
     words: int
     rank: int
-
-
-def count_words(text: str) -> int:
-    return max(len(text.split()), -(-len(text) // WORD_CHARACTERS_MAX))
 
 
 def line_ends(text: str, start: int, end: int) -> Iterator[int]:
@@ -70,11 +83,11 @@ def segments(
     text: str, start: int, end: int, *ends: Ends, rank: int, words_max: int
 ) -> Iterator[Segment]:
     """text[start:end] split at the first of `ends`; a segment that is too long at the next ones,
-    then between words, and at last anywhere.
+    then between clauses and words, and at last anywhere.
 
     rank: of the first segment; of the others it is 1 at the first ends, 0 at finer ones.
     """
-    all_ends: Sequence[Ends] = (*ends, partial(_ends, WORD_END), partial(_ends, RUN_END))
+    all_ends: Sequence[Ends] = (*ends, *_FINER_ENDS)
     return _split_to_fit(text, start, end, all_ends, ranks=(rank, 1), words_max=words_max)
 
 
@@ -108,3 +121,6 @@ def _split(text: str, start: int, end: int, ends: Ends) -> Iterator[tuple[int, i
 
 def _ends(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[int]:
     return (match.end() for match in pattern.finditer(text, start, end))
+
+
+_FINER_ENDS = tuple(partial(_ends, pattern) for pattern in (CLAUSE_END, WORD_END, RUN_END))

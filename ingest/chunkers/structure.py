@@ -9,11 +9,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import accumulate, pairwise
 from zlib import crc32
 
 from ingest.chunkers.chunk import Chunk, chunk_of
-from ingest.chunkers.segments import Ends, Segment, count_words, line_ends, segments, sentence_ends
+from ingest.chunkers.repeated_lines import SHARE, repeated_lines
+from ingest.chunkers.segments import Ends, Segment, line_ends, segments, sentence_ends
+from ingest.chunkers.word_count import count_words
 from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 320
@@ -30,14 +32,13 @@ PARAGRAPH, LINE = 3, 2
 class _Section:
     """A heading, any deeper ones right below it, and the blocks up to the next heading.
 
-    above: the headings of its first chunk; path: those of its other chunks.
     body: where its own headings end; they form one segment with the text after them.
+    words_max: of a chunk, without lines that it repeats.
     """
 
-    above: tuple[str, ...]
-    path: tuple[str, ...]
     body: int
     blocks: Sequence[Block]
+    words_max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,13 @@ def chunks(text: str, *, words_max: int = WORDS_MAX) -> list[Chunk]:
 
     Bounds: a chunk has words_max words and 16 times as many characters; time is n log n.
     """
-    return [
-        chunk
-        for section in _sections(text, blocks(text), words_max)
-        for chunk in _section_chunks(text, section, words_max)
+    all_blocks = blocks(text)
+    bounds = [
+        (span[0].start, span[-1].end)
+        for section in _sections(text, all_blocks, words_max)
+        for span in _spans(text, section, words_max)
     ]
+    return _chunks_at(text, all_blocks, bounds, words_max)
 
 
 def spans(text: str, *, words_max: int) -> list[tuple[Segment, ...]]:
@@ -78,21 +81,36 @@ def spans(text: str, *, words_max: int) -> list[tuple[Segment, ...]]:
     return [
         span
         for section in _sections(text, blocks(text), words_max)
-        for span in _spans(text, list(_segments(text, section, words_max)), words_max)
+        for span in _spans(text, section, words_max)
     ]
 
 
-def headings_at(text: str, starts: Iterable[int]) -> list[tuple[str, ...]]:
-    """For each start of a chunk, ascending, the headings above it, outermost first."""
-    next_headings = deque(block for block in blocks(text) if block.level)
+def chunks_at(text: str, bounds: Iterable[tuple[int, int]]) -> list[Chunk]:
+    """The chunks with these starts and ends, ascending, each with its headings and repeated lines.
+
+    Their place in the text decides on these, whoever has chosen the bounds.
+    """
+    return _chunks_at(text, blocks(text), bounds, WORDS_MAX)
+
+
+def _chunks_at(
+    text: str, blocks: Sequence[Block], bounds: Iterable[tuple[int, int]], words_max: int
+) -> list[Chunk]:
+    next_blocks = deque(blocks)
     path: tuple[Block, ...] = ()
-    headings = []
-    for start in starts:
-        while next_headings and _text_start(text, next_headings[0]) < start:
-            path = (*_above(path, next_headings[0]), next_headings.popleft())
-        is_heading = bool(next_headings) and _text_start(text, next_headings[0]) == start
-        headings.append(_texts(_above(path, next_headings[0]) if is_heading else path))
-    return headings
+    chunks = []
+    for first, end in bounds:
+        start = end - len(text[first:end].lstrip())
+        while next_blocks and next_blocks[0].end <= start:
+            path = _path(path, next_blocks.popleft())
+        if start == end or not next_blocks:
+            continue
+        block = next_blocks[0]
+        is_inside = start > _text_start(text, block)
+        headings = _path(path, block) if is_inside else _above(path, block)
+        repeated = repeated_lines(text, block, start, words_max)
+        chunks.append(chunk_of(text, start, end, _texts(headings), repeated))
+    return [chunk for chunk in chunks if chunk]
 
 
 def split_to_fit(text: str, span: Sequence[Segment], words_max: int) -> list[Sequence[Segment]]:
@@ -125,18 +143,23 @@ def _near_middle(positions: _Positions, first: int, last: int) -> int:
 
 
 def _sections(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[_Section]:
-    path: tuple[Block, ...] = ()
     for run in _runs(text, blocks, words_max):
         opening = tuple(block for block in run if block.level)
-        above = _above(path, run[0])
-        path = above + opening
         body = opening[-1].end if opening else run[0].start
         first = len(opening) + 1
-        section_blocks = [_merge(run[:first]), *run[first:]]
-        yield _Section(_texts(above), _texts(path), body, section_blocks)
+        room = words_max // SHARE if any(block.repeated for block in run) else 0
+        yield _Section(body, [_merge(run[:first]), *run[first:]], words_max - room)
+
+
+def _path(path: tuple[Block, ...], block: Block) -> tuple[Block, ...]:
+    """The headings above what follows the block."""
+    return (*_above(path, block), block) if block.level else path
 
 
 def _above(path: tuple[Block, ...], block: Block) -> tuple[Block, ...]:
+    """The headings above the block itself."""
+    if not block.level:
+        return path
     return tuple(heading for heading in path if heading.level < block.level)
 
 
@@ -169,15 +192,7 @@ def _text_start(text: str, block: Block) -> int:
     return block.end - len(text[block.start : block.end].lstrip())
 
 
-def _section_chunks(text: str, section: _Section, words_max: int) -> Iterator[Chunk]:
-    above = chain([section.above], repeat(section.path))
-    spans = _spans(text, list(_segments(text, section, words_max)), words_max)
-    for span, headings in zip(spans, above, strict=False):
-        if chunk := chunk_of(text, span[0].start, span[-1].end, headings):
-            yield chunk
-
-
-def _segments(text: str, section: _Section, words_max: int) -> Iterator[Segment]:
+def _segments(text: str, section: _Section) -> Iterator[Segment]:
     for block in section.blocks:
         ends = line_ends if block.kind == "code" else sentence_ends
         rank = PARAGRAPH if text.endswith("\n\n", 0, block.start) else LINE
@@ -188,7 +203,7 @@ def _segments(text: str, section: _Section, words_max: int) -> Iterator[Segment]
             partial(_ends_from, section.body, ends),
             lambda _text, _start, _end: (section.body,),
             rank=rank,
-            words_max=words_max,
+            words_max=section.words_max,
         )
 
 
@@ -197,15 +212,16 @@ def _ends_from(first: int, ends: Ends, text: str, start: int, end: int) -> Itera
     return ends(text, max(first, start), end)
 
 
-def _spans(text: str, section: Sequence[Segment], words_max: int) -> Iterator[tuple[Segment, ...]]:
-    if sum(segment.words for segment in section) <= words_max * WHOLE:
-        yield tuple(section)
+def _spans(text: str, section: _Section, words_max: int) -> Iterator[tuple[Segment, ...]]:
+    segments = list(_segments(text, section))
+    if sum(segment.words for segment in segments) <= words_max * WHOLE:
+        yield tuple(segments)
         return
-    positions = _positions(text, section)
+    positions = _positions(text, segments)
     cuts = _cuts(positions, words_max * APART)
-    for start, end in pairwise((0, *cuts, len(section))):
-        for first, last in _split_to_fit(positions, start, end, words_max):
-            yield tuple(section[first:last])
+    for start, end in pairwise((0, *cuts, len(segments))):
+        for first, last in _split_to_fit(positions, start, end, section.words_max):
+            yield tuple(segments[first:last])
 
 
 def _positions(text: str, span: Sequence[Segment]) -> _Positions:

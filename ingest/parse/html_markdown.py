@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from lxml import etree
 
 from index.model.document import TEXT_CHARACTERS_MAX
-from ingest.parse.inline_text import InlineText
-from ingest.parse.markdown_table import MarkdownTable
+from ingest.parse.inline_text import InlineText, escape_heading, escape_lines, fenced
+from ingest.parse.markdown_table import MarkdownTable, TableTooLarge
 from ingest.parse.page_parts import Block, Part, content_of, part_of, prose_size
 from ingest.parse.visibility import SHOWN, Hidden, visibility_of
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
 _FEED_BYTES = 65_536
+_TOO_LONG = f"has more than {TEXT_CHARACTERS_MAX:,} characters of text"
 
 OMITTED = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "title"})
 _APART = frozenset({"button", "input", "legend", "optgroup", "option", "select", "textarea"})
@@ -264,10 +265,7 @@ class _Writer:
         elif tag == "table":
             self._table.depth += 1
         elif self._table.depth == 1:
-            if tag == "tr":
-                self._table.begin_row()
-            elif tag in ("td", "th"):
-                self._table.begin_cell(tag, attributes.get("colspan", "1"))
+            self._table.begin(tag, attributes)
 
     def _end_in_table(self, tag: str) -> None:
         assert self._table is not None
@@ -275,9 +273,9 @@ class _Writer:
             self._table.depth -= 1
             if not self._table.depth:
                 table, self._table = self._table, None
-                self._emit(table.text())
-        elif tag in ("td", "th") and self._table.depth == 1:
-            self._table.end_cell()
+                self._emit(_text(table))
+        elif self._table.depth == 1:
+            self._table.end(tag)
 
     def _bullet(self) -> str:
         if not self._numbers or self._numbers[-1] is None:
@@ -296,12 +294,15 @@ class _Writer:
             return
         if self._pre is not None:
             code, self._pre = "".join(self._pre).strip("\n").rstrip(), None
-            self._emit(f"```\n{code}\n```" if code else "")
+            self._emit(fenced(code) if code else "")
             return
         text = self._inline.take()
-        if self._heading and text:
-            text = f"{'#' * self._heading} {text}"
-        self._emit(text)
+        if not text:
+            return
+        if self._heading:
+            self._emit(f"{'#' * self._heading} {escape_heading(text)}")
+        else:
+            self._emit(escape_lines(text))
 
     def _emit(self, text: str) -> None:
         if not text:
@@ -315,7 +316,7 @@ class _Writer:
         lines = marker + text.replace("\n", f"\n{indent}")
         self._characters += len(lines)
         if self._characters > TEXT_CHARACTERS_MAX:
-            raise Unconvertible(f"has more than {TEXT_CHARACTERS_MAX:,} characters of text")
+            raise Unconvertible(_TOO_LONG)
         in_list = any(container.tag in ("li", "dd") for container in containers)
         joins = begins_item and bool(self._blocks) and self._blocks[-1].in_list
         quotes = sum(container.tag == "blockquote" for container in containers)
@@ -323,6 +324,13 @@ class _Writer:
         block = Block(lines, joins, in_list, quotes, parts, self._size, self._linked)
         self._blocks.append(block)
         self._size = self._linked = 0
+
+
+def _text(table: MarkdownTable) -> str:
+    try:
+        return table.text()
+    except TableTooLarge:
+        raise Unconvertible(_TOO_LONG) from None
 
 
 def _join(blocks: Sequence[Block]) -> str:

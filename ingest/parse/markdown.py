@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from index.model.relations import RelatesTo, with_relations
 from ingest.parse import safe_yaml
+from ingest.parse.repeated_spans import Span, repeated_spans
 from ingest.parse.table_rows import table_rows
 
 FRONT_MATTER_CHARACTERS_MAX = 16_384  # 0.1 s: PyYAML reads 150 kB/s
@@ -67,6 +68,7 @@ class Block:
 
     kind: `code` is code, indented or fenced, and raw HTML.
     level, heading: of a heading, its level from 1 to 6, and its plain text.
+    repeated: spans of what a later part of the same table, list or code repeats.
     """
 
     start: int
@@ -74,6 +76,7 @@ class Block:
     kind: Literal["heading", "code", "prose"]
     level: int = 0
     heading: str = ""
+    repeated: tuple[Span, ...] = ()
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -175,22 +178,25 @@ def _markdown_blocks(text: str) -> list[Block]:
     }
     lines = [0, *(newline.end() for newline in re.finditer("\n", text))]
     bounds = [0, *(lines[line] for line in list(opening)[1:]), len(text)]
+    repeated = repeated_spans(tokens, [*lines, len(text)])
     return [
-        _block(tokens, index, start, end)
+        _block(tokens, index, start, end, repeated.get(index, ()))
         for index, (start, end) in zip(opening.values(), pairwise(bounds), strict=False)
     ]
 
 
-def _block(tokens: Sequence[Token], index: int, start: int, end: int) -> Block:
+def _block(
+    tokens: Sequence[Token], index: int, start: int, end: int, repeated: tuple[Span, ...]
+) -> Block:
     token = tokens[index]
     match token.type:
         case "heading_open" if token.level == 0:
             heading = _plain_text(tokens[index + 1].content)
             return Block(start, end, "heading", int(token.tag.removeprefix("h")), heading)
         case "fence" | "code_block" | "html_block":
-            return Block(start, end, "code")
+            return Block(start, end, "code", repeated=repeated)
         case _:
-            return Block(start, end, "prose")
+            return Block(start, end, "prose", repeated=repeated)
 
 
 def _plain_text(markup: str) -> str:

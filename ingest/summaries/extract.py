@@ -14,7 +14,8 @@ from itertools import chain
 from math import log, sqrt
 
 from index.text import lexical, tokens
-from ingest.chunkers.segments import count_words, line_ends, segments, sentence_ends
+from ingest.chunkers.segments import line_ends, segments, sentence_ends
+from ingest.chunkers.word_count import count_words
 from ingest.parse.markdown import Block, blocks
 
 WORDS_MAX = 80  # two or three sentences; a starting value, not measured

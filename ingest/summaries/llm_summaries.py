@@ -10,7 +10,7 @@ import structlog
 
 from common.shares.threads import TenantThreads
 from index.model.document import normalise
-from ingest.chunkers.segments import count_words
+from ingest.chunkers.word_count import count_words
 from ingest.errors import ChatUnavailable
 from ingest.summaries.extract import WORDS_MAX, extract
 from ingest.summaries.part import Part, parts

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.chunkers.segments import count_words
+from ingest.chunkers.word_count import count_words
 from ingest.parse.markdown import Block, blocks
 
 # Starting values, not measured: a shorter part can be read as quickly as its summary.

@@ -199,7 +199,7 @@ class Rights:
         """
         viewer = Viewer(tenant, subject)
         return any(
-            version.text[hit["start"] : hit["end"]] == hit["text"]
+            hit["text"].endswith(version.text[hit["start"] : hit["end"]])
             for version in self.seen_by(viewer, hit["document_id"], asked_s, answered_s)
         )
 

@@ -26,11 +26,13 @@ def read(content: bytes, options: ReadOptions) -> Extracted:
     """Raises `Unreadable`."""
     import mammoth
 
-    from ingest.parse import word_hidden
+    from ingest.parse import word_hidden, word_tables
 
     elements = office_package.check(content)
     visible, hidden = word_hidden.rewrite(content, marks_hidden=options.marks_hidden)
-    page = mammoth.convert_to_html(BytesIO(visible), convert_image=lambda _image: []).value
+    page = mammoth.convert_to_html(
+        BytesIO(word_tables.rewrite(visible)), convert_image=lambda _image: []
+    ).value
     found = html.read_text(page, options, hidden)
     return replace(found, losses=[*found.losses, *_losses(elements)])
 

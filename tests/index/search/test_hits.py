@@ -95,6 +95,18 @@ def test_texts_that_overlap_become_one_in_the_place_of_the_best() -> None:
     ]
 
 
+def test_lines_that_a_chunk_repeats_stand_once_before_the_joined_text() -> None:
+    shown = {
+        0: a_row(0, span=(10, 20), text=f"HEADER {TEXT[10:20]}"),
+        1: a_row(1, span=(15, 25), text=f"HEADER {TEXT[15:25]}"),
+        2: a_row(2, span=(17, 19), text=f"HEADER {TEXT[17:19]}"),
+    }
+
+    (hit,) = hits.select_hits(QUERY, a_ranking(1, 0.9, 0.8), shown).hits
+
+    assert (hit.start, hit.end, hit.text) == (10, 25, f"HEADER {TEXT[10:25]}")
+
+
 def test_a_text_within_another_adds_nothing() -> None:
     assert spans_of(QUERY, (10, 30), (15, 20)) == [(10, 30, TEXT[10:30])]
     assert spans_of(QUERY, (15, 20), (10, 30)) == [(10, 30, TEXT[10:30])]

@@ -282,6 +282,22 @@ async def test_an_expanded_hit_takes_in_the_chunk_before_and_the_one_after(
     assert (wide.chunk_id, wide.score) == (plain.chunk_id, plain.score)
 
 
+async def test_an_expanded_hit_begins_with_the_header_of_its_table(
+    writer: Writer, searcher: Searcher
+) -> None:
+    header, rows = "| no | lamp |\n|---|---|\n", [f"| {n} | lamp{n} |" for n in range(200)]
+    text = header + "\n".join(rows)
+    await put(writer, a_document("lamps", text))
+    query = Query("lamp150", alpha=0.0, top_k=1)
+
+    (narrow,) = (await searcher.search(ANA, query)).hits
+    (wide,) = (await searcher.search(ANA, replace(query, expand=True))).hits
+
+    assert narrow.text == header + text[narrow.start : narrow.end]
+    assert 0 < wide.start < narrow.start
+    assert wide.text == header + text[wide.start : wide.end]
+
+
 async def test_expanded_hits_that_overlap_are_one(writer: Writer, searcher: Searcher) -> None:
     await put(writer, a_document("guide", GUIDE))
     query = Query(" ".join(LANDMARKS), alpha=0, top_k=5)

@@ -185,7 +185,7 @@ def test_html_is_converted_in_linear_time(shape: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"<table><tr><td colspan=1000>x" + b"<tr><td colspan=1000>x" * 100_000,
+        b"<table><tr>" + b"<td>x" * 1_000 + b"<tr><td>x" * 100_000,
         b"<blockquote>" * 200 + b"<p>x" * 400_000,
         b"<ul><li>x" * 400 + b"<li>x" * 400_000,
     ],
@@ -255,10 +255,10 @@ a  =  b
 
 ---
 
-|  |  |  |
-| --- | --- | --- |
-| a | b c |  |
-| d |
+|  |  |
+| --- | --- |
+| a | b c |
+| d |  |
 
 Term
 

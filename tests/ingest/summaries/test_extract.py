@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.chunkers.segments import count_words
+from ingest.chunkers.word_count import count_words
 from ingest.summaries.extract import WORDS_MAX, extract
 
 HARBOUR = """# The harbour

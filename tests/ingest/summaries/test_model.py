@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from structlog.typing import EventDict
 
-from ingest.chunkers.segments import count_words
+from ingest.chunkers.word_count import count_words
 from ingest.summaries.llm_summaries import ANSWER_WORDS_MAX, CALL_WORDS_MAX, LlmSummarizer
 from ingest.summaries.part import parts
 from tests.ingest.conftest import chat_model

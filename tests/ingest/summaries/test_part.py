@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.chunkers.segments import count_words
+from ingest.chunkers.word_count import count_words
 from ingest.summaries.part import SECTION_WORDS_MIN, WHOLE_WORDS_MIN, Part, parts, parts_at
 from ingest.summaries.summary import rebuild_summaries, summaries
 from tests.sampling import examples
