@@ -2,7 +2,7 @@
 
 A list attribute is compared item by item; a missing attribute fails every comparison. Only values
 of one kind are compared: text by code points, numbers, and booleans. `ne` and `nin` negate `eq` and
-`in`.
+`in`. Times are compared as times, however they are written: see `index.model.instant`.
 
 PostgreSQL evaluates a condition as a path over JSON. Values are variables of the path. Keys are in
 its text, where each character that is no ASCII letter or digit is escaped: with keys in variables
@@ -17,6 +17,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from index.model import instant
 
 Scalar: TypeAlias = str | int | float | bool
 Comparing: TypeAlias = Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
@@ -84,8 +86,23 @@ def _compares(metadata: Mapping[str, Any], condition: Condition, name: str) -> b
     return any(
         _kind(item) == _kind(value) and compare(item, value)
         for item in (attribute if isinstance(attribute, list | tuple) else (attribute,))
-        for value in condition.values
+        for value in _operands(condition)
     )
+
+
+def _operands(condition: Condition) -> list[Scalar]:
+    """The values, a time in the spellings that the comparison has to meet."""
+    operands: list[Scalar] = []
+    for value in condition.values:
+        same = instant.spellings(value) if isinstance(value, str) else (value,)
+        match condition.type:
+            case "gt" | "lte":
+                operands.append(same[-1])
+            case "gte" | "lt":
+                operands.append(same[0])
+            case _:
+                operands += same
+    return operands
 
 
 def _kind(value: Any) -> str:
@@ -100,7 +117,7 @@ def _path(condition: Condition, variables: dict[str, Any]) -> str:
         joint = " && " if condition.type == "and" else " || "
         return f"({joint.join(_parts(condition, variables))})"
     values = f"v{len(variables)}"
-    variables[values] = list(condition.values)
+    variables[values] = _operands(condition)
     sql_operator = _OPERATORS[NEGATED.get(condition.type, condition.type)][0]
     # Lax: lists are compared item by item, on both sides.
     comparison = f'exists($."{_escaped(condition.key)}" ? (@ {sql_operator} ${values}))'

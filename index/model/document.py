@@ -13,8 +13,8 @@ from typing import Annotated, Literal, LiteralString
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from index.model import chunking_config
-from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form
+from index.model import chunking_config, instant
+from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form, composed
 from index.model.identifiers import Readers, SubjectId
 
 # Starting values, not measured, unless a source is given.
@@ -108,10 +108,16 @@ def _address_problem(document_id: str) -> LiteralString | None:
 def _metadata_value(value: object) -> object:
     items = value if isinstance(value, list) else [value]
     if len(items) <= METADATA_ITEMS_MAX and all(map(_is_scalar, items)):
-        return value
+        return (
+            list(map(_normal_scalar, value)) if isinstance(value, list) else _normal_scalar(value)
+        )
     raise PydanticCustomError(
         "metadata", "must be text, a number, true, false, null or a list of these, within limits"
     )
+
+
+def _normal_scalar(value: object) -> object:
+    return instant.normal_form(normalise(value)) if isinstance(value, str) else value
 
 
 def _is_scalar(value: object) -> bool:
@@ -136,14 +142,16 @@ def _chunker_name(name: str) -> str:
     return name
 
 
-OneLine = Form(LINE, "must be one line of text without control characters")
+_ONE_LINE = "must be one line of text without control characters"
+OneLine = Form(LINE, _ONE_LINE)
+ComposedLine = Form(LINE, _ONE_LINE, composed)
 
 Line = Annotated[str, Field(min_length=1, max_length=LINE_CHARACTERS_MAX), OneLine]
 DocumentId = Annotated[str, Field(min_length=1, max_length=DOCUMENT_ID_CHARACTERS_MAX), OneLine]
 NewDocumentId = Annotated[DocumentId, AfterValidator(_addressable)]  # of what is written
 Source = Annotated[str, Field(min_length=1, max_length=SOURCE_CHARACTERS_MAX), OneLine]
 Title = Annotated[
-    str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), OneLine
+    str, StringConstraints(strip_whitespace=True, max_length=TITLE_CHARACTERS_MAX), ComposedLine
 ]
 Text = Annotated[str, Field(max_length=TEXT_CHARACTERS_MAX), AfterValidator(normalise)]
 Uri = Annotated[str, Field(max_length=URI_CHARACTERS_MAX), OneLine]
@@ -155,10 +163,12 @@ Language = Annotated[
 Tag = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=TAG_CHARACTERS_MAX),
-    OneLine,
+    ComposedLine,
 ]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=TAGS_MAX)]
-MetadataKey = Annotated[str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), OneLine]
+MetadataKey = Annotated[
+    str, Field(min_length=1, max_length=METADATA_KEY_CHARACTERS_MAX), ComposedLine
+]
 MetadataScalar = str | int | float | bool | None
 _DescribedScalar = (
     Annotated[str, Field(max_length=METADATA_TEXT_CHARACTERS_MAX)]

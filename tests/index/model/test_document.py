@@ -157,3 +157,18 @@ def test_metadata_keeps_the_types_of_json() -> None:
     made = DOCUMENT.validate_python(FIELDS | {"metadata": metadata})
 
     assert repr(made.metadata) == repr(metadata)
+
+
+def test_metadata_title_and_tags_are_in_one_form_of_unicode() -> None:
+    document = DOCUMENT.validate_python(
+        FIELDS
+        | {
+            "title": "Cafe\u0301",
+            "tags": ["cafe\u0301"],
+            "metadata": {"cafe\u0301": ["cafe\u0301", "2025-02-03 12:45:46.50Z"]},
+        }
+    )
+
+    assert document.title == "Caf\u00e9"
+    assert document.tags == ("caf\u00e9",)
+    assert document.metadata == {"caf\u00e9": ["caf\u00e9", "2025-02-03T12:45:46.5+00:00"]}

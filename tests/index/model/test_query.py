@@ -29,7 +29,8 @@ values = scalars | st.lists(scalars, max_size=3)
 metadata = st.dictionaries(st.sampled_from(["a", "b"]), values, max_size=2)
 
 # Of text also what a path would have to escape, and what sorts otherwise by a language or UTF-16.
-texts = st.sampled_from(['a"', "$", "b", "B", "ä", "\uffff", "\U0001f600", "\n", "'", "%s"])
+TIMES = ["2025-02-03", "2025-02-03T00:00:00+00:00", "2025-02-03T00:00:00"]
+texts = st.sampled_from([*TIMES, 'a"', "$", "b", "B", "ä", "\uffff", "\U0001f600", "\n", "'", "%s"])
 numbers = st.sampled_from([2**53 - 1, -(2**53 - 1), 1e300, 5e-324, 0.1, 0.30000000000000004, 3])
 comparable = scalars.filter(lambda value: value is not None) | texts | numbers
 ordered = comparable.filter(lambda value: not isinstance(value, bool))
