@@ -3,8 +3,7 @@
 `valid_from` and `valid_to` are texts that begin with a date of ISO 8601, such as 2025-06-01: the
 first and the last day. A time of UTC, such as 2025-06-01T12:00:00Z, bounds instants to the second;
 days it bounds by its date, as does a time without a zone. Times of other zones are stored in UTC.
-A document without the one or the other
-has no such bound.
+A document without the one or the other has no such bound.
 
 Pure.
 """

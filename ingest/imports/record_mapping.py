@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from index.model.document import Document, normalise
 from ingest.errors import NotImportable
 from ingest.imports.record import Record, flat
-from ingest.parse.markdown import LOOKALIKES
+from ingest.parse.front_matter import LOOKALIKES
 from ingest.sources.readers import table
 from ingest.sources.readers.table import Columns
 from ingest.sources.source import Defaults, document

@@ -8,8 +8,9 @@ from typing import Any
 from index.model.document import TEXT_CHARACTERS_MAX, normalise
 from ingest.parse import encoding, formats
 from ingest.parse.extract import Extractor
+from ingest.parse.front_matter import front_matter
 from ingest.parse.inline_data import without_inline_data
-from ingest.parse.markdown import front_matter, title
+from ingest.parse.markdown import title
 
 MARKDOWN = frozenset({".md", ".markdown", ".txt"})
 SUFFIXES = MARKDOWN | formats.SUFFIXES
@@ -17,7 +18,7 @@ SUFFIXES = MARKDOWN | formats.SUFFIXES
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """fields: of the document. losses: what the file shows and the text lacks."""
+    """fields: of the document. losses: what of the file they lack, or have in another form."""
 
     fields: dict[str, Any]
     losses: Sequence[str] = ()
@@ -34,17 +35,18 @@ def parse(path: PurePosixPath, content: bytes, extractor: Extractor) -> ParsedFi
     Raises `ValueError`.
     """
     suffix, stem = path.suffix.lower(), path.stem.replace("-", " ")
-    losses: Sequence[str] = ()
+    losses: list[str] = []
     if suffix not in formats.SUFFIXES:
-        fields, text = front_matter(normalise(encoding.decode(content)))
+        fields, text = front_matter(normalise(encoding.decode(content)), losses)
     else:
         extracted = extractor.extract(suffix, content)
-        text, losses = normalise(extracted.text), extracted.losses
+        text = normalise(extracted.text)
+        losses += extracted.losses
         optional = {"title": extracted.title, "language": extracted.language}
         fields = {name: value for name, value in optional.items() if value}
         if extracted.title == "":
             fields["title"] = stem
     text = without_inline_data(text)
-    if fields.get("title") is None:
+    if fields.get("title") in (None, ""):
         fields["title"] = title(text) or stem
     return ParsedFile(fields | {"text": text}, losses)

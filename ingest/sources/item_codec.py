@@ -16,6 +16,7 @@ _KINDS: Final = {
     "document": Document,
     "refused": RefusedItem,
     "skipped": SkippedFiles,
+    "warning": ItemWarning,
     "unchanged": UnchangedItem,
     "warning": ItemWarning,
 }

@@ -10,6 +10,7 @@ from index.model import chunking_config
 from index.model.document import NO_SUMMARIES, Document, Summaries
 from index.model.form import composed
 from index.text import language_detection
+from ingest.parse.coerce import coerce
 from ingest.sources import base_url
 
 _DOCUMENT = TypeAdapter(Document)
@@ -41,7 +42,7 @@ class SkippedFiles:
 
 @dataclass(frozen=True, slots=True)
 class ItemWarning:
-    """What the document of an item lacks; path: as of `RefusedItem`."""
+    """What a document keeps in another way than its source has it. path: as of a refused item."""
 
     path: str
     detail: str
@@ -103,13 +104,15 @@ class Defaults:
         }
 
 
-def document(fields: dict[str, Any]) -> Document:
+def document(fields: dict[str, Any], warnings: list[str] | None = None) -> Document:
     """The document with these fields, which may include Defaults' own.
+
+    warnings: gets what had to be changed, as `coerce` says.
 
     A name in another of Unicode's forms, as some file systems have it, becomes form C: nobody could
     tell two such documents apart. Raises `ValidationError`, which is a `ValueError`.
     """
-    values = dict(fields)
+    values = coerce(fields, [] if warnings is None else warnings)
     for name in ("document_id", "source"):
         values[name] = composed(str(values[name]))
     if base := values.pop("base_url", ""):

@@ -119,7 +119,7 @@ class FolderSource:
         return path != self._root and self.folder.is_dir() and not os.path.lexists(path)
 
     def _items(self, path: Path, extractor: Extractor) -> list[Item]:
-        """The document of a file, and warnings of what it lacks."""
+        """The document of a file, after warnings of what it lacks."""
         uri = path.relative_to(self.folder).as_posix()
         if composed(uri) != uri and (self.folder / composed(uri)).exists():
             _require_same_file(path, self.folder / composed(uri))
@@ -127,8 +127,15 @@ class FolderSource:
         content = confined.read_file(path, limit, self.folder, self._within)
         parsed = file_parsers.parse(PurePosixPath(uri), content, extractor)
         own = {"document_id": f"{self.name}/{uri}", "source": self.name}
-        item = document(self._defaults.fields() | {"uri": uri} | parsed.fields | own)
-        return [item, *(ItemWarning(uri, loss) for loss in parsed.losses)]
+        warnings = [*parsed.losses]
+        item = document(self._defaults.fields() | {"uri": uri} | parsed.fields | own, warnings)
+        return [
+            *(
+                ItemWarning(_printable(path.relative_to(self.folder)), detail)
+                for detail in warnings
+            ),
+            item,
+        ]
 
 
 def _require_same_file(path: Path, other: Path) -> None:

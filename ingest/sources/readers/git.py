@@ -119,8 +119,10 @@ class GitSource:
                 try:
                     content = self._content(entry, read_object)
                     parsed = file_parsers.parse(PurePosixPath(entry.path), content, extractor)
-                    yield self._file(entry, parsed.fields, changed.get(entry.path))
-                    yield from (ItemWarning(entry.path, loss) for loss in parsed.losses)
+                    warnings = [*parsed.losses]
+                    item = self._file(entry, parsed.fields, changed.get(entry.path), warnings)
+                    yield from (ItemWarning(entry.path, detail) for detail in warnings)
+                    yield item
                 except GitUnreadable:
                     raise
                 except ValueError as error:
@@ -138,7 +140,11 @@ class GitSource:
         return content
 
     def _file(
-        self, entry: _Entry, fields: dict[str, object], changed: tuple[str, str] | None
+        self,
+        entry: _Entry,
+        fields: dict[str, object],
+        changed: tuple[str, str] | None,
+        warnings: list[str],
     ) -> Document:
         metadata = fields.get("metadata")
         dates = dict(zip(("commit", "committed_at"), changed, strict=True)) if changed else {}
@@ -147,7 +153,7 @@ class GitSource:
             "source": self.name,
             "metadata": dates | (metadata if isinstance(metadata, dict) else {}),
         }
-        return document(self._defaults.fields() | {"uri": entry.path} | fields | own)
+        return document(self._defaults.fields() | {"uri": entry.path} | fields | own, warnings)
 
     def _entries(self) -> Iterator[_Entry]:
         for line in self._run("ls-tree", "-r", "-z", "--long", "HEAD").split(_RECORD_END):

@@ -48,16 +48,19 @@ class ParquetSource:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
 
+        from ingest.sources.readers import arrow_values
+
         try:
             with (
                 confined.open_file(self._path, FILE_BYTES_MAX, self._within) as content,
                 ParquetFile(content) as parquet,
             ):
-                columns = table.map_columns(parquet.schema_arrow.names, self._columns)
+                names = table.column_names(parquet.schema_arrow.names, self._columns)
+                columns = table.map_columns(names, self._columns)
                 rows: Iterator[Row] = (
-                    row
+                    dict(zip(names, cells, strict=True))
                     for batch in parquet.iter_batches(batch_size=ROWS, use_threads=False)
-                    for row in batch.to_pylist()
+                    for cells in zip(*map(arrow_values.values, batch.columns), strict=True)
                 )
                 yield from table.items(rows, columns, self.name, file, self._defaults)
         except ArrowException as error:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from index.model.document import UNSTORABLE, Document, normalise
-from ingest.parse.markdown import refuse_lookalikes
-from ingest.sources.source import Defaults, Item, RefusedItem, document, reason
+from index.model.document import Document, normalise
+from ingest.parse.coerce import scalar_text
+from ingest.parse.front_matter import refuse_lookalikes
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, document, reason
 
 FIELDS = (
     "id",
@@ -23,7 +24,8 @@ FIELDS = (
     "summaries",
 )
 LISTS = frozenset({"tags", "readers"})
-ROWS_MAX = 1_000_000  # a starting value, not measured
+WARNINGS_MAX = 100  # of a table; starting values, not measured
+ROWS_MAX = 1_000_000
 _SEPARATOR = re.compile(r"[,;|\n]")
 
 Row = Mapping[str, object]  # by column
@@ -38,14 +40,16 @@ class Columns:
 
     of: Mapping[str, str]
 
-    def document(self, row: Row, number: int, name: str, defaults: Defaults) -> Document:
+    def document(
+        self, row: Row, number: int, name: str, defaults: Defaults, warnings: list[str]
+    ) -> Document:
         """Raises `ValueError`."""
         fields = self.fields(row)
         key = str(fields.pop("id", number))
         if not str(fields.get("text", "")).strip():
             raise ValueError(f"column {self.of['text']!r} is empty")
         own = {"document_id": f"{name}/{key}", "source": name, "metadata": self.metadata(row)}
-        return document(defaults.fields() | {"title": "", "uri": ""} | fields | own)
+        return document(defaults.fields() | {"title": "", "uri": ""} | fields | own, warnings)
 
     def fields(self, row: Row) -> dict[str, Any]:
         """The values of the row's fields that are not empty. Raises `ValueError`."""
@@ -56,10 +60,21 @@ class Columns:
         """The values that are no fields."""
         mapped = set(self.of.values())
         return {
-            column: _scalar(value)
+            column: value
             for column, value in row.items()
             if column not in mapped and _has_value(value)
         }
+
+
+def column_names(header: Iterable[str], mapping: Mapping[str, str]) -> list[str]:
+    """The names of a header's columns, each once, but for those that may be fields."""
+    fields = {*FIELDS, *mapping.values()}
+    names: list[str] = []
+    for number, cell in enumerate(header, start=1):
+        name = " ".join(cell.split()) or f"column {number}"
+        is_field = name in fields or name.casefold() in fields
+        names.append(f"{name} {number}" if name in names and not is_field else name)
+    return names
 
 
 def map_columns(header: Iterable[str], mapping: Mapping[str, str]) -> Columns:
@@ -92,8 +107,12 @@ def map_columns(header: Iterable[str], mapping: Mapping[str, str]) -> Columns:
 def items(
     rows: Iterable[Row | RefusedItem], columns: Columns, name: str, file: str, defaults: Defaults
 ) -> Iterator[Item]:
-    """The document of each row; refuses invalid rows and rows with the id of an earlier one."""
+    """The document of each row; refuses invalid rows and rows with the id of an earlier one.
+
+    A warning is there once, since it may hold for a whole column.
+    """
     document_ids: set[str] = set()
+    warned: set[str] = set()
     for number, row in enumerate(rows, start=1):
         if isinstance(row, RefusedItem):
             yield row
@@ -103,7 +122,8 @@ def items(
             yield RefusedItem(path, f"over {ROWS_MAX:,} rows; later rows are not read", holds="")
             return
         try:
-            item = columns.document(row, number, name, defaults)
+            warnings: list[str] = []
+            item = columns.document(row, number, name, defaults, warnings)
         except ValueError as error:
             yield RefusedItem(path, reason(error), holds=_key(row, columns, number))
             continue
@@ -112,6 +132,10 @@ def items(
             yield RefusedItem(path, f"an earlier row also has the id {key!r}", holds=key)
             continue
         document_ids.add(item.document_id)
+        for detail in dict.fromkeys(warnings):
+            if detail not in warned and len(warned) < WARNINGS_MAX:
+                warned.add(detail)
+                yield ItemWarning(path, detail)
         yield item
 
 
@@ -141,16 +165,10 @@ def _has_value(value: object) -> bool:
 def _field(field: str, value: object) -> object:
     if field in LISTS:
         return parts(value)
-    text = str(_scalar(value))
-    if UNSTORABLE.search(text):
-        raise ValueError(f"{field}: not UTF-8")
+    if field == "id" and isinstance(value, float) and value.is_integer():
+        return str(int(value))  # pandas writes floats where a cell is empty
+    text = scalar_text(value)
     return normalise(text) if field == "text" else text.strip()
-
-
-def _scalar(value: object) -> Any:
-    if isinstance(value, str | int | float | bool | list):
-        return value
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _join(columns: list[str]) -> str:

@@ -7,13 +7,10 @@ from markdown_it import MarkdownIt
 
 from ingest.parse.markdown import (
     BLOCK_PARSER,
-    FRONT_MATTER_CHARACTERS_MAX,
     HEADING_CHARACTERS_MAX,
     HEADING_MARKUP_MAX,
     LINES_MAX,
-    FrontMatterError,
     blocks,
-    front_matter,
     title,
 )
 
@@ -24,76 +21,6 @@ markup = st.text(
 
 def kinds(text: str) -> list[tuple[str, str]]:
     return [(block.kind, text[block.start : block.end].strip()) for block in blocks(text)]
-
-
-def test_a_text_without_front_matter_is_all_body() -> None:
-    assert front_matter("# Leave\n\n---\n") == ({}, "# Leave\n\n---\n")
-
-
-def test_front_matter_is_parted_from_the_body() -> None:
-    fields, body = front_matter(
-        "---\ntitle: Leave\ntags: [hr]\nreaders:\n- group:hr\n---  \n# Ask\n"
-    )
-
-    assert fields == {"title": "Leave", "tags": ["hr"], "readers": ["group:hr"], "metadata": {}}
-    assert body == "# Ask\n"
-
-
-def test_empty_front_matter_says_nothing() -> None:
-    assert front_matter("---\n---\nbody") == ({"metadata": {}}, "body")
-
-
-def test_keys_of_others_go_into_metadata_where_metadata_itself_wins() -> None:
-    fields, _ = front_matter("---\nlayout: wide\ndraft: no\nmetadata: {layout: narrow}\n---\n")
-
-    assert fields == {"metadata": {"layout": "narrow", "draft": False}}
-
-
-def test_relations_go_into_metadata() -> None:
-    fields, _ = front_matter(
-        "---\nteam: hr\nrelates_to: {replaces: old, follows: [one, two]}\nreplaces: [old]\n---\n"
-    )
-
-    assert fields == {"metadata": {"team": "hr", "replaces": ["old"], "follows": ["one", "two"]}}
-
-
-def test_dates_become_iso_text() -> None:
-    fields, _ = front_matter("---\nday: 2024-01-31\ntimes: [2024-01-31 10:00:00]\n---\n")
-
-    assert fields["metadata"] == {"day": "2024-01-31", "times": ["2024-01-31T10:00:00"]}
-
-
-@pytest.mark.parametrize(
-    ("written", "reason"),
-    [
-        ("---\nreaders: [group:hr]\n", "closed"),
-        ("---\n- hr\n---\n", "mapping"),
-        ("---\nHello\n---\n", "mapping"),
-        ("---\nmetadata: 1\n---\n", "metadata: must be a mapping"),
-        ("---\nrelates_to: old\n---\n", "relates_to: it must be follows"),
-        ("---\nrelates_to: {likes: old}\n---\n", "relates_to: likes must be follows"),
-        ("---\nrelates_to: {follows: [1]}\n---\n", "relates_to: follows must be"),
-        ("---\nfollows: a\nrelates_to: {follows: b}\n---\n", "differs from follows"),
-        ("---\na: 1\ntitle: a: b\n---\n", "line 3"),
-        ("---\nday: 2024-13-45\n---\n", "month"),
-        ("---\nnumber: !!int ''\n---\n", "not YAML"),
-        ("---\nnote: !!python/object:os.system x\n---\n", "line 2"),
-        ("---\n" + "[" * 5_000 + "\n---\n", "line 2: aliases and deep nesting"),
-        ("---\ntitle: " + "x" * FRONT_MATTER_CHARACTERS_MAX + "\n---\n", "characters"),
-    ],
-)
-def test_front_matter_that_cannot_be_read_is_refused_with_the_reason(
-    written: str, reason: str
-) -> None:
-    with pytest.raises(FrontMatterError, match=reason):
-        front_matter(written)
-
-
-def test_aliases_that_would_take_forever_are_refused() -> None:
-    doubling = "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
-
-    with pytest.raises(FrontMatterError, match=r"line 3: aliases"):
-        front_matter(f"---\na0: &a0 {{x: 1}}\n{doubling}---\n")
 
 
 def test_the_title_is_the_first_heading_with_words() -> None:
@@ -160,19 +87,6 @@ def test_an_endless_heading_is_cut_short() -> None:
     (heading,) = blocks("# " + "word " * 100_000)
 
     assert len(heading.heading) <= HEADING_CHARACTERS_MAX
-
-
-@pytest.mark.parametrize("key", ["Readers", "reader", "acl", "OWNER", "permissions"])
-def test_a_misspelt_reader_is_refused_not_forgotten(key: str) -> None:
-    with pytest.raises(FrontMatterError, match=key):
-        front_matter(f"---\n{key}: [user:ana]\n---\ntext")
-
-
-def test_blank_lines_before_front_matter_do_not_hide_it() -> None:
-    fields, text = front_matter("\n\n---\nreaders: [user:ana]\n---\ntext")
-
-    assert fields["readers"] == ["user:ana"]
-    assert text == "text"
 
 
 @given(markup, st.lists(st.text("a |:-\\\n> ", max_size=12), max_size=8))

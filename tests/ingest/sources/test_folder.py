@@ -8,7 +8,7 @@ import pytest
 from index.model.document import TEXT_CHARACTERS_MAX, Document
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.readers.skipped import HIDDEN
-from ingest.sources.source import Defaults, Item, RefusedItem, SkippedFiles
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, SkippedFiles
 from tests.ingest.sources.files import docx, pdf, write, zipped
 
 
@@ -222,16 +222,10 @@ def test_a_name_that_is_not_unicode_is_refused_and_can_be_printed(folder: Path) 
     [
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff", "is no text"),
         pytest.param(b"x" * (TEXT_CHARACTERS_MAX + 1), "over 2,000,000 bytes", id="long"),
-        ("---\ntitle: [\n---\n", "front matter, line 3"),
-        ("---\njust text\n---\n", "front matter: must be a mapping"),
-        ("---\ntitle: 2024\n---\n", "title: "),
-        ("---\ntags: hr\n---\n", "tags: "),
         ("---\nreaders:\n---\n", "readers: "),
         ("---\nreaders: [tenant, everyone]\n---\n", "readers.1: must be user:ID, group:ID"),
         ("---\nowner: ana maria\n---\n", "owner: "),
-        ("---\nchunker: finely\n---\n", "chunker: must be one of structure, characters"),
-        ("---\nsummaries: short\n---\n", "summaries: Input should be 'none', 'extract' or"),
-        ("---\nseo: {deep: 1}\n---\n", "metadata.seo: must be text, a number"),
+        ("---\nreaders: [tenant]\n", "front matter: must be closed by a line of ---"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
@@ -243,6 +237,24 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
 
     assert refused.path == "a.md"
     assert refused.reason.startswith(reason)
+
+
+def test_odd_values_of_front_matter_are_kept_with_warnings(folder: Path) -> None:
+    write(
+        folder / "a.md",
+        "---\ntitle: Foo: bar\ntags: a, b\nlanguage: Klingon\nseo: {deep: [[1]]}\n---\nText.\n",
+    )
+
+    *warnings, document = read(folder)
+
+    assert isinstance(document, Document)
+    assert (document.title, document.tags) == ("Foo: bar", ("a", "b"))
+    assert (document.language, document.metadata) == ("en", {"seo.deep": [1]})
+    assert [item.detail.split(":")[0] for item in warnings if isinstance(item, ItemWarning)] == [
+        "front matter",
+        "language",
+        "seo",
+    ]
 
 
 def test_one_refused_file_does_not_stop_the_others(folder: Path) -> None:
@@ -273,7 +285,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     write(folder / "good.md")
     write(folder / "no.pdf", "Not a PDF.")
     write(folder / "bomb.docx", zipped({"word/document.xml": b" " * 300_000_000}))
-    write(folder / "front.md", "---\ntitle: [\n---\n")
+    write(folder / "front.md", "---\nreaders: [\n---\n")
     write(folder.parent / "secret.md")
     (folder / "outside.md").symlink_to(folder.parent / "secret.md")
     (folder / "broken.md").symlink_to(folder / "nowhere.md")
@@ -296,7 +308,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
     ]
     assert reasons["bomb.docx"].startswith("unpacks to 3 files of 300,000,")
     assert reasons["broken.md"] == "No such file or directory"
-    assert reasons["front.md"].startswith("front matter, line 3: ")
+    assert reasons["front.md"].startswith("front matter: readers ")
     assert reasons["large.md"] == "over 2,000,000 bytes"
     assert reasons["large.pdf"] == "over 33,554,432 bytes"
     assert reasons["no.pdf"].startswith("is not a PDF that can be read: ")

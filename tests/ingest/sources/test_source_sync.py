@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
     """150 notes, one file that is no text and one that has too many chunks."""
     for number in range(150):
         (tmp_path / f"note-{number:03}.md").write_text(f"# Note {number}\n\nOf harbour {number}.")
-    (tmp_path / "note-010-broken.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\r")
+    (tmp_path / "note-010-broken.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff")
     (tmp_path / "note-020-endless.md").write_text("# Part\n\nText.\n\n" * 5_001)
     return tmp_path
 
