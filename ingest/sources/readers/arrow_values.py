@@ -13,7 +13,8 @@ def values(column: pa.Array) -> list[Any]:
     Times with a zone are in UTC, as Arrow stores them: no table of zones is needed.
     """
     if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
+        terms = values(column.dictionary)  # decoded, a long one would be there for each row
+        return [None if index is None else terms[index] for index in column.indices.to_pylist()]
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     kind = column.type
@@ -24,14 +25,16 @@ def values(column: pa.Array) -> list[Any]:
             return [_seconds(number, kind.unit) for number in column.cast(pa.int64()).to_pylist()]
         if pa.types.is_time(kind):
             return [time and _trimmed(time) for time in column.cast(pa.string()).to_pylist()]
-        cells = _without_zones(column).cast(_replaced(kind, _as_text)).to_pylist()
-        if pa.types.is_map(kind):
-            return [cell and dict(cell) for cell in cells]
-        if pa.types.is_temporal(kind):
-            return [None if cell is None or cell.startswith("<") else cell for cell in cells]
-        return cells
+        cells: list[Any] = _without_zones(column).cast(_replaced(kind, _as_text)).to_pylist()
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except (pa.ArrowException, ValueError, OverflowError):
         return [_value(cell) for cell in column]
+    if pa.types.is_map(kind):
+        return [cell and dict(cell) for cell in cells]
+    if pa.types.is_temporal(kind):  # Arrow writes <value out of range>
+        return [None if cell is None or cell.startswith("<") else cell for cell in cells]
+    return cells
 
 
 def _value(cell: pa.Scalar) -> Any:

@@ -63,6 +63,8 @@ class ParquetSource:
                     for cells in zip(*map(arrow_values.values, batch.columns), strict=True)
                 )
                 yield from table.items(rows, columns, self.name, file, self._defaults)
+        except MemoryError:  # Arrow's is an ArrowException too
+            raise
         except ArrowException as error:
             message = " ".join(str(error).split())[:200]
             yield RefusedItem(file, f"is not Parquet that can be read: {message}", holds="")
