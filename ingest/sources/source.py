@@ -107,12 +107,12 @@ class Defaults:
 def document(fields: dict[str, Any], warnings: list[str] | None = None) -> Document:
     """The document with these fields, which may include Defaults' own.
 
-    warnings: gets what had to be changed, as `coerce` says.
+    warnings: gets what `coerce` changed; with None nothing is, so that nothing changes unsaid.
 
     A name in another of Unicode's forms, as some file systems have it, becomes form C: nobody could
     tell two such documents apart. Raises `ValidationError`, which is a `ValueError`.
     """
-    values = coerce(fields, [] if warnings is None else warnings)
+    values = dict(fields) if warnings is None else coerce(fields, warnings)
     for name in ("document_id", "source"):
         values[name] = composed(str(values[name]))
     if base := values.pop("base_url", ""):

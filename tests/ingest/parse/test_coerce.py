@@ -103,6 +103,6 @@ def test_rights_are_never_coerced() -> None:
     )
 )
 def test_any_values_make_a_document(fields: dict[str, object]) -> None:
-    stored = document(Defaults(owner="ana").fields() | BASE | fields)
+    stored = document(Defaults(owner="ana").fields() | BASE | fields, [])
 
     assert len(stored.metadata) <= model.METADATA_KEYS_MAX
