@@ -18,7 +18,6 @@ _KINDS: Final = {
     "skipped": SkippedFiles,
     "warning": ItemWarning,
     "unchanged": UnchangedItem,
-    "warning": ItemWarning,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: [field.name for field in fields(kind)] for kind in _NAMES}
