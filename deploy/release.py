@@ -68,10 +68,10 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def make(dist: Path, key: Path | None, helm: str) -> None:
     """Replace what is in the folder by the files of a release."""
+    private_key = _private_key(key)
     if dist.exists():
         shutil.rmtree(dist)
     started = datetime.now(UTC)
-    private_key = _private_key(key)
     _, seconds = _commit()
     os.environ["SOURCE_DATE_EPOCH"] = seconds  # equal commits give equal packages
     _python("build", "--no-isolation", "--outdir", str(dist))

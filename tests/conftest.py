@@ -177,6 +177,7 @@ async def fresh_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIt
         address_failures_per_s=0,  # all callers of the tests share one address
         public_documents=True,  # each tenant still has to ask for them
         shard_bytes_max=0,  # answers from shards are not in Redis, which most tests are about
+        cache_audit_per_mille=0,  # which answers are audited is chosen at random
         semantic_searches="all",  # most tests have no service that would make a search costly
     )
     await databases.drop(name)

@@ -15,9 +15,9 @@ from tests.gateway.support.gateways import Caller, Gateway
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 CONDITIONS = 60
-DOCUMENTS = 1_000
-CALLERS = 16
-SEARCHES = 20
+DOCUMENTS = 1_500
+CALLERS = 32
+SEARCHES = 40
 SLOWER_MAX = 25.0  # times; with a filter's cost as it was before it had a limit, several hundred
 
 

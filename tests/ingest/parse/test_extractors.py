@@ -76,10 +76,10 @@ async def test_a_file_that_can_not_be_read_is_tried_once(extractors: Extractors)
 
 @pytest.mark.slow
 async def test_who_gives_up_frees_the_process_at_once(extractors: Extractors, slow: bytes) -> None:
-    reading = asyncio.create_task(extractors.extract("acme", "slow", ".pdf", slow))
-    await until(extractors, 1)
     other = asyncio.create_task(extractors.extract("beta", "slow", ".pdf", slow))
-    await until(extractors, 2)  # both processes are busy
+    await until(extractors, 1)
+    reading = asyncio.create_task(extractors.extract("acme", "slow", ".pdf", slow))
+    await until(extractors, 2)  # both processes are busy, and the other ends first by itself
 
     reading.cancel()
     found = await extractors.extract("acme", "page", ".html", PAGE)
