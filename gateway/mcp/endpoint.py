@@ -146,9 +146,19 @@ async def _run_tool(
         return refusal(problem), []
 
 
+def _is_notification(body: dict[str, Any]) -> bool:
+    return "id" not in body and _is_request({**body, "id": 0})
+
+
+def _is_response(body: dict[str, Any]) -> bool:
+    """Whether it is a response to a request; this server has sent none, and ignores it."""
+    is_outcome = "method" not in body and ("result" in body) != ("error" in body)
+    return is_outcome and body.get("jsonrpc") == "2.0" and _is_id(body.get("id"))
+
+
 def _refuse_non_request(body: Any) -> Response:
-    if isinstance(body, dict) and "id" not in body and _is_request({**body, "id": 0}):
-        return Response(status_code=202)  # a notification, which needs no action
+    if isinstance(body, dict) and (_is_notification(body) or _is_response(body)):
+        return Response(status_code=202)
     return _error(None, _INVALID_REQUEST, "The body must be one request of JSON-RPC 2.0.", 400)
 
 

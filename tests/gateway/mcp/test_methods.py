@@ -117,10 +117,36 @@ async def test_a_list_of_requests_has_a_list_of_responses(
     assert last == first | {"id": 5}
 
 
-async def test_a_list_of_notifications_has_no_response(ana: Caller) -> None:
-    answer = await ana.call("POST", "/mcp", json=[INITIALIZED, INITIALIZED])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        INITIALIZED,
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}},
+        {"jsonrpc": "2.0", "id": 4, "result": {"roots": []}},
+        {"jsonrpc": "2.0", "id": "a", "error": {"code": -32601, "message": "none"}},
+        [INITIALIZED, INITIALIZED],
+        [{"jsonrpc": "2.0", "id": 4, "result": {}}],
+    ],
+)
+async def test_what_needs_no_response_gets_none(ana: Caller, sent: Any) -> None:
+    answer = await ana.call("POST", "/mcp", json=sent)
 
     assert (answer.status_code, answer.content) == (202, b"")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"jsonrpc": "2.0", "id": 4},
+        {"jsonrpc": "2.0", "result": {}},
+        {"jsonrpc": "2.0", "id": 4, "result": {}, "error": {}},
+        {"id": 4, "result": {}},
+    ],
+)
+async def test_what_is_no_message_is_refused(ana: Caller, sent: dict[str, Any]) -> None:
+    answer = await ana.call("POST", "/mcp", json=sent)
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
 
 
 @pytest.mark.parametrize(
