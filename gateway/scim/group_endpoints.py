@@ -10,7 +10,7 @@ from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
 from gateway.scim.attributes import OF_GROUPS, group_values
 from gateway.scim.errors import invalid
-from gateway.scim.patch import patch_attributes, patch_members
+from gateway.scim.patch import patch_attributes, patch_members, patch_steps
 from gateway.scim.resources import (
     list_response,
     own_tenant,
@@ -94,21 +94,21 @@ async def patch_scim_group(context: RequestContext[AdminServices]) -> Response:
     RFC 7644, section 3.5.2: 204 is a success too, and a large group would be sent at each change.
     """
     tenant = await own_tenant(context)
-    patch = context.parse_body(PatchBody)
+    steps = patch_steps(context.parse_body(PatchBody))
 
     def change(before: GroupName, users: Sequence[GroupUser]) -> GroupChange:
         values: dict[str, object] = {
             "displayName": before.display_name,
             "externalId": before.external_id,
         }
-        after = patch_attributes(patch, values)
+        after = patch_attributes(steps, values)
         name = before
         if after != values:
             try:
                 name = _name(GroupBody.model_validate(after))
             except ValidationError as error:
                 raise problems.from_validation(error) from None
-        members = patch_members(patch, users)
+        members = patch_members(steps, users)
         return GroupChange(
             name, members.replaced, frozenset(members.added), frozenset(members.removed)
         )

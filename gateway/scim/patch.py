@@ -25,7 +25,7 @@ _MEMBERS: TypeAdapter[tuple[MemberBody, ...]] = TypeAdapter(
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class PatchStep:
     """One change of one attribute."""
 
     op: str
@@ -41,7 +41,7 @@ class MembershipChange:
     added: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
 
-    def apply(self, step: _Step, users: Sequence[GroupUser]) -> None:
+    def apply(self, step: PatchStep, users: Sequence[GroupUser]) -> None:
         """users: of the group, before all changes."""
         condition = step.path.condition
         if condition is not None:
@@ -78,14 +78,21 @@ class MembershipChange:
         return {user.user_id for user in (*users, *others) if is_chosen(member_values(user))}
 
 
-def patch_attributes(patch: PatchBody, attributes: Mapping[str, object]) -> dict[str, object]:
+def patch_steps(patch: PatchBody) -> tuple[PatchStep, ...]:
+    """What the operations change, one attribute after the other. Raises a 400 `Problem`."""
+    return tuple(_steps(patch))
+
+
+def patch_attributes(
+    steps: Sequence[PatchStep], attributes: Mapping[str, object]
+) -> dict[str, object]:
     """The attributes of a user or group after the operations; members are left out.
 
     attributes: the current ones, by their names in SCIM. Raises a 400 `Problem`.
     """
     names = {name.lower(): name for name in attributes}
     after = dict(attributes)
-    for step in _steps(patch):
+    for step in steps:
         name = names.get(step.path.attribute)
         if name == "emails":
             after[name] = _patch_emails(after[name], step)
@@ -96,16 +103,16 @@ def patch_attributes(patch: PatchBody, attributes: Mapping[str, object]) -> dict
     return after
 
 
-def patch_members(patch: PatchBody, users: Sequence[GroupUser]) -> MembershipChange:
+def patch_members(steps: Sequence[PatchStep], users: Sequence[GroupUser]) -> MembershipChange:
     """Which members the operations add and remove. users: of the group. Raises a 400 `Problem`."""
     change = MembershipChange()
-    for step in _steps(patch):
+    for step in steps:
         if step.path.attribute == "members" and step.path.part is None:
             change.apply(step, users)
     return change
 
 
-def _patch_attribute(attributes: dict[str, object], name: str, step: _Step) -> None:
+def _patch_attribute(attributes: dict[str, object], name: str, step: PatchStep) -> None:
     if step.op != "remove":
         if name == "active" and step.value is None:  # which must not leave it as it is
             raise invalid("invalidValue", "active must be true or false.")
@@ -116,7 +123,7 @@ def _patch_attribute(attributes: dict[str, object], name: str, step: _Step) -> N
         raise invalid("mutability", f"{name} can't be removed.")
 
 
-def _patch_emails(emails: Any, step: _Step) -> list[dict[str, Any]]:
+def _patch_emails(emails: Any, step: PatchStep) -> list[dict[str, Any]]:
     """The user's emails after one operation."""
     condition, part = step.path.condition, step.path.part
     held = _emails(emails)
@@ -152,12 +159,12 @@ def _emails(value: object) -> list[dict[str, Any]]:
     return [email.model_dump(by_alias=True) for email in usable_emails(value)]
 
 
-def _steps(patch: PatchBody) -> Iterator[_Step]:
+def _steps(patch: PatchBody) -> Iterator[PatchStep]:
     for operation in patch.operations:
         if operation.path is not None:
             path = _path_of(operation.path)
             if path is not None:
-                yield _Step(operation.op, path, operation.value)
+                yield PatchStep(operation.op, path, operation.value)
         elif operation.op == "remove":
             raise invalid("noTarget", "A remove needs a path.")
         elif not isinstance(operation.value, dict):
@@ -168,7 +175,7 @@ def _steps(patch: PatchBody) -> Iterator[_Step]:
             for name, value in operation.value.items():
                 path = _path_of(name)
                 if path is not None:
-                    yield _Step(operation.op, path, value)
+                    yield PatchStep(operation.op, path, value)
 
 
 def _path_of(text: str) -> Path | None:

@@ -73,9 +73,9 @@ class ScimBody(BaseModel):
 
 
 class EmailBody(ScimBody):
-    value: Line
-    type: OptionalLine = None
-    primary: Active = False
+    value: Line = Field(description="the address")
+    type: OptionalLine = Field(None, description="such as `work`")
+    primary: Active = Field(default=False, description="whether it is the one to write to")
 
 
 class UserBody(ScimBody):
@@ -131,9 +131,9 @@ class Meta(ScimAnswer):
 
 
 class UserEmailAnswer(ScimAnswer):
-    value: str
-    type: str | None = None
-    primary: bool
+    value: str = Field(description="the address")
+    type: str | None = Field(None, description="such as `work`")
+    primary: bool = Field(description="whether it is the one to write to")
 
 
 class UserResource(ScimAnswer):
@@ -143,7 +143,9 @@ class UserResource(ScimAnswer):
     user_name: str | None = None
     display_name: str | None = None
     active: bool | None = None
-    emails: tuple[UserEmailAnswer, ...] | None = None
+    emails: tuple[UserEmailAnswer, ...] | None = Field(
+        None, description="its addresses; they only help to find it"
+    )
     meta: Meta | None = None
 
 

@@ -8,7 +8,7 @@ from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
 from gateway.scim.attributes import OF_USERS, email_values, user_values
 from gateway.scim.errors import invalid
-from gateway.scim.patch import patch_attributes
+from gateway.scim.patch import patch_attributes, patch_steps
 from gateway.scim.resources import (
     list_response,
     own_tenant,
@@ -79,7 +79,7 @@ async def replace_scim_user(context: RequestContext[AdminServices]) -> Response:
 async def patch_scim_user(context: RequestContext[AdminServices]) -> Response:
     """Change some of a user's attributes."""
     tenant = await own_tenant(context)
-    patch = context.parse_body(PatchBody)
+    steps = patch_steps(context.parse_body(PatchBody))
     settings = context.services.settings
 
     def change(before: UserAttributes) -> UserAttributes:
@@ -90,7 +90,7 @@ async def patch_scim_user(context: RequestContext[AdminServices]) -> Response:
             "active": before.is_active,
             "emails": [email_values(email) for email in before.emails],
         }
-        after = patch_attributes(patch, values)
+        after = patch_attributes(steps, values)
         try:
             return _attributes(settings, UserBody.model_validate(after), is_active=before.is_active)
         except ValidationError as error:

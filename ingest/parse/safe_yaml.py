@@ -77,6 +77,10 @@ def _scalar(loader: _Loader, node: yaml.ScalarNode) -> str:
     return loader.construct_scalar(node)
 
 
+def _sequence(loader: _Loader, node: yaml.SequenceNode) -> list[Any]:
+    return loader.construct_sequence(node, deep=True)
+
+
 _Loader.add_implicit_resolver(f"{_TAG}bool", re.compile("true$|false$"), ["t", "f"])
 _Loader.add_implicit_resolver(f"{_TAG}null", re.compile("$|null$"), ["", "n"])
 _Loader.add_implicit_resolver(
@@ -86,5 +90,5 @@ _Loader.add_constructor(f"{_TAG}str", _scalar)
 _Loader.add_constructor(f"{_TAG}bool", lambda _, node: _WORDS.get(node.value, node.value))
 _Loader.add_constructor(f"{_TAG}null", lambda *_: None)
 _Loader.add_constructor(f"{_TAG}float", lambda _, node: number(node.value))
-_Loader.add_constructor(f"{_TAG}seq", lambda loader, node: loader.construct_sequence(node, True))
-_Loader.add_constructor(f"{_TAG}map", lambda loader, node: loader.construct_mapping(node))
+_Loader.add_constructor(f"{_TAG}seq", _sequence)
+_Loader.add_constructor(f"{_TAG}map", _Loader.construct_mapping)

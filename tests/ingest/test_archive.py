@@ -7,14 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from index.model.document import METADATA_INTEGER_MAX, Document, NewDocumentId, normalise
+from index.model.document import (
+    METADATA_INTEGER_MAX,
+    Document,
+    Metadata,
+    NewDocumentId,
+    normalise,
+)
 from index.model.identifiers import SubjectId
 from ingest.archive import FORMAT, Archive, End, GroupLine, Header, encode_line
 from ingest.sources.source import Item
 from tests.index.support.samples import a_document
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
-lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60)
+lines = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60).map(normalise)
 ids = st.text(
     st.characters(exclude_categories=["Cc", "Cf", "Cs", "Z"]), min_size=1, max_size=40
 ).map(TypeAdapter(SubjectId).validate_python)
@@ -43,7 +49,9 @@ documents = st.builds(
     uri=lines,
     source=lines.filter(bool),
     tags=st.lists(lines.map(str.strip).filter(bool), max_size=3).map(tuple),
-    metadata=st.dictionaries(lines.filter(bool), values | st.lists(values, max_size=3), max_size=3),
+    metadata=st.dictionaries(
+        lines.filter(bool), values | st.lists(values, max_size=3), max_size=3
+    ).map(TypeAdapter(Metadata).validate_python),
     owner=st.none() | ids,
     readers=st.lists(ids.map("user:{}".format), max_size=3).map(tuple),
     chunker=st.sampled_from(["structure", "whole", "tokens:500/50"]),

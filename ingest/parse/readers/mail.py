@@ -5,12 +5,17 @@ from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from ingest.parse import encoding
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 from ingest.parse.readers import html
 
+if TYPE_CHECKING:
+    from oxmsg import Message
+
 NESTED_MAX = 8  # messages that are attached to each other
+_PROPERTY_HTML = 0x1013  # PidTagHtml of MS-OXPROPS
 _HEADERS = ("From", "To", "Cc", "Date")
 
 
@@ -33,12 +38,20 @@ def read_msg(content: bytes, options: ReadOptions) -> Extracted:
     sent = message.sent_date.isoformat(" ") if message.sent_date else ""
     headers = {"From": message.sender or "", "To": recipients, "Date": sent}
     body = (message.body or "").rstrip("\0")  # some writers end a text as C does
-    if not body.strip() and message.html_body:
-        body = html.read_text(encoding.decode(message.html_body, is_markup=True), options).text
+    if not body.strip():
+        body = _html_body(message, options)
     losses = [] if body.strip() else ["its text is in a form that is not read"]
     attachments = [attachment.file_name or "without a name" for attachment in message.attachments]
     text = _with_headers(headers, body)
     return _extracted((message.subject or "").rstrip("\0"), text, attachments, losses)
+
+
+def _html_body(message: "Message", options: ReadOptions) -> str:
+    """`Message.html_body` is text, decoded strictly by what the message says of its code page."""
+    content = message.properties.binary_prop_value(_PROPERTY_HTML)
+    if content is not None:
+        return html.read(content, options).text
+    return html.read_text(message.properties.str_prop_value(_PROPERTY_HTML) or "", options).text
 
 
 def _messages(

@@ -139,10 +139,13 @@ async def test_a_filter_of_scim_holds_no_character_nul(gateway: Gateway) -> None
             ("Groups", "displayName"), ("Groups", "externalId"), ("Groups", "id"),
         )
     ]  # fmt: skip
-    answers.append(await provider.call("PATCH", "/scim/v2/Groups/x", json=removal))
+    patched = await provider.call("PATCH", "/scim/v2/Groups/x", json=removal)
 
-    for answer in answers:
-        assert (answer.status_code, answer.json().get("scimType")) == (400, "invalidFilter")
+    for answer, reason in (
+        *((each, "invalidFilter") for each in answers),
+        (patched, "invalidPath"),
+    ):
+        assert (answer.status_code, answer.json().get("scimType")) == (400, reason)
 
 
 def with_nul(value: Any) -> Iterator[Any]:

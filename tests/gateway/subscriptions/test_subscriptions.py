@@ -27,6 +27,7 @@ FIELDS: dict[str, Any] = {
     "consistency": "strong",
     "max_staleness_ms": 5,
     "semantic": "bounded",
+    "vector": [0.6, 0.8],
 }
 
 

@@ -13,7 +13,7 @@ FIRST, LAST = (datetime.fromisoformat(day) for day in ("0001-01-03", "9999-12-29
 NEAR = datetime.fromisoformat("2025-02-03")
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-times = st.datetimes(FIRST, LAST, timezones=zones | st.none())
+times = st.datetimes(FIRST, LAST) | st.datetimes(FIRST, LAST, timezones=zones)
 near = st.datetimes(NEAR, NEAR + timedelta(days=1), timezones=zones)
 
 

@@ -6,13 +6,14 @@ from contextlib import closing
 import pytest
 
 from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Unreadable
+from ingest.parse.extracted import ReadOptions, Unreadable
 from ingest.parse.formats import FORMATS, SUFFIXES
 from tests.ingest.support.format_samples import (
     SAMPLES,
     WORDS,
     eml,
     epub,
+    msg,
     notebook,
     odt,
     package,
@@ -114,6 +115,7 @@ CHOICES = (
     f"<mc:AlternateContent><mc:Choice>{shape('Once')}</mc:Choice>"
     f"<mc:Fallback>{shape('Once')}</mc:Fallback></mc:AlternateContent>"
 )
+KOI8 = b"<meta charset=koi8-r><p>\xd2\xcf\xc4 \xff".ljust(4_096)
 ODT = """<office:text>
 <text:tracked-changes><text:changed-region><text:p>Deleted</text:p></text:changed-region>
 </text:tracked-changes><text:h text:outline-level="2">Leave</text:h>
@@ -168,6 +170,7 @@ ODT = """<office:text>
                 "its comments (1) are not read",
             ],
         ),
+        (".msg", msg("Leave", KOI8), "род Ъ", []),
         (".epub", epub("<p>One", "<h1>Two</h1>"), "One # Two", []),
         (
             ".rtf",
@@ -235,7 +238,7 @@ ODT = """<office:text>
 def test_what_a_file_shows_is_read_and_the_rest_is_named(
     suffix: str, content: bytes, text: str, losses: list[str]
 ) -> None:
-    found = FORMATS[suffix].read(content)
+    found = FORMATS[suffix].read(content, ReadOptions())
 
     assert " ".join(found.text.split()) == text
     assert list(found.losses) == losses
@@ -246,7 +249,7 @@ def test_what_a_file_shows_is_read_and_the_rest_is_named(
     [(".epub", "A book"), (".eml", "Leave"), (".msg", "Leave"), (".pdf", "Leave"), (".xlsx", "")],
 )
 def test_a_title_is_the_one_that_the_file_names(suffix: str, title: str) -> None:
-    assert FORMATS[suffix].read(SAMPLES[suffix]).title == title
+    assert FORMATS[suffix].read(SAMPLES[suffix], ReadOptions()).title == title
 
 
 @pytest.fixture(scope="module")

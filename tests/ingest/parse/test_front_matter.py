@@ -203,7 +203,10 @@ def test_a_document_is_active_in_the_words_of_people(written: str, is_active: bo
         "---\nactive: maybe\n---\n",
         "+++\nreaders = [user\n+++\n",
         "+++\nreaders = ['user:ana']\n",
-        *(f"---\n{key}: [user:ana]\n---\ntext" for key in LOOKALIKES - {"readers", "owner"}),
+        *(
+            f"---\n{key}: [user:ana]\n---\ntext"
+            for key in sorted(LOOKALIKES - {"readers", "owner"})
+        ),
         "---\nReaders: [user:ana]\n---\ntext",
         "---\nOWNER: ana\n---\ntext",
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.parse.extracted import Unreadable
+from ingest.parse.extracted import ReadOptions, Unreadable
 from ingest.parse.readers import docx, pdf
 from tests.ingest.sources.files import docx_of, pdf_of, zipped
 
@@ -28,7 +28,7 @@ BLANK = b"1 0 0 1 0 0 cm BT /F1 12 Tf ET"
     ],
 )
 def test_pages_that_are_images_are_named(pages: list[bytes], scanned: str | None) -> None:
-    losses = pdf.read(pdf_of(pages)).losses
+    losses = pdf.read(pdf_of(pages), ReadOptions()).losses
 
     assert [loss.partition(" an image")[0] for loss in losses] == ([scanned] if scanned else [])
 
@@ -36,7 +36,7 @@ def test_pages_that_are_images_are_named(pages: list[bytes], scanned: str | None
 @pytest.mark.parametrize("page", [IMAGE, INLINE, BLANK])
 def test_a_pdf_without_any_text_is_refused(page: bytes) -> None:
     with pytest.raises(Unreadable, match="has no text; perhaps its pages are images"):
-        pdf.read(pdf_of([page]))
+        pdf.read(pdf_of([page]), ReadOptions())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_pdf_without_any_text_is_refused(page: bytes) -> None:
 def test_a_sentence_goes_on_over_the_page_break(first: bytes, second: bytes, text: str) -> None:
     pages = [b"BT /F1 12 Tf 72 720 Td (%s) Tj ET" % part for part in (first, second)]
 
-    assert pdf.read(pdf_of(pages)).text.strip() == text
+    assert pdf.read(pdf_of(pages), ReadOptions()).text.strip() == text
 
 
 def paragraph(runs: str) -> str:
@@ -72,7 +72,7 @@ def paragraph(runs: str) -> str:
     ],
 )
 def test_what_a_docx_loses_is_said(body: str, loss: str | None) -> None:
-    losses = docx.read(docx_of(body)).losses
+    losses = docx.read(docx_of(body), ReadOptions()).losses
 
     assert len(losses) == (loss is not None)
     assert loss is None or loss in losses[0]
@@ -96,6 +96,8 @@ def test_parts_beside_the_text_are_named(name: str, content: str, loss: str | No
     document = f"<w:document {namespace}><w:body>{paragraph('')}</w:body></w:document>"
     parts = {"word/document.xml": document, f"word/{name}.xml": content.format(namespace)}
 
-    losses = docx.read(zipped({part: text.encode() for part, text in parts.items()})).losses
+    losses = docx.read(
+        zipped({part: text.encode() for part, text in parts.items()}), ReadOptions()
+    ).losses
 
     assert losses == ([f"these parts are not read: {loss}"] if loss else [])

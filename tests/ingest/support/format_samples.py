@@ -170,12 +170,24 @@ def eml(*lines: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def msg(subject: str, body: str) -> bytes:
-    """A compound file of 512-byte sectors: a stream of properties, and one for each text."""
-    texts = {"0037": subject, "1000": body}
-    streams = {f"__substg1.0_{tag}001F": text.encode("utf-16-le") for tag, text in texts.items()}
+_TAIL = {0x1F: 2, 0x102: 0}  # bytes that end a value, which its length counts
+
+
+def _utf_16(text: str) -> bytes:
+    return text.encode("utf-16-le")
+
+
+def msg(subject: str, body: str | bytes) -> bytes:
+    """A compound file of 512-byte sectors: a stream of properties, and one for each value.
+
+    body: text, or HTML in bytes.
+    """
+    tag, value = ("10130102", body) if isinstance(body, bytes) else ("1000001F", _utf_16(body))
+    values = {"0037001F": _utf_16(subject), tag: value}
+    streams = {f"__substg1.0_{tag}": value for tag, value in values.items()}
     properties = b"".join(
-        pack("<HHIII", 0x1F, int(tag, 16), 6, 2 * len(text) + 2, 0) for tag, text in texts.items()
+        pack("<HHIII", kind := int(tag[4:], 16), int(tag[:4], 16), 6, len(value) + _TAIL[kind], 0)
+        for tag, value in values.items()
     )
     streams["__properties_version1.0"] = bytes(32) + properties
     return _compound({name: streams[name] for name in sorted(streams)})
