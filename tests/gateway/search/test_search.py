@@ -110,8 +110,8 @@ async def test_a_document_with_times_is_valid_to_the_second(ana: Caller) -> None
     async def valid(instant: str) -> set[str]:
         return set(await ana.found("annual leave", filter={"as_of": instant}))
 
-    assert await valid("2025-06-01T12:00:00.9Z") == {"first", "zoned"}
-    assert await valid("2025-06-01T14:00:01+02:00") == {"second", "zoned"}
+    assert await valid("2025-06-01T12:00:00.9Z") == {"first"}
+    assert await valid("2025-06-01T14:00:01+02:00") == {"second"}
     assert await valid("2025-06-02T23:59:59Z") == {"second", "zoned"}
     assert await valid("2025-06-03T00:00:00Z") == {"zoned"}
     assert await valid("2025-05-31T23:59:59Z") == {"first"}

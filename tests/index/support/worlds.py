@@ -52,7 +52,7 @@ METADATA: Sequence[dict[str, Any]] = [
     {"labels": ["b"], "team": None},
     {"valid_from": "2025-06-01", "team": "sales"},
     {"valid_from": "2024-01-01T10:00:00", "valid_to": "2025-06-30"},
-    {"valid_from": "2025-06-01T12:00:00Z", "valid_to": "2025-06-30T12:00:00.5+00:00"},
+    {"valid_from": "2025-06-01T12:00:00+00:00", "valid_to": "2025-06-30T12:00:00.5+00:00"},
     {"replaces": ["d1", "d2", "d3"]},
     {"replaces": "d4"},
     {
