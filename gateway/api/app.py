@@ -34,6 +34,7 @@ from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.tracing import spans
+from gateway.vector_stores import errors as openai_errors
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
@@ -130,7 +131,8 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
         )
         if error.status_code == 405:
             error.headers = {"Allow": ", ".join(_methods(table, request.scope))}
-        return await refuse(request, error, problems.render)
+        is_openai = openai_errors.concerns(request)
+        return await refuse(request, error, openai_errors.render if is_openai else problems.render)
 
     application = Starlette(
         routes=table, exception_handlers={HTTPException: refuse_unknown}, lifespan=lifespan

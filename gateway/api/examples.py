@@ -98,6 +98,7 @@ _BY_FIELD: Mapping[str, Any] = {
     "language": "en",
     "languages": ["en"],
     "mark": "[1]",
+    "model": "wordllama-l2_supercat-256",
     "min_revision": "17;public=3;of=5f1c2a9b",
     "name": "People",
     "operation": "query",

@@ -317,6 +317,7 @@ OF_PARAMETERS: Mapping[str, str] = {
     "kind": "only jobs of this kind",
     "language": "only documents in this language",
     "limit": "most items of the page",
+    "model": "identifier of the model",
     "name": "name of the gate",
     "order": "`asc`: oldest first; `desc`: newest first",
     "prefix": "only documents whose identifiers begin so",

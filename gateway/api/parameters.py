@@ -28,6 +28,7 @@ IN_PATH: Mapping[str, Schema] = {
     "item_id": _ANY,
     "job_id": _ID,
     "key_id": _ID,
+    "model": _ANY,
     "name": schemas.GATE.json_schema(),
     "question_id": _ANY,
     "resource_id": _ANY,

@@ -55,6 +55,7 @@ class SearchServices:
     parsed_searches: by credential digest and request body.
     tracing:         None if nothing is traced.
     receipts:        None if there are no keys to sign them with.
+    spaces:          of the vectors of this gateway's embedders.
     """
 
     settings: Settings
@@ -82,6 +83,7 @@ class SearchServices:
     parsed_searches: FairCache[tuple[bytes, bytes], SearchRequest]
     tracing: "Tracing | None"
     receipts: ReceiptIssuer | None
+    spaces: tuple[str, ...]
 
     def parsed_request(
         self, key: tuple[bytes, bytes], principal: Principal
@@ -196,6 +198,7 @@ def build(
         parsed_searches=FairCache(_PARSED_SEARCHES_MAX),
         tracing=tracing,
         receipts=receipts,
+        spaces=tuple(embedder.space for embedder in embedders),
     )
 
 

@@ -22,6 +22,11 @@ class ErrorAnswer(BaseModel):
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
+def concerns(request: Request) -> bool:
+    """Whether one of OpenAI's clients has sent the request: all of them name their language."""
+    return "x-stainless-lang" in request.headers and request.url.path.startswith("/v1/")
+
+
 async def render(request: Request, error: Exception) -> Response:
     problem = problems.from_exception(error, request.scope["trace"].request_id)
     status = 400 if problem.status == 422 else problem.status  # OpenAI's API answers 400

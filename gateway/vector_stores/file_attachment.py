@@ -17,6 +17,7 @@ from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from ingest.errors import DocumentTooLong
+from ingest.parse import encoding
 from ingest.parse.extracted import Unreadable
 from ingest.parse.formats import SUFFIXES
 from ingest.write.revision import Written, require_accepted, require_written
@@ -151,7 +152,7 @@ async def _text(
         tenant = caller.principal.tenant
         text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
     else:
-        text = _decode_text(content)
+        text = _decode(content)
     if not text.strip():
         raise Unreadable("has no text")
     if len(text) > TEXT_CHARACTERS_MAX:
@@ -159,11 +160,8 @@ async def _text(
     return text
 
 
-def _decode_text(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unreadable("is neither UTF-8 text nor of a supported type") from None
-    if "\0" in text:
-        raise Unreadable("is not text")
-    return text
+        return encoding.decode(content)
+    except encoding.NotText:
+        raise Unreadable("is neither text nor of a supported type") from None

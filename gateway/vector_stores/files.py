@@ -193,8 +193,8 @@ async def _parse_form(form: FormData, bytes_max: int) -> tuple[str, Purpose, byt
     if not isinstance(file, UploadFile):
         raise problems.invalid_field("file", "must be a file")
     content = await file.read()
-    if not 1 <= len(content) <= bytes_max:
-        raise problems.invalid_field("file", f"must have 1 to {bytes_max:,} bytes")
+    if len(content) > bytes_max:
+        raise problems.invalid_field("file", f"must have at most {bytes_max:,} bytes")
     filename = schemas.parse_value("file", _NAME, file.filename or "file")
     try:
         return filename, _PURPOSE.validate_python(form.get("purpose")), content

@@ -56,9 +56,7 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     for request, answer in zip(requests, served, strict=True):
         record_served(services.search, request, answer)
     trace.mark("search")
-    hits = _merge_hits(
-        [orjson.loads(answer.body)["hits"] for answer in served], body.max_num_results
-    )
+    hits = _merge_hits([orjson.loads(answer.body)["hits"] for answer in served], body.results_max)
     if not hits:
         await require_store(context, caller)  # without a hit the store may not exist
     page = SearchPage(
@@ -97,12 +95,15 @@ def _search_body(source: str, query: str, body: VectorStoreSearchBody) -> Search
     """One query as the body of `POST /v1/search`. Raises a `Problem`, as that request would."""
     fields: dict[str, Any] = {
         "query": query,
-        "top_k": body.max_num_results,
+        "top_k": body.results_max,
         "filter": {"sources": [source]},
         "metadata": True,
     }
-    if body.ranking_options.score_threshold:
-        fields["min_score"] = body.ranking_options.score_threshold
+    if (ranking := body.ranking_options) is not None:
+        if ranking.score_threshold:
+            fields["min_score"] = ranking.score_threshold
+        if ranking.hybrid_search is not None:
+            fields["alpha"] = ranking.hybrid_search.alpha
     search = schemas.parse(SearchBody, orjson.dumps(fields))
     if body.filters is None:
         return search

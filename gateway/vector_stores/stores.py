@@ -41,8 +41,9 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
     caller = await context.authenticate()
     services, principal = context.services, caller.principal
     body = context.parse_body(VectorStoreBody)
-    require_publisher(principal, body.readers)
-    for file_id in body.file_ids:  # before the store is created
+    readers = body.readers or ()
+    require_publisher(principal, readers)
+    for file_id in body.file_ids or ():  # before the store is created
         await require_own_file(context, caller, file_id)
     store = await VectorStoreStore(services.database).add(
         principal.tenant,
@@ -50,7 +51,7 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
         description=body.description or "",
         metadata=body.metadata or {},
         owner=principal.subject,
-        readers=body.readers,
+        readers=readers,
         stores_max=services.settings.files_max,
         default_quotas=default_quotas(services.settings),
     )

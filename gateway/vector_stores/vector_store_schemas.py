@@ -1,9 +1,21 @@
-"""The request and response bodies of OpenAI's API, limited to the fields that Nearhit supports."""
+"""The request and response bodies of OpenAI's API, limited to the fields that Nearhit supports.
+
+In a request null means that the field is absent: clients in typed languages send all of them.
+"""
 
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+import orjson
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body, Storable
@@ -24,8 +36,30 @@ Purpose: TypeAlias = Literal[
     "fine-tune-results", "user_data", "vision",
 ]  # fmt: skip
 _Name: TypeAlias = Annotated[str, StringConstraints(max_length=64), Storable]
-_Value: TypeAlias = Annotated[str, StringConstraints(max_length=512), Storable]
-StoreMetadata: TypeAlias = Annotated[dict[_Name, _Value], Field(max_length=16)]
+_Value: TypeAlias = Annotated[
+    str,
+    StringConstraints(max_length=512),
+    Storable,
+    WithJsonSchema({"type": ["string", "number", "boolean", "null"], "maxLength": 512}),
+]
+
+
+def _as_texts(metadata: object) -> object:
+    """OpenAI keeps text; other scalars are kept as JSON writes them, and null is no value."""
+    if not isinstance(metadata, dict):
+        return metadata
+    return {
+        name: orjson.dumps(value).decode() if isinstance(value, int | float) else value
+        for name, value in metadata.items()
+        if value is not None
+    }
+
+
+StoreMetadata: TypeAlias = Annotated[
+    dict[_Name, _Value], BeforeValidator(_as_texts), Field(max_length=16)
+]
+_RESULTS = 10  # unless a search says otherwise
+_EXPIRES_AFTER = "accepted, and answered by null: a vector store does not expire"
 _FILES_MAX = 500  # attached in one request; a starting value, not measured
 
 
@@ -102,50 +136,88 @@ class FileBatchBody(_Attaching):
         )
 
 
+class ExpiresAfter(Body):
+    anchor: Literal["last_active_at"] = Field(description="what the days count from")
+    days: int = Field(ge=1, le=365, description="days without a use")
+
+
 class VectorStoreBody(Body):
     """OpenAI's fields and `readers`, Nearhit's own: who sees the store and reads its documents."""
 
     name: Title | None = None
     description: Title | None = None
     metadata: StoreMetadata | None = None
-    file_ids: Annotated[tuple[FileId, ...], Field(max_length=_FILES_MAX)] = ()
+    file_ids: Annotated[tuple[FileId, ...], Field(max_length=_FILES_MAX)] | None = None
     chunking_strategy: Chunking | None = None
-    expires_after: None = Field(None, description="a vector store does not expire")
-    readers: Readers = Field(
-        (), description="who sees the store and reads its documents; absent: only the caller"
+    expires_after: ExpiresAfter | None = Field(None, description=_EXPIRES_AFTER)
+    readers: Readers | None = Field(
+        None, description="who sees the store and reads its documents; absent: only the caller"
     )
 
     def attachments(self) -> tuple[AttachBody, ...]:
         return tuple(
             AttachBody(file_id=file_id, chunking_strategy=self.chunking_strategy)
-            for file_id in self.file_ids
+            for file_id in self.file_ids or ()
         )
 
 
 class VectorStoreChanges(Body):
     name: Title | None = None
     metadata: StoreMetadata | None = None
-    expires_after: None = None
+    expires_after: ExpiresAfter | None = Field(None, description=_EXPIRES_AFTER)
+
+
+class HybridSearch(Body):
+    embedding_weight: float = Field(ge=0, description="of the meaning of the query")
+    text_weight: float = Field(ge=0, description="of its words")
+
+    @model_validator(mode="after")
+    def _is_weighed(self) -> "HybridSearch":
+        if not self.embedding_weight + self.text_weight:
+            raise PydanticCustomError("weights", "embedding_weight: must not be 0 as both weights")
+        return self
+
+    @property
+    def alpha(self) -> float:
+        return self.embedding_weight / (self.embedding_weight + self.text_weight)
 
 
 class RankingOptions(Body):
     ranker: str | None = Field(None, description="accepted and ignored")
-    score_threshold: float = Field(0.0, ge=0, le=1)
+    score_threshold: float | None = Field(None, ge=0, le=1, description="default: 0")
+    hybrid_search: HybridSearch | None = Field(None, description="default: the embedder's weights")
 
 
 _QueryText: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
+def _none_if_empty(filters: object) -> object:
+    return None if filters == {} else filters
+
+
+def _or_empty(schema: JsonDict) -> None:
+    schema["anyOf"] = [
+        *cast("list[JsonDict]", schema["anyOf"]),
+        {"type": "object", "maxProperties": 0},
+    ]
+
+
 class VectorStoreSearchBody(Body):
     query: _QueryText | Annotated[tuple[_QueryText, ...], Field(min_length=1)]
-    filters: Filters | None = None
-    max_num_results: int = Field(10, ge=1, le=50)
-    ranking_options: RankingOptions = RankingOptions()
-    rewrite_query: bool = False
+    filters: Annotated[Filters | None, BeforeValidator(_none_if_empty)] = Field(
+        None, json_schema_extra=_or_empty
+    )
+    max_num_results: int | None = Field(None, ge=1, le=50, description="default: 10")
+    ranking_options: RankingOptions | None = None
+    rewrite_query: bool | None = Field(None, description="default: false")
 
     @property
     def queries(self) -> tuple[str, ...]:
         return (self.query,) if isinstance(self.query, str) else self.query
+
+    @property
+    def results_max(self) -> int:
+        return _RESULTS if self.max_num_results is None else self.max_num_results
 
 
 class FileUpload(BaseModel):
@@ -261,6 +333,18 @@ class FileBatchAnswer(Body):
     vector_store_id: str
     status: Literal["in_progress", "completed", "failed"]
     file_counts: FileCounts
+
+
+class ModelAnswer(Body):
+    id: str
+    object: Literal["model"] = "model"
+    created: int = Field(0, description="always 0: it is not known")
+    owned_by: str = Field("nearhit", description="always `nearhit`")
+
+
+class ModelList(Body):
+    object: Literal["list"] = "list"
+    data: tuple[ModelAnswer, ...]
 
 
 class ListAnswer(Body, Generic[Item]):

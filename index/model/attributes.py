@@ -26,6 +26,8 @@ Joining: TypeAlias = Literal["and", "or"]
 
 _NO_LETTER_OR_DIGIT = re.compile("[^A-Za-z0-9]")
 
+_TRUE = "1 == 1"  # an `and` of no parts
+
 NEGATED = {"ne": "eq", "nin": "in"}
 _OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "eq": ("==", operator.eq),
@@ -115,7 +117,7 @@ def _kind(value: Any) -> str:
 def _path(condition: Condition, variables: dict[str, Any]) -> str:
     if condition.type in ("and", "or"):
         joint = " && " if condition.type == "and" else " || "
-        return f"({joint.join(_parts(condition, variables))})"
+        return f"({joint.join(_parts(condition, variables)) or _TRUE})"
     values = f"v{len(variables)}"
     variables[values] = _operands(condition)
     sql_operator = _OPERATORS[NEGATED.get(condition.type, condition.type)][0]

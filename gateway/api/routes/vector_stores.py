@@ -5,7 +5,7 @@ from functools import partial
 
 from gateway.api import parameters
 from gateway.http.route import ApiRoute, Parameter
-from gateway.vector_stores import attachments, files, search, stores
+from gateway.vector_stores import attachments, files, models, search, stores
 from gateway.vector_stores.errors import ErrorAnswer, render
 from gateway.vector_stores.vector_store_schemas import (
     AttachBody,
@@ -17,6 +17,8 @@ from gateway.vector_stores.vector_store_schemas import (
     FileContentPage,
     FileList,
     FileUpload,
+    ModelAnswer,
+    ModelList,
     SearchPage,
     StoreFileAnswer,
     StoreFileList,
@@ -218,5 +220,21 @@ ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
         needs="writer",
         summary="Delete a file, also from all vector stores",
         answer=DeletedAnswer,
+    ),
+    _route(
+        "GET",
+        "/v1/models",
+        models.list_models,
+        needs="reader",
+        summary="List the models whose vectors searches compare",
+        answer=ModelList,
+    ),
+    _route(
+        "GET",
+        "/v1/models/{model}",
+        models.get_model,
+        needs="reader",
+        summary="Get a model",
+        answer=ModelAnswer,
     ),
 )

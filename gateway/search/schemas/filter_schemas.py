@@ -59,14 +59,22 @@ class Comparison(_ConditionBody):
 # The schema is not recursive: generators of requests from the schema would not terminate.
 _PARTS = {
     "type": "array",
-    "minItems": 1,
+    "description": "may be empty for `and`, which every document then meets",
     "items": {"type": "object", "description": "a comparison, or a compound like this one"},
 }
 
 
 class Compound(_ConditionBody):
     type: Literal["and", "or"]
-    filters: Annotated[tuple["AttributeFilter", ...], Field(min_length=1), WithJsonSchema(_PARTS)]
+    filters: Annotated[  # not strict: what a validator has seen before has a list
+        tuple["AttributeFilter", ...], Field(strict=False), WithJsonSchema(_PARTS)
+    ]
+
+    @model_validator(mode="after")
+    def _or_has_parts(self) -> "Compound":
+        if self.type == "or" and not self.filters:
+            raise PydanticCustomError("fits", "filters: must have at least 1 item")
+        return self
 
     def condition(self) -> Condition:
         return Condition(self.type, parts=tuple(part.condition() for part in self.filters))

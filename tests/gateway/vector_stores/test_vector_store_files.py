@@ -29,7 +29,7 @@ async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
 
 async def test_files_are_listed_by_how_far_they_are(client: AsyncOpenAI, ana: Caller) -> None:
     store = await client.vector_stores.create(name="Handbook")
-    files = [("leave.md", LEAVE), ("bad.bin", b"\xff\xfe\x00\x01")]
+    files = [("leave.md", LEAVE), ("bad.bin", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")]
     batch = await client.vector_stores.file_batches.upload_and_poll(store.id, files=files)
 
     by_status: dict[str, list[int]] = {}
@@ -213,7 +213,11 @@ async def test_lists_come_in_pages_the_newest_first(client: AsyncOpenAI) -> None
 
 async def test_a_batch_attaches_many_files(client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Handbook")
-    files = [("leave.md", LEAVE), ("travel.md", TRAVEL), ("bad.bin", b"\xff\xfe\x00\x01")]
+    files = [
+        ("leave.md", LEAVE),
+        ("travel.md", TRAVEL),
+        ("bad.bin", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+    ]
 
     batch = await client.vector_stores.file_batches.upload_and_poll(store.id, files=files)
     listed = [
@@ -253,8 +257,8 @@ async def test_a_chunking_strategy_cuts_as_it_says(client: AsyncOpenAI) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
-        ("bad.txt", b"\xff\xfe\x00", "unsupported_file"),
-        ("nul.txt", b"a\x00b", "unsupported_file"),
+        ("bad.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "unsupported_file"),
+        ("nul.txt", b"a\0\0\0\0b", "unsupported_file"),
         ("blank.md", b" \n", "unsupported_file"),
         ("broken.pdf", b"%PDF-1.7 nothing", "unsupported_file"),
     ],

@@ -113,7 +113,7 @@ async def test_a_token_with_a_filter_is_not_told_of_files_that_failed(
 ) -> None:
     store = await client.vector_stores.create(name="Handbook")
     await client.vector_stores.files.upload_and_poll(
-        vector_store_id=store.id, file=("bad.bin", b"\xff\x00")
+        vector_store_id=store.id, file=("bad.bin", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     )
     token = await narrowed(ana, filter={"metadata": {"team": "people"}})
 

@@ -256,7 +256,7 @@ async def test_a_store_is_seen_by_its_readers_and_its_files_by_theirs(
     await attached(client, mine.id, "mine.md", LEAVE)
     file_id = await attached(client, ours.id, "ours.md", LEAVE)
     failed = await client.vector_stores.files.upload_and_poll(
-        vector_store_id=ours.id, file=("bad.bin", b"\xff\x00")
+        vector_store_id=ours.id, file=("bad.bin", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     )
     assert failed.status == "failed"
 
