@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, RootModel
 from pydantic.config import JsonDict
 
 from gateway.schemas import Body
@@ -31,7 +31,7 @@ class McpRequest(Body):
     params: dict[str, Any] = Field(default_factory=dict)
 
 
-class McpAnswer(Body):
+class McpResult(Body):
     jsonrpc: Literal["2.0"]
     id: int | str
     result: dict[str, Any]
@@ -47,6 +47,10 @@ class McpError(Body):
     jsonrpc: Literal["2.0"]
     id: int | str | None
     error: McpErrorDetail
+
+
+class McpAnswer(RootModel[McpResult | McpError | list[McpResult | McpError]]):
+    """A list if the body was one, which the version 2025-03-26 has."""
 
 
 class ProtectedResourceMetadata(Body):
