@@ -1,10 +1,12 @@
 """Progress and result of ingest, export, import and re-embedding, on a terminal."""
 
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
+from tempfile import NamedTemporaryFile
 
 from rich.console import Console
 from rich.markup import escape
@@ -24,8 +26,9 @@ from ingest.sources.report import PendingRemoval, Report
 from ingest.sources.source import Source
 from ingest.write.reembed import ReembedProgress
 
-_REFUSED_LISTED_MAX = 20
+_LINES_MAX = 20  # of one kind, on the terminal
 _LINE_EVERY_S = 5.0
+_NO_FILE_NAME = re.compile(r"[^\w.-]")
 
 
 def watching(
@@ -199,16 +202,9 @@ def show(console: Console, report: Report, source: str) -> None:
         f"{report.chunks_removed} removed, {report.embedded} embedded",
         soft_wrap=True,
     )
-    for item in report.refused[:_REFUSED_LISTED_MAX]:
-        console.print(
-            f"[yellow]refused[/] {escape(item.path)}: {escape(item.reason)}", soft_wrap=True
-        )
-    if report.refused_items > _REFUSED_LISTED_MAX:
-        console.print(f"… and {report.refused_items - _REFUSED_LISTED_MAX} more refused")
-    for warning in report.warnings[:_REFUSED_LISTED_MAX]:
-        console.print(f"[yellow]warning[/] {escape(warning)}", soft_wrap=True)
-    if len(report.warnings) > _REFUSED_LISTED_MAX:
-        console.print(f"… and {len(report.warnings) - _REFUSED_LISTED_MAX} more warnings")
+    refused = [f"{item.path}: {item.reason}" for item in report.refused]
+    _show_lines(console, "refused", refused, report.refused_items, source)
+    _show_lines(console, "warning", report.warnings, len(report.warnings), source)
     for skipped in report.skipped:
         names = ", ".join(skipped.examples) + (
             ", …" if skipped.number > len(skipped.examples) else ""
@@ -227,3 +223,27 @@ def show(console: Console, report: Report, source: str) -> None:
         )
     if report.pending is not None:
         _show_pending(console, source, report.pending)
+
+
+def _show_lines(
+    console: Console, kind: str, lines: Sequence[str], number: int, source: str
+) -> None:
+    """The first lines; a file has all, if there are more. number: with those that are not kept."""
+    for line in lines[:_LINES_MAX]:
+        console.print(f"[yellow]{kind}[/] {escape(line)}", soft_wrap=True)
+    if number > _LINES_MAX:
+        file = _write_lines(f"nearhit-{source}-{kind}-", lines)
+        console.print(
+            f"[yellow]{kind}[/] … and {number - _LINES_MAX:,} more: see {file}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _write_lines(name: str, lines: Sequence[str]) -> str:
+    """The path of a new file that only the user reads."""
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", prefix=_NO_FILE_NAME.sub("_", name), suffix=".txt", delete=False
+    ) as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return file.name

@@ -118,3 +118,19 @@ def test_a_terminal_gets_a_bar(ten_files: FolderSource) -> None:
 
     assert "10/10" in printed
     assert "100% reused" in printed
+
+
+def test_beyond_the_first_lines_a_file_lists_all() -> None:
+    report, printed = Report(), StringIO()
+    for number in range(25):
+        report.refuse(RefusedItem(f"{number}.md", "is no text", holds=""))
+    report.warn("a.md", *(f"warning {number}" for number in range(20)))
+
+    ingest_progress.show(Console(file=printed, width=120), report, "my wiki")
+
+    *_, more = [line for line in printed.getvalue().splitlines() if line.startswith("refused")]
+    file = Path(more.removeprefix("refused … and 5 more: see "))
+    assert file.read_text() == "".join(f"{number}.md: is no text\n" for number in range(25))
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.unlink()
+    assert "more: see" not in printed.getvalue().replace(more, "")
