@@ -1,6 +1,8 @@
 """The language of a text, from its frequent words."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from index.text import language_detection, lexical
 
@@ -22,6 +24,23 @@ _WORDS = language_detection.LANGUAGES_BY_WORD
 )
 def test_frequent_words_show_the_language(text: str, language: str | None) -> None:
     assert language_detection.detect(text) == language
+
+
+SPACES = " \t\n\r\x0b\x0c\x1c\x85\u00a0\u2003\u2028\u3000"
+
+
+@given(
+    st.lists(
+        st.sampled_from([*sorted(_WORDS)[::100], "die", "der", "les", "x" * 200])
+        | st.text(max_size=9)
+        | st.text(SPACES, min_size=1, max_size=2),
+        max_size=60,
+    ).map("".join)
+)
+def test_a_text_is_judged_by_its_pieces_as_by_its_words(text: str) -> None:
+    whole = language_detection.detect_from_words(lexical.words(text))
+
+    assert (language_detection.detect(text) or "") == whole
 
 
 def test_a_text_with_few_frequent_words_or_of_two_languages_surely_has_none() -> None:
