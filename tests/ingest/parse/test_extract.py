@@ -185,9 +185,9 @@ def test_html_is_converted_in_linear_time(shape: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"<table><tr>" + b"<td>x" * 1_000 + b"<tr><td>x" * 100_000,
-        b"<blockquote>" * 200 + b"<p>x" * 400_000,
-        b"<ul><li>x" * 400 + b"<li>x" * 400_000,
+        b"<table><tr>" + b"<td>x" * 1_000 + b"<tr><td>x" * 20_000,
+        b"<blockquote>" * 200 + b"<p>x" * 200_000,
+        b"<ul><li>x" * 400 + b"<li>x" * 200_000,
     ],
 )
 def test_html_does_not_grow_as_it_is_read(extractor: Extractor, content: bytes) -> None:
