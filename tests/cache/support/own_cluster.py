@@ -158,6 +158,10 @@ def first_owner(tenant: str) -> int:
     return slot_of(tenant) * 3 // REDIS_CLUSTER_HASH_SLOTS
 
 
+# How long a node is silent before the others hold it for lost, and a master alone stops serving.
+_TAKEN_OVER_MS, _NEVER_MS = 500, 600_000
+
+
 @asynccontextmanager
 async def own_cluster(
     *, has_replica: bool = False, password: str = ""
@@ -165,7 +169,10 @@ async def own_cluster(
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nearhit-cluster-"))
         nodes = [
-            await stack.enter_async_context(_node(folder, password)) for _ in range(3 + has_replica)
+            await stack.enter_async_context(
+                _node(folder, password, _TAKEN_OVER_MS if has_replica else _NEVER_MS)
+            )
+            for _ in range(3 + has_replica)
         ]
         masters, replica = nodes[:3], nodes[3] if has_replica else None
         bounds = [-(-REDIS_CLUSTER_HASH_SLOTS * part // 3) for part in range(4)]
@@ -195,8 +202,8 @@ async def cluster_store(
 
 
 @asynccontextmanager
-async def _node(folder: str, password: str) -> AsyncIterator[ClusterNode]:
-    port, process = await _start(folder, password)
+async def _node(folder: str, password: str, timeout_ms: int) -> AsyncIterator[ClusterNode]:
+    port, process = await _start(folder, password, timeout_ms)
     client = Redis(port=port, password=password or None)
     node = ClusterNode(port, process, client)
     try:
@@ -206,7 +213,7 @@ async def _node(folder: str, password: str) -> AsyncIterator[ClusterNode]:
         await node.kill()
 
 
-async def _start(folder: str, password: str) -> tuple[int, Process]:
+async def _start(folder: str, password: str, timeout_ms: int) -> tuple[int, Process]:
     """Start a node; on another port if another process has taken the first one meanwhile."""
     while True:
         port = _free_port()
@@ -218,7 +225,7 @@ async def _start(folder: str, password: str) -> tuple[int, Process]:
             "save": "",
             "cluster-enabled": "yes",
             "cluster-config-file": name,
-            "cluster-node-timeout": 500,
+            "cluster-node-timeout": timeout_ms,
             "cluster-require-full-coverage": "no",
             "cluster-replica-validity-factor": 0,
             "repl-diskless-sync-delay": 0,
