@@ -72,8 +72,9 @@ async def test_weights_of_a_hybrid_search_are_those_of_meaning_and_words(ana: Ca
         weights = {"embedding_weight": meaning, "text_weight": words}
         body = {"query": "annual leave", "ranking_options": {"hybrid_search": weights}}
         answer = await ana.call("POST", "/v1/vector_stores/wiki/search", json=body)
-        same = {"query": "annual leave", "top_k": 10, "alpha": meaning / (meaning + words)}
-        expected = (await ana.search(**same, filter={"sources": ["wiki"]})).json()["hits"]
+        same: dict[str, Any] = {"top_k": 10, "alpha": meaning / (meaning + words)}
+        filters = {"sources": ["wiki"]}
+        expected = (await ana.search("annual leave", filter=filters, **same)).json()["hits"]
         scores.append([found["score"] for found in answer.json()["data"]])
         assert scores[-1] == [hit["score"] for hit in expected]
 
