@@ -28,9 +28,7 @@ _REQUIRED = ("question", "answer")
 # No keyword holds a comma, and no reader a space.
 _LIST_SEPARATORS = {"keywords": ", ", "readers": " "}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-GUESSED_ENCODING = (
-    "The file is not UTF-8, so it was read as Windows-1252: check the row's accented letters."
-)
+_DOUBTFUL = "The row was read as {}: check its accented letters."
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 # A spreadsheet computes a cell that begins so; an apostrophe before it makes it text.
 # Source: OWASP, CSV Injection.
@@ -71,9 +69,9 @@ def to_lines(body: bytes, *, rows_max: int) -> list[ImportLine]:
     """Each row as the JSON of a `FaqLine`.
 
     The separator is that of a first line `sep=;`, or a comma, a semicolon or a tab, as in the
-    header. Blank rows are left out. A row with letters beyond ASCII has a warning if the encoding
-    of the file was guessed.
-    Raises a `Problem`: 400 for a body in no known encoding or not CSV, 422 for an unknown or
+    header. Blank rows are left out. A row with a wrong byte has a warning, and so has one with
+    letters beyond ASCII if the encoding of the file was guessed.
+    Raises a `Problem`: 400 for a body that is no text or not CSV, 422 for an unknown or
     missing column and for no rows or more than `rows_max`.
     """
     file = spreadsheet_text.read(body)
@@ -84,8 +82,9 @@ def to_lines(body: bytes, *, rows_max: int) -> list[ImportLine]:
     for number, cells in rows:
         if len(lines) == rows_max:
             raise _wrong_count(rows_max)
-        is_doubtful = file.is_guessed and not all(map(str.isascii, cells))
-        warning = GUESSED_ENCODING if is_doubtful else None
+        text = "".join(cells)
+        is_doubtful = "\ufffd" in text or (file.is_guessed and not text.isascii())
+        warning = _DOUBTFUL.format(file.encoding) if is_doubtful else None
         lines.append(ImportLine(number, orjson.dumps(_to_fields(columns, cells)), warning))
     if not lines:
         raise _wrong_count(rows_max)
