@@ -49,7 +49,7 @@ from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
 from gateway.search.search_threads import search_threads
 from gateway.settings.settings import Settings
-from gateway.sources import source_services
+from gateway.sources import read_options, source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.subscriptions import subscription_services
@@ -178,7 +178,7 @@ async def _join_rooms(
     models = model_caches(settings, metrics.cache_event, store)
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
-    extractors = Extractors(settings.extract_processes, marks_hidden=settings.hidden_text == "mark")
+    extractors = Extractors(settings.extract_processes, read_options.of(settings))
     compressors = compressor_pool()
     threads = search_threads()
     async with (

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from gateway import schemas
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
+from gateway.sources import read_options
 from gateway.sources.source_schemas import (
     AnySourceBody,
     GitSettings,
@@ -116,7 +117,7 @@ def _defaults(settings: Settings, config: PathSettings | GitSettings | WebSettin
         chunker=config.chunker,
         summaries=config.summaries,
         base_url="" if isinstance(config, WebSettings) else config.base_url or "",
-        marks_hidden=settings.hidden_text == "mark",
+        options=read_options.of(settings),
     )
 
 

@@ -14,7 +14,7 @@ from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import encoding
-from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
 from ingest.parse.formats import FORMATS
 
 # Starting values, not measured; no document that a person wrote exceeds them.
@@ -30,20 +30,25 @@ _LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 
 
 class Extractor(ModuleWorker):
-    """seconds_min: the time limit of the smallest file. marks_hidden: as of `ReadOptions`."""
+    """seconds_min: the time limit of the smallest file."""
 
-    def __init__(self, seconds_min: float = SECONDS_MIN, *, marks_hidden: bool = False) -> None:
+    def __init__(
+        self, options: ReadOptions = DEFAULT_OPTIONS, *, seconds_min: float = SECONDS_MIN
+    ) -> None:
         super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
         self._seconds_min = seconds_min
-        self._marks_hidden = marks_hidden
+        self._options = options
 
     def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
         """content_type: the header of a web page. Raises `Unreadable`."""
         if not FORMATS[suffix].is_installed:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
+        if self._options.reads_scans and suffix == ".pdf":
+            seconds = SECONDS_MAX
+        options = replace(self._options, content_type=content_type)
         try:
-            head = json.dumps([suffix, content_type, self._marks_hidden]).encode()
+            head = json.dumps([suffix, asdict(options)]).encode()
             fields = json.loads(self.ask(head, content, seconds=seconds))
         except TimeoutError:
             reason = f"takes longer to read than the limit of {seconds:.0f} s"
@@ -96,8 +101,8 @@ def _normalise_lines(text: str) -> str:
 
 
 def _answer(head: bytes, content: bytes) -> bytes:
-    suffix, content_type, marks_hidden = json.loads(head)
-    return json.dumps(_read(suffix, content, ReadOptions(content_type, marks_hidden))).encode()
+    suffix, options = json.loads(head)
+    return json.dumps(_read(suffix, content, ReadOptions(**options))).encode()
 
 
 if __name__ == "__main__":

@@ -31,7 +31,12 @@ class ReadOptions:
     """content_type: the HTTP header of a web page.
 
     marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
+    reads_scans: whether the text of a PDF's scanned pages is read, with the extra `ocr`.
     """
 
     content_type: str = ""
     marks_hidden: bool = False
+    reads_scans: bool = False
+
+
+DEFAULT_OPTIONS = ReadOptions()

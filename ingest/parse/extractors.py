@@ -12,7 +12,7 @@ from cache.singleflight import Singleflight
 from common.processes.worker_pool import WorkerPool
 from common.shares.cache import FairCache
 from ingest.parse.extract import Extractor
-from ingest.parse.extracted import Extracted, Unreadable
+from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant
@@ -25,13 +25,12 @@ class Extractors:
     """A context manager that ends its processes.
 
     number: of processes; one tenant uses at most half of them.
-    marks_hidden: as of `ReadOptions`.
     files_read: the number of files that the processes have received.
     """
 
-    def __init__(self, number: int, *, marks_hidden: bool = False) -> None:
+    def __init__(self, number: int, options: ReadOptions = DEFAULT_OPTIONS) -> None:
         self._pool = WorkerPool(
-            partial(Extractor, marks_hidden=marks_hidden),
+            partial(Extractor, options),
             number,
             name="extract",
             waiting_max=WAITING_MAX,

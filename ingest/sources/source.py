@@ -11,6 +11,7 @@ from index.model.document import NO_SUMMARIES, Document, Summaries
 from index.model.form import composed
 from index.text import language_detection
 from ingest.parse.coerce import coerce
+from ingest.parse.extracted import DEFAULT_OPTIONS, ReadOptions
 from ingest.sources import base_url
 
 _DOCUMENT = TypeAdapter(Document)
@@ -76,7 +77,7 @@ class Defaults:
     language: None to detect it in each text; default_language: of a text that does not show it.
     chunker: the chunker; None for the source's own default.
     base_url: below which the documents open in a browser; empty for none.
-    marks_hidden: whether text that readers don't see is marked; otherwise it is left out.
+    options: how its files are read.
     """
 
     owner: str | None = None
@@ -87,7 +88,7 @@ class Defaults:
     chunker: str | None = None
     summaries: Summaries = NO_SUMMARIES
     base_url: str = ""
-    marks_hidden: bool = False
+    options: ReadOptions = DEFAULT_OPTIONS
 
     def fields(self, own_chunker: str = _CHUNKER) -> dict[str, Any]:
         return {

@@ -129,6 +129,7 @@ def ingest(
         raise typer.BadParameter("--watch reports until it is stopped", param_hint="--json")
     with common.connected() as settings:
         from gateway.operator import ingest_paths, ingest_progress, source_ingest
+        from gateway.sources import read_options
         from ingest.sources.pruning import PrunePolicy
         from ingest.sources.source import Defaults
 
@@ -141,7 +142,7 @@ def ingest(
             chunker,
             ingest_paths.summaries(summaries),
             ingest_paths.base_url(base_url),
-            marks_hidden=settings.hidden_text == "mark",
+            options=read_options.of(settings),
         )
         sources = ingest_paths.sources(
             paths,

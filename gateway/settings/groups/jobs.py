@@ -80,6 +80,11 @@ class JobSettings(BaseSettings):
         "which instructions to agents are smuggled: `omit` leaves it out, `mark` keeps it as "
         "`[hidden: TEXT]`",
     )
+    ocr: bool = Field(
+        default=False,
+        description="whether the text of scanned pages of PDF files is read, in some seconds a "
+        "page; needs the extra `ocr`",
+    )
     source_prune_share_max: float = Field(
         0.2,  # a starting value, not measured
         ge=0,

@@ -1,7 +1,7 @@
 """PDF, by `pypdf`: the text of its pages, and which of them are images."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ _PAINTS = frozenset(b"Do|INLINE IMAGE|S|s|f|F|f*|B|B*|b|b*|sh".split(b"|"))
 _CONTINUES = re.compile(r"[\w,;-]\n*\Z")
 
 
-def read(content: bytes, _options: ReadOptions) -> Extracted:
+def read(content: bytes, options: ReadOptions) -> Extracted:
     """Raises `Unreadable`."""
     from pypdf import PdfReader
 
@@ -31,11 +31,15 @@ def read(content: bytes, _options: ReadOptions) -> Extracted:
     if len(reader.pages) > PAGES_MAX:
         raise Unreadable(f"has {len(reader.pages):,} pages; the limit is {PAGES_MAX:,}")
     pages = [_read_page(page) for page in reader.pages]
-    text = join_hyphenated(_join(text for text, _ in pages))
+    scanned = {number: "" for number, (_, is_scan) in enumerate(pages) if is_scan}
+    if options.reads_scans and scanned:
+        from ingest.parse import scans
+
+        scanned |= scans.read(reader.pages, scanned)
+    text = join_hyphenated(_join(scanned.get(at) or text for at, (text, _) in enumerate(pages)))
     if not text.strip():
         raise Unreadable("has no text; perhaps its pages are images")
     title = reader.metadata.title if reader.metadata else None
-    scanned = [number for number, (_, is_scan) in enumerate(pages, start=1) if is_scan]
     return Extracted(text, title, losses=[*_scans(scanned), *_left_out(reader)])
 
 
@@ -71,11 +75,17 @@ def _join(pages: Iterable[str]) -> str:
     return "".join([*parts, text])
 
 
-def _scans(numbers: Sequence[int]) -> Iterator[str]:
-    if not numbers:
-        return
-    noun = "page" if len(numbers) == 1 else "pages"
-    yield f"on {noun} {ranges(numbers)} an image seems to hold the text, and is not read"
+def _scans(scanned: Mapping[int, str]) -> Iterator[str]:
+    """scanned: what was read in the image of a page, by its number from 0 on."""
+    unread = [number + 1 for number, text in scanned.items() if not text]
+    if unread:
+        yield f"on {_pages(unread)} an image seems to hold the text, and is not read"
+    if read := [number + 1 for number, text in scanned.items() if text]:
+        yield f"on {_pages(read)} the text is read from an image, and may have errors"
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    return f"{'page' if len(numbers) == 1 else 'pages'} {ranges(numbers)}"
 
 
 def _left_out(reader: "PdfReader") -> Iterator[str]:

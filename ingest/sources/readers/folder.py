@@ -59,7 +59,7 @@ class FolderSource:
         self._is_stopped = False
         pending = sorted(paths, reverse=True)
         skipped = SkippedCounter(self.folder)
-        with closing(Extractor(marks_hidden=self._defaults.marks_hidden)) as extractor:
+        with closing(Extractor(self._defaults.options)) as extractor:
             while pending and not self._is_stopped:
                 path = pending.pop()
                 try:

@@ -112,7 +112,7 @@ class GitSource:
     def _files(self, changed: dict[str, tuple[str, str]]) -> Iterator[Item]:
         entries = list(filter(_is_included, self._entries()))
         with (
-            closing(Extractor(marks_hidden=self._defaults.marks_hidden)) as extractor,
+            closing(Extractor(self._defaults.options)) as extractor,
             self._objects() as read_object,
         ):
             for entry in entries:

@@ -88,7 +88,7 @@ class WebSource:
         except ValueError as error:
             yield self._refused_whole(reason(error))
             return
-        with closing(Extractor(marks_hidden=self._defaults.marks_hidden)) as extractor:
+        with closing(Extractor(self._defaults.options)) as extractor:
             yield from self._pages(first, listed, rules, extractor)
 
     def stop(self) -> None:
@@ -270,6 +270,6 @@ def _is_noindex(directives: str) -> bool:
 
 def _digest(defaults: Defaults) -> bytes:
     fields = orjson.dumps(
-        [_VERSION, defaults.marks_hidden, defaults.fields()], option=orjson.OPT_SORT_KEYS
+        [_VERSION, defaults.options, defaults.fields()], option=orjson.OPT_SORT_KEYS
     )
     return blake2b(fields, digest_size=16).digest()

@@ -7,6 +7,7 @@ import pytest
 
 from ingest.parse import word_hidden
 from ingest.parse.extract import Extractor
+from ingest.parse.extracted import ReadOptions
 from tests.ingest.sources.files import zipped
 
 SEEN = "<w:p><w:r><w:t>Seen.</w:t></w:r></w:p>"
@@ -67,7 +68,7 @@ def test_hidden_text_is_left_out(extractor: Extractor, body: str) -> None:
 
 
 def test_hidden_text_is_marked_if_the_operator_wants_it() -> None:
-    with closing(Extractor(marks_hidden=True)) as extractor:
+    with closing(Extractor(ReadOptions(marks_hidden=True))) as extractor:
         found = extractor.extract(".docx", docx(HIDDEN[0]))
 
     assert found.text == "Seen.\n\n[hidden: x9]\n"

@@ -1,0 +1,53 @@
+"""Scanned pages of a PDF are read where that is asked for."""
+
+from io import BytesIO
+from unittest.mock import patch
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from ingest.parse import scans
+from ingest.parse.extracted import ReadOptions
+from ingest.parse.readers import pdf
+from tests.ingest.sources.files import pdf_of
+
+READ = ReadOptions(reads_scans=True)
+FIRST = ["Annual leave", "", "Everybody gets 25 days of leave,", "and 5 more for long service."]
+SECOND = ["Travel", "", "Trains are first class."]
+
+
+def scan(*pages: list[str]) -> bytes:
+    images = []
+    for lines in pages:
+        image = Image.new("RGB", (1_240, 1_754), "white")
+        for number, line in enumerate(lines):
+            place = (150, 150 + 60 * number)
+            ImageDraw.Draw(image).text(place, line, "black", ImageFont.load_default(40))
+        images.append(image)
+    made = BytesIO()
+    images[0].save(made, "PDF", save_all=True, append_images=images[1:])
+    return made.getvalue()
+
+
+@pytest.mark.slow
+def test_the_lines_and_paragraphs_of_scans_are_read_as_far_as_there_is_time() -> None:
+    found = pdf.read(scan(FIRST, [], SECOND), READ)
+
+    assert found.text.split("\n\n") == [
+        FIRST[0], "\n".join(FIRST[2:]), SECOND[0], SECOND[2]
+    ]  # fmt: skip
+    assert list(found.losses) == [
+        "on page 2 an image seems to hold the text, and is not read",
+        "on pages 1, 3 the text is read from an image, and may have errors",
+    ]
+    with patch.object(scans, "SECONDS_MAX", 0.0):
+        first = pdf.read(scan(FIRST, SECOND), READ)
+    assert first.text.strip().endswith(FIRST[3])
+
+
+def test_an_image_that_cannot_be_read_costs_its_page_alone() -> None:
+    text = b"BT /F1 12 Tf 72 720 Td (Some text) Tj ET"
+    found = pdf.read(pdf_of([text, b"q 600 0 0 780 0 0 cm /X1 Do Q "]), READ)
+
+    assert found.text.strip() == "Some text"
+    assert list(found.losses) == ["on page 2 an image seems to hold the text, and is not read"]
