@@ -36,7 +36,7 @@ _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>
 # By https://mimesniff.spec.whatwg.org/#binary-data-byte no text has any; some have a few.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _BINARY_SHARE_MAX = 0.01  # to the first bytes; about 0.1 in archives and images
-_BINARY_MAX_OF_SHORT = 3
+_STRAY_MAX = 3  # in a short text
 _ASCII_AND_ZEROS = re.compile(rb"[\x00\t\n\r\x20-\x7e]*")
 _UTF_16_SHARE_MIN = 0.05  # of pairs with a zero byte: English has nearly 1, and Russian 0.15
 
@@ -79,8 +79,10 @@ def _find(file: BinaryIO, content_type: str, *, is_markup: bool) -> str:
         # The declaration could be read byte by byte, so the text is not in UTF-16.
         return "utf-8" if codec.startswith("utf-16") else codec
     guess = _utf_16(start) or ("utf-8" if _is_utf_8(file) else _detect(file))
-    binary_max = max(_BINARY_MAX_OF_SHORT, _BINARY_SHARE_MAX * len(start))
-    if len(_BINARY.findall(start.decode(guess, "replace"))) > binary_max:
+    stray_max = _STRAY_MAX if guess == "utf-8" else 0
+    if len(_BINARY.findall(start.decode(guess, "replace"))) > max(
+        stray_max, _BINARY_SHARE_MAX * len(start)
+    ):
         raise NotText("is no text")
     return guess
 

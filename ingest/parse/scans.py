@@ -23,7 +23,7 @@ def read(pages: Sequence["PageObject"], numbers: Iterable[int]) -> Mapping[int, 
     started_s = time.monotonic()
     texts = {}
     for number in numbers:
-        if time.monotonic() - started_s > SECONDS_MAX:
+        if texts and time.monotonic() - started_s > SECONDS_MAX:
             break
         with suppress(Exception):  # of libraries, and for lack of memory: the page stays unread
             images = [file.image for file in pages[number].images if file.image is not None]
