@@ -100,7 +100,7 @@ def _list_of(reply: object, path: str = "") -> tuple[str, list[Any]]:
     raise UnknownReply(f"{path or 'a reply'} of {_describe(reply)}")
 
 
-def _index(value: object) -> object:
+def _index(value: object) -> Any:
     """As an integer, if it is one that the service writes as a text or with a fraction of zero."""
     if isinstance(value, str) and re.fullmatch("[0-9]{1,4}", value):
         return int(value)
