@@ -9,7 +9,7 @@ from gateway.http.route import Parameter
 from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
 from index.jobs.job_queue import State as JobState
 from index.tenants.curation import State as CurationState
-from index.vector_stores.vector_store_store import FileStatus
+from index.vector_stores.vector_store_store import FileStatusFilter
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -67,4 +67,4 @@ LINE_CURSOR = LINE
 NUMBER_CURSOR = cursor("^[0-9]{1,18}$")
 JOB_STATE = one_of(*get_args(JobState))
 CURATION_STATE = one_of(*get_args(CurationState))
-FILE_STATUS = one_of(*get_args(FileStatus))
+FILE_STATUS = one_of(*get_args(FileStatusFilter))

@@ -22,7 +22,7 @@ _DECODED: Mapping[str, tuple[type, ...]] = {
     "integer": (int, float),
     "number": (int, float),
     "boolean": (bool,),
-    "array": (list,),
+    "array": (list, str),
     "object": (dict,),
 }
 

@@ -63,6 +63,8 @@ async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) 
 
 
 async def _answer(context: RequestContext[McpServices], request: Any) -> Response:
+    if isinstance(request, dict) and request.get("params", {}) is None:
+        request = {**request, "params": {}}  # some serializers write members that are unset
     if not _is_request(request):
         await context.authenticate()
         return _refuse_non_request(request)

@@ -10,6 +10,7 @@ scores[]                    DeepInfra: numbers alone, in the order of the texts
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from pydantic_core import from_json
 Request: TypeAlias = dict[str, Any]
 
 _LIST_FIELDS = ("results", "data", "rankings", "scores", "output")
+_INDEX_FIELDS = ("index", "corpus_id")  # the latter of sentence-transformers
 _SCORE_FIELDS = ("relevance_score", "score", "logit", "relevanceScore")
 _NAMES_MAX = 8  # of a reply that is not understood; a starting value
 _NAME_CHARACTERS_MAX = 40
@@ -70,7 +72,8 @@ def parse_reply(body: bytes, count: int) -> RerankReply:
         if field is None:
             raise UnknownReply(f"{path}[] of {_describe(items[0])}")
         form, values = f"{path}[].{field}", [row.get(field) for row in rows]
-        indexes = [row["index"] for row in rows if "index" in row] or None
+        index = next((name for name in _INDEX_FIELDS if any(name in row for row in rows)), "")
+        indexes = [_index(row[index]) for row in rows if index in row] or None
     else:
         form, values, indexes = f"{path}[]", items, None
     places = range(len(values)) if indexes is None else indexes
@@ -95,6 +98,13 @@ def _list_of(reply: object, path: str = "") -> tuple[str, list[Any]]:
             if reply.get(name):
                 return _list_of(reply[name], f"{path}.{name}" if path else name)
     raise UnknownReply(f"{path or 'a reply'} of {_describe(reply)}")
+
+
+def _index(value: object) -> Any:
+    """As an integer, if it is one that the service writes as a text or with a fraction of zero."""
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,4}", value):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _are_places(places: Sequence[object], values: int, count: int, *, are_all: bool) -> bool:

@@ -29,12 +29,16 @@ EMAILS_MAX = 20  # of a user
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
-def _boolean(value: object) -> object:
-    """Entra ID sends "False" and [{"value": "False"}]. What is not understood becomes a 400."""
+def _single(value: object) -> object:
+    """The value itself; Entra ID sends [{"$ref": null, "value": "ana"}] for "ana"."""
     if isinstance(value, list) and len(value) == 1:
-        return _boolean(value[0])
-    if isinstance(value, dict) and "value" in value:
-        return _boolean(value["value"])
+        return _single(value[0])
+    return value["value"] if isinstance(value, dict) and "value" in value else value
+
+
+def _boolean(value: object) -> object:
+    """Entra ID sends "False". What is not understood becomes a 400."""
+    value = _single(value)
     return _BOOLEANS.get(str(value).strip().lower(), value)
 
 
@@ -53,7 +57,10 @@ def usable_emails(value: object) -> "list[EmailBody]":
 
 
 Active = Annotated[bool, Field(strict=True), BeforeValidator(_boolean)]
-OptionalLine = Annotated[Line | Literal[""] | None, AfterValidator(_filled)]
+SingleLine = Annotated[Line, BeforeValidator(_single)]
+OptionalLine = Annotated[
+    Line | Literal[""] | None, BeforeValidator(_single), AfterValidator(_filled)
+]
 
 
 class ScimBody(BaseModel):
@@ -81,7 +88,7 @@ class EmailBody(ScimBody):
 class UserBody(ScimBody):
     """active: absent in a `PUT`, it stays as it is."""
 
-    user_name: Line
+    user_name: SingleLine
     external_id: OptionalLine = None
     display_name: OptionalLine = None
     active: Active | None = None
@@ -95,7 +102,7 @@ class MemberBody(ScimBody):
 
 
 class GroupBody(ScimBody):
-    display_name: Line
+    display_name: SingleLine
     external_id: OptionalLine = None
     members: Annotated[tuple[MemberBody, ...], Field(max_length=MEMBERS_MAX)] | None = Field(
         None, description="absent in a `PUT`: the members stay"

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import replace
+from typing import get_args
 
 from starlette.responses import Response
 
@@ -38,12 +39,12 @@ from index.model.write_order import CONTENT
 from index.vector_stores.vector_store_store import (
     AttachedFile,
     FileFilter,
-    FileStatus,
+    FileStatusFilter,
     VectorStore,
     VectorStoreStore,
 )
 
-_STATUSES: tuple[FileStatus, ...] = ("in_progress", "completed", "failed")
+_STATUSES: tuple[FileStatusFilter, ...] = get_args(FileStatusFilter)
 
 
 async def attach_file(context: RequestContext[VectorStoreServices]) -> Response:
@@ -236,7 +237,7 @@ def _batch_id(context: RequestContext[VectorStoreServices]) -> str:
     return name
 
 
-def _status(context: RequestContext[VectorStoreServices]) -> FileStatus | None:
+def _status(context: RequestContext[VectorStoreServices]) -> FileStatusFilter | None:
     requested = context.request.query_params.get("filter")
     if not requested:
         return None

@@ -203,16 +203,14 @@ class _BatchFailed(EmbeddingUnavailable):
 class _Embedding(BaseModel):
     """index: of the text; some services omit it, and some send 0 for each."""
 
-    index: object = None
+    index: int | None = None
     embedding: list[float] | None = None
 
-    @field_validator("embedding", mode="wrap")
+    @field_validator("index", "embedding", mode="wrap")
     @classmethod
-    def _none_if_invalid(
-        cls, value: object, parse: ValidatorFunctionWrapHandler
-    ) -> list[float] | None:
+    def _none_if_invalid(cls, value: object, parse: ValidatorFunctionWrapHandler) -> object:
         try:
-            return parse(value) or None
+            return parse(value)
         except ValidationError:
             return None
 
@@ -240,7 +238,7 @@ def _vectors(data: Sequence[_Embedding], shape: tuple[int, int]) -> NDArray[np.f
         raise EmbeddingUnavailable(
             f"the embedding service's vectors do not have {shape[1]} dimensions"
         )
-    by_index = {item.index: item for item in data if type(item.index) is int}
+    by_index = {item.index: item for item in data if item.index is not None}
     if by_index.keys() == set(range(shape[0])):
         data = [by_index[index] for index in range(shape[0])]
     without_vector = [0.0] * shape[1]

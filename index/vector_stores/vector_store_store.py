@@ -18,6 +18,7 @@ from index.search import visibility_args
 from index.vector_stores.file_store import FileListing
 
 FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
+FileStatusFilter: TypeAlias = Literal[FileStatus, "cancelled"]  # OpenAI's; no file has the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class FileFilter:
 
     file_id: str | None = None
     batch_id: str | None = None
-    status: FileStatus | None = None
+    status: FileStatusFilter | None = None
 
 
 ANY = FileFilter()

@@ -38,6 +38,7 @@ def parsed(model: type[Body], arguments: dict[str, Any]) -> dict[str, Any]:
         ({"top_k": ""}, {}),
         ({"sources": "wiki"}, {"sources": ["wiki"]}),
         ({"sources": '["wiki", "mail"]'}, {"sources": ["wiki", "mail"]}),
+        ({"sources": '"wiki"'}, {"sources": ["wiki"]}),
         ({"sources": "[]"}, {}),
         ({"sources": []}, {}),
         ({"sources": ["", None]}, {}),

@@ -83,6 +83,15 @@ async def test_versions_with_a_handshake_have_errors_of_json_rpc_and_not_of_http
     assert answer.json()["error"]["code"] in (-32601, -32602)
 
 
+@pytest.mark.parametrize("method", ["ping", "tools/list", "prompts/list"])
+async def test_params_that_are_null_are_absent(ana: Caller, method: str) -> None:
+    sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": None}
+
+    answer = await ana.call("POST", "/mcp", json=sent)
+
+    assert (answer.status_code, "result" in answer.json()) == (200, True)
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_path_with_a_slash_at_its_end_is_the_same(
     ana: Caller, gateway: Gateway, mode: str

@@ -37,9 +37,15 @@ def rows(field: str, scores: Iterable[object] = SCORES, **more: object) -> list[
             "results[].relevance_score",
         ),
         ({"results": rows("relevance_score", map(str, SCORES))}, "results[].relevance_score"),
+        ([{"index": str(row["index"]), "score": row["score"]} for row in rows("score")][::-1],
+         "[].score"),
+        ([{"index": float(index), "score": score} for index, score in enumerate(SCORES)][::-1],
+         "[].score"),
+        ([{"corpus_id": index, "score": score} for index, score in enumerate(SCORES)][::-1],
+         "[].score"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_each_form_of_a_reply_is_understood_and_named(reply: object, form: str) -> None:
     parsed = parse_reply(json.dumps(reply).encode(), len(SCORES))
 
@@ -73,6 +79,8 @@ def test_a_missing_score_costs_one_passage() -> None:
         (b'{"results": [{"index": 3, "score": 1}]}', "other passages"),
         (b'{"results": [{"index": -1, "score": 1}]}', "other passages"),
         (b'{"results": [{"index": [], "score": 1}]}', "other passages"),
+        (b'{"results": [{"index": 0.5, "score": 1}]}', "other passages"),
+        (b'{"results": [{"index": "first", "score": 1}]}', "other passages"),
         (b'{"results": [{"index": 0, "score": 1}, {"index": 0, "score": 1}]}', "other passages"),
         (b'{"results": [{"index": 0, "score": 1}, {"score": 1}]}', "other passages"),
         (b'{"scores": [0.5]}', "other passages"),

@@ -405,6 +405,24 @@ EMAILS: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    "value", ["New", ["New"], {"value": "New"}, [{"$ref": None, "value": "New"}]]
+)
+@pytest.mark.parametrize(
+    ("of", "name"), [("user", "userName"), ("user", "externalId"), ("group", "displayName")]
+)
+async def test_one_value_may_come_as_a_list_or_an_object(
+    provider: Provider, of: str, name: str, value: object
+) -> None:
+    path = f"/Users/{await provider.user('ben')}"
+    if of == "group":
+        path = f"/Groups/{await provider.group('People')}"
+
+    await provider.patch(path, {"op": "Replace", "path": name, "value": value})
+
+    assert (await provider.call("GET", path)).json()[name] == "New"
+
+
 @pytest.mark.parametrize(("operation", "after"), EMAILS)
 async def test_emails_follow_each_operation(
     provider: Provider, operation: dict[str, Any], after: list[dict[str, Any]]

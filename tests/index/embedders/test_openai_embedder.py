@@ -256,8 +256,14 @@ async def test_whatever_fails_is_one_exception_that_keeps_the_key(
         lambda texts: indexed(
             [vector(text) for text in reversed(texts)], [*reversed(range(len(texts)))]
         ),
+        lambda texts: indexed(
+            [vector(text) for text in reversed(texts)], [*map(str, reversed(range(len(texts))))]
+        ),
+        lambda texts: indexed(
+            [vector(text) for text in reversed(texts)], [*map(float, reversed(range(len(texts))))]
+        ),
     ],
-    ids=["10 texts", "16 texts", "1 text", "characters", "500", "omits", *"nzosr"],
+    ids=["10 texts", "16 texts", "1 text", "characters", "500", "omits", *"nzosrtf"],
 )
 async def test_each_text_gets_its_vector_within_the_limits_and_habits_of_services(
     stub: StubOpenAI, client: openai.AsyncOpenAI, answer: Answer
