@@ -37,7 +37,8 @@ _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _BINARY_SHARE_MAX = 0.01  # to the first bytes; about 0.1 in archives and images
 _BINARY_MAX_OF_SHORT = 3
-_ASCII_AND_ZEROS = re.compile(rb"[\x00\t\n\r\x20-\x7e]*")
+# No 8-bit text has other control bytes; in UTF-16 they are halves of most letters beyond Latin.
+_LETTERS_AND_ZEROS = re.compile(rb"[\x00\t\n\r\x20-\x7e\x80-\xff]*")
 _UTF_16_SHARE_MIN = 0.05  # of pairs with a zero byte: English has nearly 1, and Russian 0.15
 
 
@@ -132,8 +133,8 @@ class _Metas:
 def _utf_16(start: bytes) -> str | None:
     """UTF-16 without a mark has zero bytes on one side of its pairs: of spaces, or of all ASCII."""
     first, second = start[::2].count(0), start[1::2].count(0)
-    # Of plain ASCII each pair has one; a stray zero byte in it must not make pairs of the others.
-    share_min = 0.5 if _ASCII_AND_ZEROS.fullmatch(start) else _UTF_16_SHARE_MIN
+    # Of Latin each pair has one; a stray zero byte in it must not make pairs of the others.
+    share_min = 0.5 if _LETTERS_AND_ZEROS.fullmatch(start) else _UTF_16_SHARE_MIN
     if max(first, second) < share_min * len(start) / 2 or not first + second:
         return None
     if 10 * min(first, second) > max(first, second):
