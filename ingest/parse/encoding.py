@@ -133,13 +133,16 @@ class _Metas:
 def _utf_16(start: bytes) -> str | None:
     """UTF-16 without a mark has zero bytes on one side of its pairs: of spaces, or of all ASCII."""
     first, second = start[::2].count(0), start[1::2].count(0)
+    most, pairs = max(first, second), len(start) / 2
+    if not most or most < _UTF_16_SHARE_MIN * pairs or 10 * min(first, second) > most:
+        return None
+    name = "utf-16-be" if first > second else "utf-16-le"
     # Of Latin each pair has one; a stray zero byte in it must not make pairs of the others.
-    share_min = 0.5 if _LETTERS_AND_ZEROS.fullmatch(start) else _UTF_16_SHARE_MIN
-    if max(first, second) < share_min * len(start) / 2 or not first + second:
+    if most < 0.5 * pairs and (
+        _LETTERS_AND_ZEROS.fullmatch(start) or _BINARY.search(start.decode(name, "replace"))
+    ):
         return None
-    if 10 * min(first, second) > max(first, second):
-        return None
-    return "utf-16-be" if first > second else "utf-16-le"
+    return name
 
 
 def _is_utf_8(file: BinaryIO) -> bool:
