@@ -99,7 +99,8 @@ def _language(value: object, warnings: list[str]) -> object:
 def _tags(value: object, warnings: list[str]) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else _items(value)
     lines = (_line(item, model.TAG_CHARACTERS_MAX) for item in items if item is not None)
-    tags = list(dict.fromkeys(filter(None, lines)))
+    names = (line.removeprefix("#") for line in lines)  # in Obsidian, #box is the tag box
+    tags = list(dict.fromkeys(filter(None, names)))
     if len(tags) > model.TAGS_MAX:
         warnings.append(f"tags: only the first {model.TAGS_MAX} of {len(tags)} are kept")
     return tuple(tags[: model.TAGS_MAX])

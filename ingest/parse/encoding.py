@@ -37,7 +37,8 @@ _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _BINARY_SHARE_MAX = 0.01  # to the first bytes; about 0.1 in archives and images
 _STRAY_MAX = 3  # in a short text
-_ASCII_AND_ZEROS = re.compile(rb"[\x00\t\n\r\x20-\x7e]*")
+# No 8-bit text has other control bytes; in UTF-16 they are halves of most letters beyond Latin.
+_LETTERS_AND_ZEROS = re.compile(rb"[\x00\t\n\r\x20-\x7e\x80-\xff]*")
 _UTF_16_SHARE_MIN = 0.05  # of pairs with a zero byte: English has nearly 1, and Russian 0.15
 
 
@@ -134,13 +135,16 @@ class _Metas:
 def _utf_16(start: bytes) -> str | None:
     """UTF-16 without a mark has zero bytes on one side of its pairs: of spaces, or of all ASCII."""
     first, second = start[::2].count(0), start[1::2].count(0)
-    # Of plain ASCII each pair has one; a stray zero byte in it must not make pairs of the others.
-    share_min = 0.5 if _ASCII_AND_ZEROS.fullmatch(start) else _UTF_16_SHARE_MIN
-    if max(first, second) < share_min * len(start) / 2 or not first + second:
+    most, pairs = max(first, second), len(start) / 2
+    if not most or most < _UTF_16_SHARE_MIN * pairs or 10 * min(first, second) > most:
         return None
-    if 10 * min(first, second) > max(first, second):
+    name = "utf-16-be" if first > second else "utf-16-le"
+    # Of Latin each pair has one; a stray zero byte in it must not make pairs of the others.
+    if most < 0.5 * pairs and (
+        _LETTERS_AND_ZEROS.fullmatch(start) or _BINARY.search(start.decode(name, "replace"))
+    ):
         return None
-    return "utf-16-be" if first > second else "utf-16-le"
+    return name
 
 
 def _is_utf_8(file: BinaryIO) -> bool:

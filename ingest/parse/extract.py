@@ -13,7 +13,7 @@ from typing import Any
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from ingest.parse import encoding
+from ingest.parse import content_kind, encoding
 from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
 from ingest.parse.formats import FORMATS
 
@@ -73,8 +73,8 @@ def _read(suffix: str, content: bytes, options: ReadOptions) -> dict[str, Any]:
         return {"refused": "takes more memory to read than the limit"}
     except Exception as error:
         message = " ".join(str(error).split())[:200]
-        reason = f"{type(error).__name__}: {message}"
-        return {"refused": f"is not {file_format.name} that can be read: {reason}"}
+        reason = f"is not {file_format.name} that can be read: {type(error).__name__}: {message}"
+        return {"refused": content_kind.mismatch(suffix, content) or reason}
     return asdict(extracted)
 
 

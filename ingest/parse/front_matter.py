@@ -8,6 +8,7 @@ its author meant could show it to more readers.
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -38,7 +39,7 @@ FIELDS = frozenset(
 
 _ACTIVE = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _ACCESS_KEY = re.compile(
-    rf"(?:^|[\s{{\[(,.])([\"']?)({'|'.join(sorted(LOOKALIKES))})\1\s*[:=\].]",
+    rf"(?:^|[\s{{\[(,.])([\"']?)({'|'.join(sorted(LOOKALIKES))})\1\s*(?:[:=\]]|\.\S)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -175,7 +176,7 @@ def _entry_by_entry(syntax: _Syntax, source: str, warnings: list[str]) -> dict[s
     room = PARSED_CHARACTERS_MAX
     for key, entry, written in entries:
         parsed = _load_entry(syntax, entry) if len(entry) <= room else None
-        room -= len(entry)
+        room -= len(entry) if len(entry) <= room else 0
         if parsed is None and _ACCESS_KEY.search(entry):
             raise FrontMatterError(f"front matter: {key} cannot be read, and may say who may read")
         if parsed is None:
@@ -204,8 +205,9 @@ def _entries(syntax: _Syntax, source: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _load_entry(syntax: _Syntax, entry: str) -> dict[str, Any] | None:
-    try:
-        parsed = syntax.load(entry)
-    except ValueError:
-        return None
-    return parsed if isinstance(parsed, dict) else None
+    """Tabs may indent it, and stand before its value, although YAML wants spaces there."""
+    for source in dict.fromkeys((entry, entry.expandtabs(2))):
+        with suppress(ValueError):
+            parsed = syntax.load(source)
+            return parsed if isinstance(parsed, dict) else None
+    return None

@@ -43,7 +43,10 @@ def load(source: str) -> Any:
 
 def number(text: str) -> int | float | str:
     """The number, if it is written as JSON writes it again; else the text."""
-    value = float(text) if "." in text else int(text)
+    try:
+        value = float(text) if "." in text else int(text)
+    except ValueError:  # TOML's inf and 1e5
+        return text
     is_exact = isinstance(value, float) or abs(value) <= METADATA_INTEGER_MAX
     return value if is_exact and str(value) == text else text
 

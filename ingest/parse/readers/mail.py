@@ -1,5 +1,6 @@
 """Messages: EML by the standard library, MSG of Outlook by `oxmsg`."""
 
+import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from email import policy
 from email.message import EmailMessage
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
 NESTED_MAX = 8  # messages that are attached to each other
 _PROPERTY_HTML = 0x1013  # PidTagHtml of MS-OXPROPS
+_BODIES = ("text/plain", "text/html")
 _HEADERS = ("From", "To", "Cc", "Date")
 
 
 def read_eml(content: bytes, options: ReadOptions) -> Extracted:
     """Raises `Unreadable`."""
+    content = content.removeprefix(codecs.BOM_UTF8)
     message = BytesParser(policy=policy.default).parsebytes(content)
     if not any(message[name] for name in (*_HEADERS, "Subject", "Received")):
         raise Unreadable("has no header of a message")
@@ -67,7 +70,14 @@ def _messages(
         if isinstance(inner, EmailMessage) and depth < NESTED_MAX:
             yield from _messages(inner, attachments, options, depth + 1)
         else:
-            attachments.append(part.get_filename() or part.get_content_type())
+            attachments.append(_name(part))
+    # An encrypted message is its own attachment, and so is an invitation.
+    if not message.is_multipart() and message.get_content_type() not in _BODIES:
+        attachments.append(_name(message))
+
+
+def _name(part: EmailMessage) -> str:
+    return part.get_filename() or part.get_content_type()
 
 
 def _body(message: EmailMessage, options: ReadOptions) -> str:

@@ -9,6 +9,7 @@ from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 from ingest.parse.readers.source_code import fenced
 
 OUTPUT_CHARACTERS_MAX = 4_000  # of a cell; a starting value: a longer one is a log, or data
+_IMAGES = ("png", "jpeg", "svg")  # the keys of an output of version 3
 
 
 def read(content: bytes, _options: ReadOptions) -> Extracted:
@@ -16,8 +17,8 @@ def read(content: bytes, _options: ReadOptions) -> Extracted:
     notebook = json.loads(content)
     sheets = notebook.get("worksheets") or [notebook]  # version 3 has sheets
     cells = [cell for sheet in sheets for cell in sheet["cells"]]
-    metadata = notebook.get("metadata", {})
-    language = metadata.get("kernelspec", {}).get("language") or "python"
+    kernel = (notebook.get("metadata") or {}).get("kernelspec") or {}
+    language = kernel.get("language") or "python"
     text = "\n\n".join(part for cell in cells for part in _cell(cell, str(language)))
     if not text.strip():
         raise Unreadable("has no text")
@@ -31,22 +32,22 @@ def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
         return
     if source.strip():
         yield fenced(source, re.sub(r"\W", "", language)[:20])
-    output = "\n".join(filter(str.strip, map(_output, cell.get("outputs", ()))))
+    output = "\n".join(filter(str.strip, map(_output, cell.get("outputs") or ())))
     if output:
         yield fenced(output[:OUTPUT_CHARACTERS_MAX])
 
 
 def _output(output: dict[str, Any]) -> str:
-    if output.get("output_type") == "error":
+    if output.get("output_type") in ("error", "pyerr"):  # the latter is of version 3
         return f"{output.get('ename')}: {output.get('evalue')}"
-    data = output.get("data", {})
+    data = output.get("data") or {}
     return _joined(data.get("text/plain", output.get("text", "")))
 
 
 def _losses(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
-    outputs = [output for cell in cells for output in cell.get("outputs", ())]
-    kinds = [kind for output in outputs for kind in output.get("data", {})]
-    images = sum(kind.startswith("image/") for kind in kinds)
+    outputs = [output for cell in cells for output in cell.get("outputs") or ()]
+    kinds = [kind for output in outputs for kind in output.get("data") or output]
+    images = sum(kind.startswith("image/") or kind in _IMAGES for kind in kinds)
     if images:
         yield f"the images of its outputs ({images:,}) are not read"
     long = sum(len(_output(output)) > OUTPUT_CHARACTERS_MAX for output in outputs)
@@ -55,4 +56,4 @@ def _losses(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _joined(lines: object) -> str:
-    return "".join(map(str, lines)) if isinstance(lines, list) else str(lines)
+    return "".join(map(str, lines)) if isinstance(lines, list) else str(lines or "")

@@ -7,7 +7,7 @@ from datetime import datetime, time
 from html import escape
 from io import BytesIO
 
-from ingest.parse import office_package
+from ingest.parse import content_kind, office_package
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 from ingest.parse.readers import html
 
@@ -20,6 +20,8 @@ def read(content: bytes, options: ReadOptions) -> Extracted:
     """Raises `Unreadable`."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
+    if content_kind.HTML.match(content):  # many programs export it as XLS
+        return html.read(content, options)
     losses = list(_losses(content)) if content.startswith(_ZIP) else []
     workbook = CalamineWorkbook.from_filelike(BytesIO(content))
     sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]

@@ -1,5 +1,6 @@
 """The values of an Arrow column, also of types that Python lacks, such as nanoseconds."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,8 @@ def values(column: pa.Array) -> list[Any]:
         terms = values(column.dictionary)  # decoded, a long one would be there for each row
         return [None if index is None else terms[index] for index in column.indices.to_pylist()]
     if isinstance(column, pa.ExtensionArray):
+        if column.type == pa.uuid():
+            return [cell and str(cell) for cell in column.to_pylist()]
         column = column.storage
     kind = column.type
     try:
@@ -25,16 +28,23 @@ def values(column: pa.Array) -> list[Any]:
             return [_seconds(number, kind.unit) for number in column.cast(pa.int64()).to_pylist()]
         if pa.types.is_time(kind):
             return [time and _trimmed(time) for time in column.cast(pa.string()).to_pylist()]
-        cells: list[Any] = _without_zones(column).cast(_replaced(kind, _as_text)).to_pylist()
+        text = _without_zones(column).cast(_replaced(kind, _as_text))
+        cells = _as_python(text)
     except MemoryError:  # Arrow's is an ArrowException too
         raise
     except (pa.ArrowException, ValueError, OverflowError):
         return [_value(cell) for cell in column]
-    if pa.types.is_map(kind):
-        return [cell and dict(cell) for cell in cells]
-    if pa.types.is_temporal(kind):  # Arrow writes <value out of range>
-        return [None if cell is None or cell.startswith("<") else cell for cell in cells]
-    return cells
+    if text.type != kind:
+        cells = _each(cells, _in_range)
+    return [cell and dict(cell) for cell in cells] if pa.types.is_map(kind) else cells
+
+
+def _as_python(column: pa.Array) -> Any:
+    """A byte that is wrong in UTF-8 costs a character, as in other files."""
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        return _each(column.cast(_replaced(column.type, _as_bytes)).to_pylist(), _decoded)
 
 
 def _value(cell: pa.Scalar) -> Any:
@@ -42,6 +52,26 @@ def _value(cell: pa.Scalar) -> Any:
         return cell.as_py()
     except (pa.ArrowException, ValueError, OverflowError):
         return None
+
+
+def _each(cell: Any, change: Callable[[Any], Any]) -> Any:
+    """The cell with each value in it changed that has no parts."""
+    match cell:
+        case list() | tuple():
+            return type(cell)(_each(part, change) for part in cell)
+        case dict():
+            return {key: _each(part, change) for key, part in cell.items()}
+        case _:
+            return change(cell)
+
+
+def _in_range(cell: Any) -> Any:
+    is_outside = isinstance(cell, str) and cell.startswith("<value out of range")  # Arrow's words
+    return None if is_outside else cell
+
+
+def _decoded(cell: Any) -> Any:
+    return cell.decode(errors="replace") if isinstance(cell, bytes) else cell
 
 
 def _without_zones(column: pa.Array) -> pa.Array:
@@ -56,6 +86,11 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_duration(kind):
         return pa.int64()
     return pa.string() if pa.types.is_temporal(kind) else kind
+
+
+def _as_bytes(kind: pa.DataType) -> pa.DataType:
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return pa.large_binary() if is_text else kind
 
 
 def _replaced(kind: pa.DataType, leaf: Any) -> pa.DataType:

@@ -83,6 +83,8 @@ def map_columns(header: Iterable[str], mapping: Mapping[str, str]) -> Columns:
     Raises `ValueError`, which names the missing column or the unknown field.
     """
     names = list(header)
+    if not names:
+        raise ValueError("there is no column 'text', nor any other: the file has no header")
     if unknown := mapping.keys() - set(FIELDS):
         raise ValueError(f"there is no field {min(unknown)!r}; the fields are {', '.join(FIELDS)}")
     for field, column in mapping.items():
@@ -96,7 +98,8 @@ def map_columns(header: Iterable[str], mapping: Mapping[str, str]) -> Columns:
     same_name = {
         field: column for column in names for field in FIELDS if column.casefold().strip() == field
     }
-    columns = {**same_name, **mapping}
+    exact = {name: name for name in names if name in FIELDS}
+    columns = {**same_name, **exact, **mapping}
     if "text" not in columns:
         raise ValueError(
             f"there is no column 'text'; set --column text=NAME to one of {_join(names)}"
@@ -147,7 +150,7 @@ def parts(value: object) -> tuple[str, ...]:
 
 def _key(row: Row, columns: Columns, number: int) -> str:
     key = row.get(columns.of["id"]) if "id" in columns.of else None
-    return str(key) if _has_value(key) else str(number)
+    return str(_field("id", key)) if _has_value(key) else str(number)
 
 
 def _has_value(value: object) -> bool:
@@ -163,6 +166,8 @@ def _has_value(value: object) -> bool:
 
 
 def _field(field: str, value: object) -> object:
+    if field == "tags" and isinstance(value, list):
+        return value
     if field in LISTS:
         return parts(value)
     if field == "id" and isinstance(value, float) and value.is_integer():

@@ -33,6 +33,7 @@ values = st.recursive(
         ("title", ["a", 1], '["a",1]'),
         ("tags", "a, b", ("a", "b")),
         ("tags", "howto", ("howto",)),
+        ("tags", "#howto, a/b, c#, #", ("howto", "a/b", "c#")),
         ("tags", [1, "2", None, ["x", ""]], ("1", "2", "x")),
         ("tags", True, ("true",)),
         ("tags", ["a", "a"], ("a",)),

@@ -157,3 +157,11 @@ def test_a_late_byte_of_a_long_file_counts_and_the_file_is_left_at_its_start() -
 
     assert encoding_of(file) == "cp1252"
     assert file.tell() == 0
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "cp1252", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", ["id,text\n1,café\0 au lait\n2,tea\n", "id,name\n1,Zoë Müller\0\0\n2,Änne\n"]
+)
+def test_a_stray_zero_character_changes_no_encoding(text: str, codec: str) -> None:
+    assert decode(text.encode(codec)) == text

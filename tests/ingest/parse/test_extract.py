@@ -80,7 +80,7 @@ def test_a_docx_gives_its_headings_and_paragraphs(extractor: Extractor) -> None:
     ("suffix", "content", "reason"),
     [
         (".pdf", b"Not a PDF at all.", "is not a PDF that can be read"),
-        (".pdf", b"", "is not a PDF that can be read"),
+        (".pdf", b"", "is empty"),
         (".pdf", pdf(["Cut off."])[:200], "is not a PDF that can be read"),
         (".pdf", pdf([""]), "has no text"),
         (".docx", b"Not a ZIP at all.", "is not a DOCX that can be read"),

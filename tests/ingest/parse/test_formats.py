@@ -1,5 +1,6 @@
 """Files of each format: what is read of them, and what is said to be lost."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -23,6 +24,8 @@ from tests.ingest.support.format_samples import (
     xlsx,
 )
 
+COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(1_000)
+ENCRYPTED = COMPOUND + "EncryptedPackage".encode("utf-16-le")
 RST = b"""
 Leave
 =====
@@ -266,7 +269,7 @@ def test_a_file_of_each_format_is_read_in_the_process(extractor: Extractor, suff
 @pytest.mark.parametrize("suffix", sorted(SUFFIXES - {".html", ".htm", ".rst"}))
 def test_what_is_none_of_a_format_is_refused(extractor: Extractor, suffix: str) -> None:
     with pytest.raises(Unreadable):
-        extractor.extract(suffix, b"\0\1\2 of no format")
+        extractor.extract(suffix, b"\0\1\2\3 of no format")
 
 
 @pytest.mark.parametrize(
@@ -286,6 +289,76 @@ def test_what_can_not_be_read_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(Unreadable, match=reason):
         extractor.extract(suffix, content)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "reason"),
+    [
+        (".docx", ENCRYPTED, "is encrypted"),
+        (".xlsx", ENCRYPTED, "is encrypted"),
+        (".pptx", ENCRYPTED, "is encrypted"),
+        (".docx", COMPOUND, "is an Office file from before 2007"),
+        (".docx", SAMPLES[".pdf"], "is a PDF, although its name ends in .docx"),
+        (".xls", SAMPLES[".pdf"], "is a PDF"),
+        (".pdf", SAMPLES[".rtf"], "is an RTF"),
+        (".docx", b"\xef\xbb\xbf<!DOCTYPE html><p>x", "is HTML"),
+        (".pdf", b"<html><p>Log in", "is HTML"),
+        (".epub", b"", "is empty"),
+        (".xls", COMPOUND, "is not an XLS that can be read"),
+        (".pdf", SAMPLES[".pdf"][:100], "is not a PDF that can be read"),
+    ],
+)
+def test_a_file_of_another_format_is_refused_with_its_name(
+    extractor: Extractor, suffix: str, content: bytes, reason: str
+) -> None:
+    with pytest.raises(Unreadable, match=f"^{reason}"):
+        extractor.extract(suffix, content)
+
+
+@pytest.mark.parametrize(
+    "start", [b"", b"\xef\xbb\xbf", b"\n<html><meta charset=cp1252>", b"<!doctype html>"]
+)
+def test_html_that_is_called_xls_is_read(start: bytes) -> None:
+    found = FORMATS[".xls"].read(start + b"<table><tr><th>a<th>b<tr><td>1<td>2", ReadOptions())
+
+    assert found.text == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+
+
+@pytest.mark.parametrize(
+    ("headers", "name"),
+    [
+        (("Content-Type: application/pkcs7-mime; name=smime.p7m",), "smime.p7m"),
+        (("Content-Type: text/calendar",), "text/calendar"),
+        (("Content-Type: multipart/mixed; boundary=b",), "multipart/mixed"),
+    ],
+)
+def test_a_message_without_a_body_names_what_it_is_instead(
+    headers: tuple[str, ...], name: str
+) -> None:
+    message = b"\xef\xbb\xbf" + eml("From: ana@example.org", *headers, "", "x")
+
+    found = FORMATS[".eml"].read(message, ReadOptions())
+
+    assert found.losses == [f"its attachments are not read: {name}"]
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "losses"),
+    [
+        ({"output_type": "pyerr", "ename": "E", "evalue": "v"}, "E: v", 0),
+        ({"output_type": "pyout", "text": ["4", "2"], "png": "iVB="}, "42", 1),
+        ({"output_type": "display_data", "data": None, "text": "x"}, "x", 0),
+        ({"output_type": "display_data", "data": {"image/png": "iVB="}, "text": "x"}, "x", 1),
+    ],
+)
+def test_a_notebook_of_any_version_is_read(output: object, text: str, losses: int) -> None:
+    cells = [{"cell_type": "markdown", "source": None}, {"cell_type": "code", "outputs": [output]}]
+    book = {"metadata": {"kernelspec": None}, "worksheets": [{"cells": cells}]}
+
+    found = FORMATS[".ipynb"].read(json.dumps(book).encode(), ReadOptions())
+
+    assert found.text.strip() == f"```\n{text}\n```"
+    assert len(found.losses) == losses
 
 
 def test_each_format_has_a_sample_but_those_that_only_excel_writes() -> None:

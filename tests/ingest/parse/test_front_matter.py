@@ -145,6 +145,8 @@ def test_plain_json_has_its_values(written: str, value: object) -> None:
         ("a: [1, 2\nb: 3", {"a": "[1, 2", "b": 3}),
         ("a: 'it's'", {"a": "'it's'"}),
         ("glob: *.md", {"glob": "*.md"}),
+        ("note: SQL: grant access.", {"note": "SQL: grant access."}),
+        ("note: Keys: who is the owner? readers.", {"note": "Keys: who is the owner? readers."}),
         ("deep: " + "[" * 20 + "]" * 20, {"deep": "[" * 20 + "]" * 20}),
     ],
 )
@@ -241,6 +243,37 @@ def test_relations_go_into_metadata() -> None:
 def test_relations_that_are_none_are_metadata_with_a_warning(source: str, warning: str) -> None:
     assert warning in " ".join(warnings_of(source))
     assert "relates_to" in str(metadata_of(source))
+
+
+@pytest.mark.parametrize(
+    ("source", "metadata"),
+    [
+        ("a:\t1", {"a": 1}),
+        ("a:\n\t- x\n\t- y", {"a": ["x", "y"]}),
+        ("a:\n\tb:\n\t\tc: 1", {"a": {"b": {"c": 1}}}),
+        ("a:\t[x,\ty]\t# z", {"a": ["x", "y"]}),
+    ],
+)
+def test_tabs_indent_as_spaces_do(source: str, metadata: object) -> None:
+    assert metadata_of(source) == metadata
+    assert warnings_of(source) == []
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1e5", "-2.5E-3", "1_000.5"])
+def test_a_number_of_toml_that_json_lacks_is_text(value: str) -> None:
+    text = f"+++\nvalue = {value}\ntags = ['a']\n[params]\n  x = 1\n+++\n"
+
+    assert front_matter(text, []) == (
+        {"tags": ["a"], "metadata": {"value": value, "params": {"x": 1}}},
+        "",
+    )
+
+
+@pytest.mark.parametrize("length", [PARSED_CHARACTERS_MAX, 10 * PARSED_CHARACTERS_MAX])
+def test_a_long_value_costs_no_other(length: int) -> None:
+    fields = fields_of(f"note: {'x' * length}\ntags: [a, b]\nreaders: [user:ana]")
+
+    assert (fields["tags"], fields["readers"]) == (["a", "b"], ["user:ana"])
 
 
 def test_long_and_costly_front_matter_takes_little_time() -> None:

@@ -259,7 +259,7 @@ def test_odd_values_of_front_matter_are_kept_with_warnings(folder: Path) -> None
 
 def test_one_refused_file_does_not_stop_the_others(folder: Path) -> None:
     write(folder / "a.md")
-    write(folder / "b.md", b"\0\1\2\xff")
+    write(folder / "b.md", b"\0\1\2\3\xff")
     write(folder / "c.md")
 
     assert uris(folder) == ["a.md", "!b.md", "c.md"]

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -27,6 +28,11 @@ def parquet(path: Path, table: pa.Table, columns: Mapping[str, str] | None = Non
     file = path / "leads.parquet"
     pyarrow.parquet.write_table(table, file)
     return list(ParquetSource(file, DEFAULTS, columns=columns).documents())
+
+
+def wrong_text(column: pa.Array) -> pa.Array:
+    """Bytes as text, as writers do that do not check it."""
+    return pa.StringArray.from_buffers(len(column), column.buffers()[1], column.buffers()[2])
 
 
 def refused(items: list[Item]) -> list[tuple[str, str]]:
@@ -107,7 +113,8 @@ def test_rows_without_an_id_are_known_by_their_number(tmp_path: Path) -> None:
             {},
             "reader: not a field; readers and owner define who may read",
         ),
-        ("", {}, "there is no column 'text'"),
+        ("", {}, "there is no column 'text', nor any other: the file has no header"),
+        ("\ufeff\n\n", {}, "there is no column 'text', nor any other: the file has no header"),
     ],
 )
 def test_a_file_whose_columns_are_not_those_wanted_is_refused_whole(
@@ -263,6 +270,12 @@ NS = 1_700_000_000_123_456_789
         (pa.array([[1, None]]), [1, None]),
         (pa.array([[0.5] * 384], pa.list_(pa.float32(), 384)), None),
         (pa.array([[0.5] * 384]), None),
+        (pa.array([2**62], pa.timestamp("us")), None),
+        (pa.array([[2**62, 0]], pa.list_(pa.timestamp("us"))), [None, "1970-01-01T00:00:00"]),
+        (pa.array([[{"a": 2**62}]], pa.list_(pa.struct([("a", pa.date64())]))), ['{"a":null}']),
+        (wrong_text(pa.array([b"caf\xe9"])), "caf\ufffd"),
+        (pa.ListArray.from_arrays([0, 1], wrong_text(pa.array([b"\xe9 tea"]))), ["\ufffd tea"]),
+        (pa.array([UUID(int=7).bytes], pa.uuid()), str(UUID(int=7))),
     ],
 )
 def test_a_cell_of_any_type_is_a_value_of_metadata(
@@ -304,6 +317,39 @@ def test_numbers_are_identifiers(tmp_path: Path, ids: list[float], keys: list[st
     assert [item.document_id for item in items if isinstance(item, Document)] == [
         f"leads/{key}" for key in keys
     ]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [(["a", None], ("a",)), (["a, b"], ("a, b",)), ([], ()), (["#a"], ("a",))],
+)
+def test_a_list_of_tags_is_one(tmp_path: Path, tags: list[str], expected: tuple[str]) -> None:
+    column = pa.array([tags], pa.list_(pa.string()))
+    (document,) = parquet(tmp_path, pa.table({"text": ["A."], "tags": column}))
+
+    assert isinstance(document, Document)
+    assert document.tags == expected
+
+
+def test_a_reader_that_cannot_be_read_is_not_the_default(tmp_path: Path) -> None:
+    column = pa.ListArray.from_arrays([0, 1], wrong_text(pa.array([b"group:h\xe9"])))
+    (document,) = parquet(tmp_path, pa.table({"text": ["A."], "readers": column}))
+
+    assert isinstance(document, Document)
+    assert document.readers == ("group:h\ufffd",)
+
+
+def test_a_refused_row_keeps_the_document_of_its_identifier(tmp_path: Path) -> None:
+    items = parquet(tmp_path, pa.table({"id": [1.0, 2.0], "text": ["A.", ""]}))
+
+    assert [item.holds for item in items if isinstance(item, RefusedItem)] == ["2"]
+
+
+def test_a_column_that_is_called_exactly_as_a_field_precedes_others(tmp_path: Path) -> None:
+    (document,) = csv(tmp_path, "text,Text\nA,B\n")
+
+    assert isinstance(document, Document)
+    assert (document.text, document.metadata) == ("A", {"Text": "B"})
 
 
 @pytest.mark.parametrize("content", [b"", b"Not Parquet.", b"PAR1" + b"\xff" * 100 + b"PAR1"])
