@@ -79,6 +79,8 @@ def test_the_first_element_that_declares_an_encoding_counts(start: bytes, codec:
         ("text/html; charset=cp1251", "\ufeffДа".encode("utf-16-le"), "Да"),
         ("text/html", "\ufeff".encode() + page("cp1251", "Да", "utf-8"), "Да"),
         ("text/html", "\ufeffДа".encode("utf-16-be"), "Да"),
+        ("text/plain", "\ufeffДа".encode("utf-32-le"), "Да"),
+        ("text/plain", "\ufeffДа".encode("utf-32-be"), "Да"),
     ],
 )
 def test_a_mark_precedes_the_header_which_precedes_the_page(
