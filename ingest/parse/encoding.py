@@ -136,7 +136,7 @@ def _utf_16(start: bytes) -> str | None:
     first, second = start[::2].count(0), start[1::2].count(0)
     # Of plain ASCII each pair has one; a stray zero byte in it must not make pairs of the others.
     share_min = 0.5 if _ASCII_AND_ZEROS.fullmatch(start) else _UTF_16_SHARE_MIN
-    if max(first, second) < share_min * len(start) / 2 or not first + second:
+    if max(first, second) < max(2, share_min * len(start) / 2):  # one is a wrong byte
         return None
     if 10 * min(first, second) > max(first, second):
         return None

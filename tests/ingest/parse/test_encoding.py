@@ -99,6 +99,7 @@ def test_a_text_that_is_no_markup_declares_nothing() -> None:
     ("content", "charset", "text"),
     [
         (b"Caf\xc3\xa9 \xe9 over", "", "Café \ufffd over"),
+        (b"Caf\xc3\xa9 \0 over", "", "Café \0 over"),
         ("Grüße aus Łódź ".encode() + b"\xff", "", "Grüße aus Łódź \ufffd"),
         ("Preis: 5 €".encode()[:-1], "utf-8", "Preis: 5 \ufffd"),
         (b"\xef\xbb\xbfStra\xc3\xdfe", "", "Stra\ufffd\ufffde"),

@@ -266,7 +266,7 @@ def test_a_file_of_each_format_is_read_in_the_process(extractor: Extractor, suff
 @pytest.mark.parametrize("suffix", sorted(SUFFIXES - {".html", ".htm", ".rst"}))
 def test_what_is_none_of_a_format_is_refused(extractor: Extractor, suffix: str) -> None:
     with pytest.raises(Unreadable):
-        extractor.extract(suffix, b"\0\1\2 of no format")
+        extractor.extract(suffix, b"\0\1\2\3 of no format")
 
 
 @pytest.mark.parametrize(
