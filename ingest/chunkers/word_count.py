@@ -9,12 +9,13 @@ WORD_CHARACTERS_MAX = 16  # a longer word counts as several; not measured
 # Korean, 0.3 in one of Thai. Where each Chinese character is a token, as in other models, the
 # longest chunk of 320 words still has fewer than 512.
 _CHARACTERS = {
-    # Hiragana, katakana, Han
-    4: "\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    # Hiragana, katakana, bopomofo, Han, katakana of half width
+    4: "\u3041-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff",
     # Hangul
     3: "\uac00-\ud7af",
-    # Thai, Lao, Burmese, Khmer
-    2: "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff",
+    # Thai, Lao, Tibetan, Burmese, Khmer
+    2: "\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff",
 }
 _SCRIPTS = {sixths: re.compile(f"[{ranges}]") for sixths, ranges in _CHARACTERS.items()}
 _ANY_SCRIPT = re.compile(f"[{''.join(_CHARACTERS.values())}]")
@@ -28,4 +29,6 @@ def count_words(text: str) -> int:
     for weight, character in _SCRIPTS.items():
         text, count = character.subn(" ", text)
         sixths += count * weight
-    return -(-sixths // 6) + len(text.split())
+    words = text.split()
+    others = max(len(words), -(-sum(map(len, words)) // WORD_CHARACTERS_MAX))
+    return -(-sixths // 6) + others

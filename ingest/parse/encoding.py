@@ -25,6 +25,8 @@ _STEP_BYTES = 1_024  # most pages declare their encoding within these
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # it begins with that of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -136,7 +138,7 @@ def _utf_16(start: bytes) -> str | None:
     """UTF-16 without a mark has zero bytes on one side of its pairs: of spaces, or of all ASCII."""
     first, second = start[::2].count(0), start[1::2].count(0)
     most, pairs = max(first, second), len(start) / 2
-    if not most or most < _UTF_16_SHARE_MIN * pairs or 10 * min(first, second) > most:
+    if most < max(2, _UTF_16_SHARE_MIN * pairs) or 10 * min(first, second) > most:  # one is stray
         return None
     name = "utf-16-be" if first > second else "utf-16-le"
     # Of Latin each pair has one; a stray zero byte in it must not make pairs of the others.

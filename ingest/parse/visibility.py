@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import tinycss2
-from tinycss2 import color3
+from tinycss2 import color4
 
 # Why an element is not seen: `removed`, with all in it, or a property that it may inherit and an
 # element in it may set again. A layout without gaps sets `font-size: 0` around all of its text.
@@ -27,15 +27,23 @@ _OFF_SCREEN_PX = -900.0
 _UNSEEN_PX = 1.0
 _UNSEEN_OPACITY = 0.05
 # In pixels; of relative units a usual size.
+_UNIT_PX = 10.0  # of other units
 _UNITS = {
     "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 37.8, "mm": 3.78, "q": 0.945,
     "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 10.0, "%": 10.0,
 }  # fmt: skip
 _OFFSETS = (
     "left", "top", "right", "bottom", "text-indent", "margin", "margin-left", "margin-top",
-    "inset", "inset-inline-start", "inset-block-start",
+    "inset", "inset-inline-start", "inset-block-start", "translate",
 )  # fmt: skip
-_SIZES = ("width", "height", "max-width", "max-height", "line-height")
+_SIZES = (
+    "width", "height", "max-width", "max-height", "line-height",
+    "inline-size", "block-size", "max-inline-size", "max-block-size",
+)  # fmt: skip
+# With these a box has an area whatever its size is.
+_GROWTHS = (
+    "flex", "flex-grow", "min-width", "min-height", "padding", "padding-top", "padding-bottom",
+)  # fmt: skip
 _OVERFLOWS = ("overflow", "overflow-x", "overflow-y")
 
 _Declarations: TypeAlias = Mapping[str, list[Any]]
@@ -107,22 +115,43 @@ def _removes(found: _Declarations) -> bool:
 
 def _is_clipped(found: _Declarations) -> bool:
     """By a box without an area, as for text that only screen readers say."""
-    if any(_has(found, name, "hidden", "clip") for name in _OVERFLOWS) and any(
-        max(_pixels(found, name), default=9) <= _UNSEEN_PX for name in _SIZES
-    ):
+    if any(_has(found, name, "hidden", "clip") for name in _OVERFLOWS) and _is_flat(found):
         return True
     for function in _functions(found, "clip"):
-        return all(abs(edge) <= _UNSEEN_PX for edge in _numbers(function.arguments))
-    for function in _functions(found, "clip-path"):
         edges = _numbers(function.arguments)
+        return bool(edges) and all(abs(edge) <= _UNSEEN_PX for edge in edges)
+    for function in _functions(found, "clip-path"):
         if function.lower_name == "inset":
-            percents = [part.value for part in function.arguments if part.type == "percentage"]
-            return bool(percents) and min(percents) >= 50
+            return _is_inset_away(function.arguments)
+        edges = _numbers(function.arguments)
         return function.lower_name in ("circle", "ellipse") and edges[:1] == [0.0]
     return False
 
 
+def _is_flat(found: _Declarations) -> bool:
+    """Whether the box has no area. A number without a unit is 0, or a share of the font size."""
+    if any(max(_pixels(found, name), default=0.0) > 0 for name in _GROWTHS):
+        return False
+    sizes = (_numbers(found.get(name, []), number=_UNITS["em"]) for name in _SIZES)
+    return any(max(size, default=9.0) <= _UNSEEN_PX for size in sizes)
+
+
+def _is_inset_away(arguments: Iterable[Any]) -> bool:
+    """Whether opposite edges meet. One to four values set all edges, as those of a margin."""
+    edges: list[float] = []
+    for part in arguments:
+        if part.type == "ident":  # `round`, before the radius of the corners
+            break
+        if part.type in ("percentage", "number", "dimension"):
+            edges.append(part.value if part.type == "percentage" else 0.0)
+    for index in range(len(edges), 4) if edges else ():
+        edges.append(edges[max(index - 2, 0)])
+    return any(edge + opposite >= 100 for edge, opposite in zip(edges[:2], edges[2:], strict=False))
+
+
 def _is_transformed_away(found: _Declarations) -> bool:
+    if 0.0 in _pixels(found, "scale"):
+        return True
     for function in _functions(found, "transform"):
         numbers = _numbers(function.arguments)
         if function.lower_name.startswith("scale") and 0.0 in numbers:
@@ -152,7 +181,7 @@ def _font_size(found: _Declarations) -> float | None:
 
 def _is_unseen_colour(found: _Declarations) -> bool:
     colour = _colour(found["color"])
-    if colour is None or colour == "currentColor":
+    if colour is None or _is_filled_by_background(found):
         return False
     if colour.alpha < _UNSEEN_OPACITY:
         return True
@@ -160,8 +189,17 @@ def _is_unseen_colour(found: _Declarations) -> bool:
     return bool(behind) and _colour(behind[:1]) == colour
 
 
-def _colour(value: list[Any]) -> Any:
-    return color3.parse_color(value[0]) if len(value) == 1 else None
+def _is_filled_by_background(found: _Declarations) -> bool:
+    """A gradient shows through the letters."""
+    names = ("background-clip", "-webkit-background-clip", "background")
+    return any(_has(found, name, "text") for name in names)
+
+
+def _colour(value: list[Any]) -> color4.Color | None:
+    colour = color4.parse_color(value[0]) if len(value) == 1 else None
+    if not isinstance(colour, color4.Color):  # such as `currentcolor`
+        return None
+    return colour.to("srgb") if colour.space in ("hsl", "hwb") else colour
 
 
 def _has(found: _Declarations, name: str, *keywords: str) -> bool:
@@ -178,14 +216,16 @@ def _pixels(found: _Declarations, name: str) -> list[float]:
     return _numbers(found.get(name, []))
 
 
-def _numbers(parts: Iterable[Any], *, percent: float = _UNITS["%"]) -> list[float]:
+def _numbers(
+    parts: Iterable[Any], *, percent: float = _UNITS["%"], number: float = 1.0
+) -> list[float]:
     """The numbers and the lengths in pixels."""
     numbers = []
     for part in parts:
         if part.type == "number":
-            numbers.append(part.value)
+            numbers.append(part.value * number)
         elif part.type == "percentage":
             numbers.append(part.value * percent)
         elif part.type == "dimension":
-            numbers.append(part.value * _UNITS.get(part.lower_unit, 1.0))
+            numbers.append(part.value * _UNITS.get(part.lower_unit, _UNIT_PX))
     return numbers

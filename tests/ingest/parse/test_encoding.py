@@ -79,6 +79,8 @@ def test_the_first_element_that_declares_an_encoding_counts(start: bytes, codec:
         ("text/html; charset=cp1251", "\ufeffДа".encode("utf-16-le"), "Да"),
         ("text/html", "\ufeff".encode() + page("cp1251", "Да", "utf-8"), "Да"),
         ("text/html", "\ufeffДа".encode("utf-16-be"), "Да"),
+        ("text/plain", "\ufeffДа".encode("utf-32-le"), "Да"),
+        ("text/plain", "\ufeffДа".encode("utf-32-be"), "Да"),
     ],
 )
 def test_a_mark_precedes_the_header_which_precedes_the_page(
@@ -97,6 +99,7 @@ def test_a_text_that_is_no_markup_declares_nothing() -> None:
     ("content", "charset", "text"),
     [
         (b"Caf\xc3\xa9 \xe9 over", "", "Café \ufffd over"),
+        (b"Caf\xc3\xa9 \0 over", "", "Café \0 over"),
         ("Grüße aus Łódź ".encode() + b"\xff", "", "Grüße aus Łódź \ufffd"),
         ("Preis: 5 €".encode()[:-1], "utf-8", "Preis: 5 \ufffd"),
         (b"\xef\xbb\xbfStra\xc3\xdfe", "", "Stra\ufffd\ufffde"),
