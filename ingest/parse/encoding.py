@@ -82,10 +82,8 @@ def _find(file: BinaryIO, content_type: str, *, is_markup: bool) -> str:
         # The declaration could be read byte by byte, so the text is not in UTF-16.
         return "utf-8" if codec.startswith("utf-16") else codec
     guess = _utf_16(start) or ("utf-8" if _is_utf_8(file) else _detect(file))
-    stray_max = _STRAY_MAX if guess == "utf-8" else 0
-    if len(_BINARY.findall(start.decode(guess, "replace"))) > max(
-        stray_max, _BINARY_SHARE_MAX * len(start)
-    ):
+    stray_max = max(_STRAY_MAX, _BINARY_SHARE_MAX * len(start))
+    if len(_BINARY.findall(start.decode(guess, "replace"))) > stray_max:
         raise NotText("is no text")
     return guess
 

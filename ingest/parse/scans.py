@@ -21,7 +21,7 @@ _PARAGRAPH = 0.7  # of a line's height, between two paragraphs
 def read(pages: Sequence["PageObject"], numbers: Iterable[int]) -> Mapping[int, str]:
     """The text of the pages with these numbers, as far as there is time for it."""
     started_s = time.monotonic()
-    texts = {}
+    texts: dict[int, str] = {}
     for number in numbers:
         if texts and time.monotonic() - started_s > SECONDS_MAX:
             break
