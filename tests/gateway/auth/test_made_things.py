@@ -70,6 +70,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         f"POST {STORES}/{{vector_store_id}}",
         f"DELETE {STORES}/{{vector_store_id}}",
     ),
+    "the gateway's": ("GET /v1/models", "GET /v1/models/{model}"),
     "the tenant's": ("GET /v1/strategies", "GET /v1/strategies/{name}"),
     "the caller alone, or what it sends": (
         "GET /v1/caller",

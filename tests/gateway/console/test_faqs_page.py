@@ -234,7 +234,7 @@ async def test_a_file_is_known_by_its_content_and_a_guessed_encoding_is_told(
 
     await console.page.get_by_label("File").set_input_files(excel)
     await console.page.get_by_role("button", name="Import the file").click()
-    await expect(section.locator(".note.warn")).to_contain_text("Windows-1252")
+    await expect(section.locator(".note.warn")).to_contain_text("cp1252")
     await expect(section.locator(".note.warn")).to_contain_text("Lines 3")
     assert await console.violations() == []
     await console.page.get_by_label("File").set_input_files(lines)

@@ -174,7 +174,7 @@ async def test_shards_follow_the_standby_and_answer_while_the_primary_hangs(
     async with running(in_memory, embedder) as far:
         at_far = far.as_(ana)
         await ana.put("leave", "Everybody has 25 days of leave.")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not await far.counted("nearhit_shard_events_total", event="loaded"):
                 await at_far.search(f"leave {random.random()}")  # noqa: S311
         for days in range(30, 40):

@@ -146,7 +146,7 @@ def test_a_bare_repository_is_read_alike(root: Path, git: Git, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_bad_file_is_refused_and_the_rest_read(root: Path, git: Git) -> None:
-    write(root / "broken.md", b"\0\x01\x02\xff")
+    write(root / "broken.md", b"\0\x01\x02\x03\xff")
     write(root / "large.md", "x" * 2_000_001)
     write(root / "lfs.pdf", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
     write(root / "no.pdf", "Not a PDF.")

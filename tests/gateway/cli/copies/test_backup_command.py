@@ -23,7 +23,8 @@ def no_blocking_calls() -> None:
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"log_level": "error"})
+    """Without a log of reads, which would meet a database that is being replaced."""
+    return settings.model_copy(update={"log_level": "error", "audit_log": "changes"})
 
 
 def names(folder: Path) -> list[str]:
