@@ -40,7 +40,7 @@ _SIZES = (
     "width", "height", "max-width", "max-height", "line-height",
     "inline-size", "block-size", "max-inline-size", "max-block-size",
 )  # fmt: skip
-# With these a box has an area whatever its size is.
+# A box with one of these may be seen although its own width or height is zero.
 _GROWTHS = (
     "flex", "flex-grow", "min-width", "min-height", "padding", "padding-top", "padding-bottom",
 )  # fmt: skip
