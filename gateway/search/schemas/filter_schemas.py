@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from index.model.attributes import Condition
@@ -64,17 +72,22 @@ _PARTS = {
 }
 
 
+def _some_for_or(
+    filters: tuple["AttributeFilter", ...], info: ValidationInfo
+) -> tuple["AttributeFilter", ...]:
+    if not filters and info.data.get("type") == "or":
+        raise PydanticCustomError("fits", "must have at least 1 item")
+    return filters
+
+
 class Compound(_ConditionBody):
     type: Literal["and", "or"]
     filters: Annotated[  # not strict: what a validator has seen before has a list
-        tuple["AttributeFilter", ...], Field(strict=False), WithJsonSchema(_PARTS)
+        tuple["AttributeFilter", ...],
+        Field(strict=False),
+        AfterValidator(_some_for_or),
+        WithJsonSchema(_PARTS),
     ]
-
-    @model_validator(mode="after")
-    def _or_has_parts(self) -> "Compound":
-        if self.type == "or" and not self.filters:
-            raise PydanticCustomError("fits", "filters: must have at least 1 item")
-        return self
 
     def condition(self) -> Condition:
         return Condition(self.type, parts=tuple(part.condition() for part in self.filters))

@@ -133,7 +133,7 @@ def assert_problem(answer: httpx2.Response, status: int, field: str | None = Non
         ),
         (
             {"query": "x", "filter": {"attributes": {"type": "or", "filters": []}}},
-            "filter.attributes",
+            "filter.attributes.filters",
         ),
         ({"query": "x", "max_staleness_ms": -1}, "max_staleness_ms"),
         ({"query": "x", "semantic": "always"}, "semantic"),
