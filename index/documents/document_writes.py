@@ -17,7 +17,7 @@ from index.model.scope import PUBLIC
 from index.model.write_order import ALL_PARTS, NEVER_SEEN, MissingDocument, Parts
 from index.postgres.session import Row, Session
 from index.text import vocabulary
-from index.text.vocabulary import Extent
+from index.text.vocabulary_extent import Extent
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Dataclasses of arrays, taken apart into named arrays and plain values, and put together again.
 
-A field is an array, a tuple of arrays, a dataclass of such fields, a plain value that JSON holds,
-or None. `LRUCache`s are left out: they are made anew. So a new field is taken along without a line
+A field is an array, a dataclass of such fields, a tuple of these, a plain value that JSON holds, or
+None. `LRUCache`s are left out: they are made anew. So a new field is taken along without a line
 of code here.
 
 Pure.
@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 class ArrayColumns:
     """arrays, plain: by the name of the field; those of inner dataclasses are `outer.inner`.
 
-    The arrays of a tuple are `outer.0`, `outer.1` and so on, and its length is plain.
+    The dataclasses of a tuple are `outer.0`, `outer.1` and so on, and its length is plain.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -44,19 +44,18 @@ class _Field:
         return get_origin(self.hint) is np.ndarray
 
     @property
-    def is_arrays(self) -> bool:
-        """Whether it is a tuple of any number of arrays."""
-        return get_origin(self.hint) is tuple and get_origin(get_args(self.hint)[0]) is np.ndarray
-
-    @property
     def is_dataclass(self) -> bool:
         return is_dataclass(self.hint)
 
     @property
+    def is_dataclasses(self) -> bool:
+        """Whether it is a tuple of any number of dataclasses."""
+        return get_origin(self.hint) is tuple and is_dataclass(get_args(self.hint)[0])
+
+    @property
     def dtype(self) -> np.dtype[Any]:
-        """Of an array, or of those of a tuple: `NDArray[scalar]` is `ndarray[_, dtype[scalar]]`."""
-        array = get_args(self.hint)[0] if self.is_arrays else self.hint
-        (scalar,) = get_args(get_args(array)[1])
+        """Of an array: `NDArray[scalar]` is `ndarray[_, dtype[scalar]]`."""
+        (scalar,) = get_args(get_args(self.hint)[1])
         dtype: np.dtype[Any] = np.dtype(scalar)
         return dtype
 
@@ -72,14 +71,12 @@ def split(value: object) -> ArrayColumns:
         elif field.is_array:
             assert part.dtype == field.dtype, f"{field.name} is not of the type that it declares"
             arrays[field.name] = part
-        elif field.is_arrays:
-            assert all(each.dtype == field.dtype for each in part), f"one of {field.name} is not"
-            plain[field.name] = len(part)
-            arrays |= {f"{field.name}.{number}": array for number, array in enumerate(part)}
         elif field.is_dataclass:
-            inner = split(part)
-            arrays |= {f"{field.name}.{name}": array for name, array in inner.arrays.items()}
-            plain |= {f"{field.name}.{name}": each for name, each in inner.plain.items()}
+            _add(arrays, plain, field.name, part)
+        elif field.is_dataclasses:
+            plain[field.name] = len(part)
+            for number, each in enumerate(part):
+                _add(arrays, plain, f"{field.name}.{number}", each)
         else:
             plain[field.name] = part
     return ArrayColumns(arrays, plain)
@@ -97,15 +94,22 @@ def join(kind: type[Value], columns: ArrayColumns, prefix: str = "") -> Value:
             parts[field.name] = None
         elif field.is_array:
             parts[field.name] = _array(columns, name, field)
-        elif field.is_arrays:
-            numbers = range(TypeAdapter(int).validate_python(columns.plain[name]))
-            arrays = (_array(columns, f"{name}.{number}", field) for number in numbers)
-            parts[field.name] = tuple(arrays)
         elif field.is_dataclass:
             parts[field.name] = join(field.hint, columns, f"{name}.")
+        elif field.is_dataclasses:
+            numbers = range(TypeAdapter(int).validate_python(columns.plain[name]))
+            inner = get_args(field.hint)[0]
+            parts[field.name] = tuple(join(inner, columns, f"{name}.{each}.") for each in numbers)
         else:
             parts[field.name] = TypeAdapter(field.hint).validate_python(columns.plain[name])
     return kind(**parts)
+
+
+def _add(arrays: dict[str, NDArray[Any]], plain: dict[str, Any], name: str, value: object) -> None:
+    """Add the columns of a dataclass that is the field of this name."""
+    inner = split(value)
+    arrays |= {f"{name}.{each}": array for each, array in inner.arrays.items()}
+    plain |= {f"{name}.{each}": part for each, part in inner.plain.items()}
 
 
 def _array(columns: ArrayColumns, name: str, field: _Field) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from index.model.scope import PUBLIC, Scope
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment, merge
-from index.text.vocabulary import ResidentWords
+from index.text.resident_words import ResidentWords
 
 _HALF_ULP = 2.0**-24  # the largest relative error of one rounding in single precision
 _LABEL_BYTES = 160  # a string of 20 characters, its number, and its place in a dictionary
@@ -112,7 +112,7 @@ class Shard:
     space:     of all vectors; None without chunks.
     stats:     of the partition.
     sums:      how PostgreSQL adds, if segments hold records; None if PostgreSQL has to score.
-    words:     of the tenant's vocabulary; None for `public`.
+    words:     of the tenant's vocabulary; None if they are not in memory, as for `public`.
     segments:  the oldest and largest first. live: for each, which rows still exist.
     filtered:  this version with the documents alone that a scope and the unindexed conditions of a
                filter admit; see `index/resident/matching_documents.py`.
@@ -185,9 +185,11 @@ class Shard:
         return replace(self, revision=revision, space=space, stats=stats, words=words)
 
     def compacted(self) -> "Shard":
-        """The same chunks in one segment."""
+        """The same chunks in one segment, and the same words in one table for each token."""
         merged = merge(self.segments, self.live)
-        return replace(self, segments=(merged,), live=(np.ones(len(merged), np.bool_),))
+        words = None if self.words is None else self.words.compacted()
+        live = np.ones(len(merged), np.bool_)
+        return replace(self, segments=(merged,), live=(live,), words=words)
 
     def admitted(self, segment: ShardSegment, scope: Scope) -> NDArray[np.bool_]:
         """Which rows the scope admits; asked before any vector is compared."""

@@ -28,7 +28,8 @@ from index.search.snapshot_reads import SnapshotReads
 from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
 from index.search.visibility_args import filter_args
 from index.text import lexical, long_queries
-from index.text.vocabulary import Extent, Spelling, Vocabulary
+from index.text.vocabulary import Spelling, Vocabulary
+from index.text.vocabulary_extent import Extent
 
 _STATS_MAX = 10_000  # sets of partitions whose statistics are stored
 _PREPARATIONS_MAX = 20  # repeats only after a commit that changed languages, words or the space

@@ -66,17 +66,22 @@ def corrections(word: str, near: Sequence[Near], languages: Collection[str]) -> 
     They are the near words of the least edit distance, at most 1, or 2 in long words. Ties go to
     the greater similarity, then to the lower word.
     """
-    slips_max = 1 if len(word) < LONG_LETTERS_MIN else 2
+    slips_accepted = slips_max(word)
     ranked = sorted(
         (slips, -candidate.similarity, candidate.word)
         for candidate in near
-        if abs(len(candidate.word) - len(word)) <= slips_max
-        and (slips := distance(word, candidate.word)) <= slips_max
+        if abs(len(candidate.word) - len(word)) <= slips_accepted
+        and (slips := distance(word, candidate.word)) <= slips_accepted
     )
     if not ranked or _is_form(word, near, languages):
         return ()
     least = takewhile(lambda rank: rank[0] == ranked[0][0], ranked)
     return tuple(correction for _, _, correction in least)[:CORRECTIONS_MAX]
+
+
+def slips_max(word: str) -> int:
+    """How many slips away the corrections of a word are at most."""
+    return 1 if len(word) < LONG_LETTERS_MIN else 2
 
 
 def shown_corrections(

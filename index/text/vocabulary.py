@@ -5,24 +5,20 @@ groups may read is kept for each of the groups, and corrects their members. Word
 single persons are not kept: each person's words would be rows of their own.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from common.shares.cache import FairCache
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
-from index.text import sorted_values, spelling
-from index.text.near_words import NearWords
+from index.text import spelling
+from index.text.resident_words import SHARED, ResidentWords
 from index.text.spelling import Near
+from index.text.vocabulary_extent import Era, Extent
 
 # Short words share few trigrams with their typos: 0.25 and pg_trgm's default of 0.3 took 1.3 and
 # 1.0 ms instead of 2.2, but found less (the figure of `spelling` is 0.994 and 0.991).
@@ -30,12 +26,9 @@ SIMILARITY_MIN = 0.2
 NEAR_MAX = 50  # near words to rank: with 100 the figure is the same, with 20 a little less
 UNKNOWN_MAX = 8  # words of a query; a starting value: each costs about 2 ms
 
-_ERA_BITS = 40  # the lower bits count the added words, the upper ones prunings: sql/vocabulary.sql
-
-DIGEST_BYTES = 8  # of an entry in memory
 GROUPS_MAX = 8  # of a document, whose members its words correct; a starting value, not measured
 
-_SHARED_TOKENS = frozenset({"tenant", PUBLIC})  # of documents that the whole tenant may read
+_SHARED_TOKENS = frozenset({SHARED, PUBLIC})  # of documents that the whole tenant may read
 _SEPARATOR = "\x1f"  # between a token and a word; no token contains it
 
 KNOWN_MAX = 100_000  # words, about 20 MB
@@ -43,25 +36,7 @@ CORRECTED_MAX = 20_000  # unknown words, about 10 MB
 
 _NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
-
-Era: TypeAlias = tuple[str, int]
 _Visibility: TypeAlias = tuple[bytes, bool]  # the scope's fingerprint, and whether it is filtered
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """The state of a tenant's vocabulary: equal extents of a tenant mean equal vocabularies.
-
-    history: of the database. words: the number of entries, and how often some were pruned.
-    """
-
-    history: str
-    words: int
-
-    @property
-    def era(self) -> Era:
-        """The history and the number of prunings: within an era the vocabulary only grows."""
-        return self.history, self.words >> _ERA_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,99 +117,6 @@ class SeenWords:
         self._words[tenant, era].update(words)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResidentWords:
-    """A tenant's words in memory, as of an extent of the vocabulary; they stay known in its era.
-
-    hashes: of the entries, ascending; see `_word_hash`. Two of a million have the same hash with a
-        chance of 1 in 10 million; then a typo is not corrected. A word that only some may read is
-        an entry with a token, so that it is unknown here: the database tells whose grants know it.
-    near: which unknown words may have a correction that the whole tenant may read; None if that is
-        not in memory.
-    snapshot_xmin: the transactions before it had ended in the snapshot, so that others added what
-        the vocabulary has learned since.
-    has_restricted: whether there are words that only some may read. Unknown words are then looked
-        up for all: whether one is must not tell what is near it among the words of others.
-    """
-
-    extent: Extent
-    hashes: NDArray[np.int64]
-    near: NearWords | None
-    snapshot_xmin: int
-    has_restricted: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        extent: Extent,
-        digests: bytes,
-        near: NearWords | None,
-        snapshot_xmin: int,
-        *,
-        has_restricted: bool = False,
-    ) -> "ResidentWords":
-        """digests: the first 8 bytes of each entry's digest, as `resident.words` returns them."""
-        return cls(extent, _to_hashes(digests), near, snapshot_xmin, has_restricted)
-
-    @property
-    def size_bytes(self) -> int:
-        return self.hashes.nbytes + (0 if self.near is None else self.near.size_bytes)
-
-    def has_learned(self, extent: Extent) -> bool:
-        """Whether the words of the vocabulary of this extent, or of a later one, are in memory."""
-        return self.extent.era == extent.era and self.extent.words >= extent.words
-
-    def lacks(self, extent: Extent) -> int:
-        """How many words the vocabulary has learned since; 0 in another era."""
-        return extent.words - self.extent.words if self.extent.era == extent.era else 0
-
-    def with_learned(
-        self,
-        extent: Extent,
-        digests: bytes,
-        near_hashes: bytes,
-        snapshot_xmin: int,
-        *,
-        has_restricted: bool = False,
-    ) -> "ResidentWords":
-        """The words of this later extent, from those learned since.
-
-        Words may be among them that are in memory already. If words are missing, those in memory
-        stay the words of their extent, without `near`.
-        """
-        hashes = sorted_values.distinct(np.concatenate([self.hashes, _to_hashes(digests)]))
-        if len(hashes) - len(self.hashes) != self.lacks(extent) or self.near is None:
-            return replace(self, near=None)
-        near = self.near.with_learned(near_hashes)
-        has_restricted |= self.has_restricted
-        return ResidentWords(extent, hashes, near, snapshot_xmin, has_restricted)
-
-    def is_consistent(self) -> bool:
-        """Whether the hashes are ascending, as looking them up needs."""
-        has_near = self.near is None or self.near.is_consistent()
-        return has_near and sorted_values.are_ascending(self.hashes)
-
-    def without_known(self, words: Sequence[str]) -> list[str]:
-        """Those of the words that are unknown at the extent: newer ones may have been learned."""
-        hashes = np.array([_word_hash(word) for word in words], np.int64)
-        is_known = sorted_values.are_in(hashes, self.hashes)
-        return list(compress(words, ~is_known))
-
-    def without_uncorrected(self, unknown: Sequence[str]) -> list[str]:
-        """Those of the words, unknown at the extent, that may have a correction at it."""
-        near = self.near
-        return [word for word in unknown if near is None or near.may_correct(word)]
-
-
-def _to_hashes(digests: bytes) -> NDArray[np.int64]:
-    return sorted_values.distinct(np.frombuffer(digests, ">i8").astype(np.int64))
-
-
-def _word_hash(word: str) -> int:
-    digest = hashlib.sha256(word.encode()).digest()
-    return int.from_bytes(digest[:DIGEST_BYTES], signed=True)
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """By whom, and in which languages, words are looked up.
@@ -287,24 +169,37 @@ class Vocabulary:
         era, known = extent.era, self._known_words
         doubtful = [word for word in unlisted if (asked.visibility, era, word) not in known]
         if resident is not None and resident.extent.era == era:
-            doubtful = resident.without_known(doubtful)
+            unknown = resident.without_known(doubtful, grants)
+            self._remember(asked, era, {*doubtful}.difference(unknown))
+            doubtful = unknown
         if not doubtful:
             return Spelling(_NONE, None, era)
         if resident is not None and resident.has_learned(extent):
-            unknown = doubtful[:UNKNOWN_MAX]
-            if not (grants and resident.has_restricted):
-                unknown = resident.without_uncorrected(unknown)
-            found = await self._corrections_of(asked, unknown, resident.extent)
-            # If a word was learned meanwhile, it may correct those that were not looked up.
-            if found.extent == resident.extent or len(unknown) == len(doubtful):
-                return found
-        return await self._corrections_of(asked, doubtful, extent)
-
-    async def _corrections_of(
-        self, asked: _Asked, doubtful: Sequence[str], extent: Extent
-    ) -> Spelling:
-        """Those from the cache of this extent, or from the database with its extent."""
+            asked_words = doubtful[:UNKNOWN_MAX]
+            if all(map(resident.can_compare, asked_words)):
+                by_word = {word: self._correct(asked, word, resident) for word in asked_words}
+                return _spelling(by_word, resident.extent)
         return self._from_cache(asked, doubtful, extent) or await self._look_up(asked, doubtful)
+
+    def _correct(self, asked: _Asked, word: str, resident: ResidentWords) -> tuple[str, ...]:
+        """The corrections of an unknown word, from the cache or by the words in memory."""
+        key = (asked, resident.extent, word)
+        corrections = self._corrections.get(key)
+        if corrections is None:
+            near = resident.near(
+                word,
+                asked.grants,
+                similarity_min=SIMILARITY_MIN,
+                count=NEAR_MAX,
+                slips_max=spelling.slips_max(word),
+            )
+            corrections = spelling.corrections(word, near, asked.languages)
+            self._corrections.put(asked.tenant, key, corrections)
+        return corrections
+
+    def _remember(self, asked: _Asked, era: Era, known: Iterable[str]) -> None:
+        for word in known:
+            self._known_words.put(asked.tenant, (asked.visibility, era, word), True)
 
     def _from_cache(self, asked: _Asked, unknown: Sequence[str], extent: Extent) -> Spelling | None:
         by_word: dict[str, tuple[str, ...]] = {}
@@ -322,9 +217,7 @@ class Vocabulary:
         )
         extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
         era = extent.era
-        for row in rows:
-            if row["is_known"]:
-                self._known_words.put(asked.tenant, (asked.visibility, era, row["word"]), True)
+        self._remember(asked, era, [row["word"] for row in rows if row["is_known"]])
         unknown = [row for row in rows if not row["is_known"]]
         by_word = {
             row["word"]: spelling.corrections(row["word"], _near(row), asked.languages)

@@ -37,18 +37,7 @@ SIGNATURES: Mapping[str, Signature] = {
     for name, text in {
         "resident.partition": """
             text -> revision bigint, audience_revision bigint, history text, chunks bigint,
-            languages text[], vocabulary_size bigint, confidence jsonb, partition_space text,
-            snapshot_xmin bigint
-        """,
-        "resident.words": """
-            text -> digests bytea, has_restricted boolean
-        """,
-        "resident.near_words": """
-            text, integer, integer, integer, integer, integer -> hashes bytea
-        """,
-        "resident.learned_words": """
-            text, bigint, integer, integer, integer, bigint -> digests bytea, hashes bytea,
-            has_restricted boolean, snapshot_xmin bigint
+            languages text[], vocabulary_size bigint, confidence jsonb, partition_space text
         """,
         "resident.tenant_documents": """
             text -> document_key bigint, tenant text, document_id text, source text, language

@@ -13,13 +13,12 @@ from index.postgres.database import Database
 from index.postgres.session import Row, Session
 from index.resident import chunk_records, exact_scores, segment, term_postings
 from index.resident.building import freed_memory, loading_words
-from index.resident.building.loading_words import ReadWords
 from index.resident.chunk_records import ChunkRecords
 from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
-from index.text.vocabulary import ResidentWords
+from index.text.resident_words import ResidentWords
 
 _PAGE_DOCUMENTS = 500  # read at a time; the event loop decodes them in about 3 ms
 _SPARSE_HEADER_BYTES = 12  # dimensions, count and an unused word, each of 4 bytes
@@ -71,7 +70,7 @@ class ShardChanges:
     stats:    of the partition.
     outdated: ids of removed or updated chunks.
     segment:  the added and updated chunks; None without any.
-    words:    all of the tenant's vocabulary; None for `public`.
+    words:    see `Shard`.
     """
 
     history: str
@@ -101,11 +100,11 @@ async def load(
         if head is None or head["chunks"] > chunks_max:
             return None
         pages = [page async for page in read_pages(session, partition)]
-        words = await loading_words.read(session, partition, head)
         if with_texts:
             sums = await exact_scores.probe(session)
+        owner = await database.as_owner(session)
+        words = await loading_words.read(owner, partition, head)
         if sums is not None:
-            owner = await database.as_owner(session)
             pages = [await page.with_records(owner) for page in pages]
     shard = await asyncio.to_thread(_build, partition, head, pages, words, sums)
     pages.clear()
@@ -151,7 +150,10 @@ async def changes_in(database: Database, session: Session, shard: Shard) -> Shar
     head = next((row for row in rows if row["revision"] is not None), None)
     if head is None or not head["is_whole"]:
         return None
-    words = await loading_words.read_learned(session, shard.partition, shard.words, head)
+    words = shard.words
+    if words is not None and loading_words.has_grown(words, head):
+        owner = await database.as_owner(session)
+        words = await loading_words.read_learned(owner, shard.partition, words, head)
     documents = [row for row in rows if row["document_key"] is not None]
     if head["chunks"]:
         page = DocumentPage(documents, head)
@@ -175,7 +177,7 @@ def _build(
     partition: str,
     head: Row,
     pages: Sequence[DocumentPage],
-    words: ReadWords | None,
+    words: ResidentWords | None,
     sums: SumOrder | None,
 ) -> Shard:
     """The shard of what was read in one snapshot; takes long. Raises `Unsuitable`."""
@@ -192,7 +194,7 @@ def _build(
         stats=_stats(head),
         sums=sums,
         labels=labels,
-        words=None if words is None else words.build(),
+        words=words,
         segments=() if merged is None else (merged,),
         live=() if merged is None else (np.ones(len(merged), np.bool_),),
     )

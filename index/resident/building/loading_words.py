@@ -1,96 +1,79 @@
-"""Reads a tenant's vocabulary for its shard: digests of its words, and hashes of near ones."""
+"""Reads a tenant's vocabulary for its shard.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+The session is of the tables' owner: the role of shards may read no word.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from itertools import filterfalse
 
 from index.model.scope import PUBLIC
 from index.postgres.session import Row, Session
-from index.text import near_words
-from index.text.near_words import NearWords
-from index.text.vocabulary import DIGEST_BYTES, Extent, ResidentWords
+from index.text import resident_words
+from index.text.resident_words import SHARED, ResidentWords
+from index.text.vocabulary_extent import Extent
 
-_PAGE_WORDS = 10_000  # whose hashes PostgreSQL computes at a time, in about 0.5 s
-NEAR_WORDS_MAX = 100_000  # of a vocabulary, about 15 MB of hashes; a starting value, not measured
-LEARNED_WORDS_MAX = 5_000  # read with one change, in about 0.2 s; a starting value, not measured
-_NEAR_LETTERS = (
-    near_words.ONE_SLIP_LETTERS_MAX,
-    near_words.TWO_SLIPS_LETTERS_MIN,
-    near_words.PREFIX_LETTERS_MAX,
-)
+WORDS_MAX = 300_000  # of a vocabulary, about 15 MB; a starting value, not measured
 
 
-@dataclass(frozen=True, slots=True)
-class ReadWords:
-    """What was read of all words in one snapshot.
+async def read(session: Session, partition: str, head: Row) -> ResidentWords | None:
+    """All words of the partition; None for `public`, and if they are too many.
 
-    digests: one after the other. near_hashes: of `NearWords`, in parts; None if there are too many
-             words. snapshot_xmin: every earlier transaction has ended in the snapshot.
-    has_restricted: whether there are words that only some may read.
+    head: of `resident.partition`.
     """
-
-    extent: Extent
-    digests: bytes
-    near_hashes: Sequence[bytes] | None
-    snapshot_xmin: int
-    has_restricted: bool
-
-    def build(self) -> ResidentWords:
-        """Takes a tenth of a second for 60,000 words."""
-        near = None if self.near_hashes is None else NearWords.of(b"".join(self.near_hashes))
-        return ResidentWords.of(
-            self.extent,
-            self.digests,
-            near,
-            self.snapshot_xmin,
-            has_restricted=self.has_restricted,
-        )
-
-
-async def read(session: Session, partition: str, head: Row) -> ReadWords | None:
-    """All words of the partition; None for `public`. head: of `resident.partition`."""
     if partition == PUBLIC:
         return None
-    row = await session.row("resident.words", partition)
+    row = await session.row("vocabulary.words", partition, SHARED, WORDS_MAX + 1)
     assert row is not None, "an aggregate has a row"
-    digests = row["digests"] or b""
-    near_hashes = await _read_near_hashes(session, partition, len(digests) // DIGEST_BYTES)
-    return ReadWords(
-        _extent(head), digests, near_hashes, head["snapshot_xmin"], row["has_restricted"]
-    )
+    words = _by_token(row)
+    if sum(map(len, words.values())) > WORDS_MAX:
+        return None
+    separators = await _separators(session, resident_words.LETTERS | _letters(row))
+    build = ResidentWords.of  # takes 2 ms for 1,000 words
+    return await asyncio.to_thread(build, _extent(head), words, separators, row["snapshot_xmin"])
+
+
+def has_grown(words: ResidentWords, head: Row) -> bool:
+    """Whether the vocabulary has learned words since. head: of `resident.changes`."""
+    return words.lacks(_extent(head)) > 0
 
 
 async def read_learned(
-    session: Session, partition: str, words: ResidentWords | None, head: Row
+    session: Session, partition: str, words: ResidentWords, head: Row
 ) -> ResidentWords | None:
-    """The words and those learned since; without these if they are too many.
+    """The words and those learned since; None if they are too many.
 
     head: of `resident.changes`.
     """
     extent = _extent(head)
-    if words is None or words.near is None or not 0 < words.lacks(extent) <= LEARNED_WORDS_MAX:
-        return words
-    row = await session.row(
-        "resident.learned_words",
-        *(partition, words.snapshot_xmin, *_NEAR_LETTERS, LEARNED_WORDS_MAX),
-    )
-    assert row is not None, "a SELECT without FROM has a row"
-    return words.with_learned(
-        extent,
-        row["digests"] or b"",
-        row["hashes"] or b"",
-        row["snapshot_xmin"],
-        has_restricted=row["has_restricted"],
-    )
-
-
-async def _read_near_hashes(session: Session, partition: str, words: int) -> list[bytes] | None:
-    if words > NEAR_WORDS_MAX:
+    if words.entries + words.lacks(extent) > WORDS_MAX:
         return None
-    pages = -(-words // _PAGE_WORDS)
-    return [
-        await session.value("resident.near_words", partition, page, *_NEAR_LETTERS, pages) or b""
-        for page in range(pages)
-    ]
+    row = await session.row(
+        "vocabulary.learned_words", partition, SHARED, WORDS_MAX + 1, words.snapshot_xmin
+    )
+    assert row is not None, "an aggregate has a row"
+    separators = await _separators(session, _letters(row) - resident_words.LETTERS)
+    learn = words.with_learned
+    return await asyncio.to_thread(learn, extent, _by_token(row), separators, row["snapshot_xmin"])
+
+
+def _by_token(row: Row) -> Mapping[str, list[str]]:
+    pairs = zip(row["tokens"] or (), row["words"] or (), strict=True)
+    return {token: words.split(" ") for token, words in pairs}
+
+
+def _letters(row: Row) -> frozenset[str]:
+    """The letters of the words that are not ASCII."""
+    characters: set[str] = set().union(*(row["words"] or ()))
+    return frozenset(filterfalse(str.isascii, characters))
+
+
+async def _separators(session: Session, letters: frozenset[str]) -> str:
+    """Those of the letters that pg_trgm does not take for a part of a word."""
+    if not letters:
+        return ""
+    found: str | None = await session.value("vocabulary.separators", "".join(sorted(letters)))
+    return found or ""
 
 
 def _extent(head: Row) -> Extent:

@@ -28,9 +28,9 @@ from index.resident.exact_scores import SumOrder
 from index.resident.labels import Audiences, Labels
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
-from index.text.vocabulary import ResidentWords
+from index.text.resident_words import ResidentWords
 
-_MAGIC = b"nhshard1"  # its last byte is the version of the format
+_MAGIC = b"nhshard2"  # its last byte is the version of the format
 _DIGEST = hashlib.sha256  # most processors have instructions for it: 0.6 ms a MB, BLAKE2b 1.4
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 8  # of the header's length

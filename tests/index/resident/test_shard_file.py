@@ -38,9 +38,10 @@ BESIDE = {
     "segment.labels": (0, -1, 1_000),
     "segment.ids": (0, 10**6),
     "segment.records.starts": (1, -1, 10**6),
-    "words.hashes": (0, 10**6),
-    "words.near.parts.0": (0, 10**6),
-    "words.near.parts.1": (0, 10**6),
+    "words.tables.0.starts": (1, -1, 10**6),
+    "words.tables.1.trigrams": (0, 1 << 62),
+    "words.tables.1.posting_starts": (1, -1, 10**6),
+    "words.tables.1.postings": (0, -1, 2),
 }
 
 
@@ -116,7 +117,7 @@ def test_each_array_is_a_read_only_view_on_the_file(path: Path) -> None:
         *columns.split(mapped.segments[0]).arrays.values(),
         *columns.split(mapped.words).arrays.values(),
     ]
-    assert len(arrays) == 14
+    assert len(arrays) == 23
     for array in arrays:
         assert not array.flags.writeable
         assert not array.flags.owndata
@@ -162,8 +163,7 @@ def test_labels_that_no_chunk_has_any_more_are_left_out(tmp_path: Path) -> None:
 def test_a_shard_without_words_or_whose_chunks_are_all_deleted_comes_back(tmp_path: Path) -> None:
     whole = a_shard(CHUNKS, with_texts=True)
     assert whole.words is not None
-    words = replace(whole.words, near=None)
-    for expected in (None, words):
+    for expected in (None, replace(whole.words, tables=())):
         empty = replace(whole.without(np.arange(1, 40)).compacted(), words=expected)
 
         mapped = read(written(tmp_path / "acme", empty))
@@ -171,7 +171,7 @@ def test_a_shard_without_words_or_whose_chunks_are_all_deleted_comes_back(tmp_pa
         assert values_of(mapped) == {}
         assert texts_of(mapped) == []
         assert (mapped.words is None) == (expected is None)
-        assert mapped.words is None or mapped.words.near is None
+        assert mapped.words is None or mapped.words.tables == ()
     assert proposed(mapped, a_question(ANA)) == []
 
 
@@ -282,8 +282,9 @@ def test_an_array_of_another_type_or_beyond_the_file_is_refused(
         ("sums.is_fused", "perhaps"),
         ("stats.languages", 5),
         ("stats.vocabulary_size", "many"),
-        ("words.near.parts", 3),
-        ("words.near.parts", 1 << 62),
+        ("words.tables", 3),
+        ("words.tables", 1 << 62),
+        ("words.tables.0.token", "user:ben"),
         ("words.extent.words", None),
         ("segment.postings.rows_max", 10**6),
     ],

@@ -11,12 +11,13 @@ from index.resident.building import loading
 from index.resident.exact_scores import SumOrder
 from index.resident.segment import ShardSegment
 from index.resident.shard import PartitionStats, Shard, ShardQuestion
-from index.text.near_words import NearWords
-from index.text.vocabulary import Extent, ResidentWords
+from index.text.resident_words import ResidentWords
+from index.text.vocabulary_extent import Extent
 from tests.index.support.tiny_shards import STATS, tiny_segment
 
 SPACE = "space"
 HISTORY = "first"
+WORDS = {"group:staff": ("lighthouse",), "tenant": ("harbour", "lightship")}
 
 
 def a_shard(
@@ -24,22 +25,21 @@ def a_shard(
     *,
     partition: str = "acme",
     revision: int = 7,
-    words: Sequence[int] = (3, 5, 8),
+    words: Mapping[str, Sequence[str]] = WORDS,
     with_texts: bool = False,
 ) -> Shard:
-    """words: hashes of the tenant's words; those of near words are in two parts."""
+    """words: of the tenant's vocabulary, by token."""
     labels = loading.new_labels()
-    digests = np.array(words, ">i8").tobytes()
-    near = NearWords((np.arange(40, 80, 2, dtype=np.uint32), np.array([7, 9], np.uint32)))
+    extent = Extent(HISTORY, sum(map(len, words.values())))
     return Shard(
         partition=partition,
         history=HISTORY,
         revision=revision,
         space=SPACE,
-        stats=PartitionStats("a-space", frozenset({"en", "de"}), len(words), {"floor": 0.25}),
+        stats=PartitionStats("a-space", frozenset({"en", "de"}), extent.words, {"floor": 0.25}),
         sums=SumOrder(folds_lanes=True, is_fused=False) if with_texts else None,
         labels=labels,
-        words=ResidentWords.of(Extent(HISTORY, len(words)), digests, near, 812),
+        words=ResidentWords.of(extent, words, "", 812),
         segments=(tiny_segment(labels, values, records=with_texts),),
         live=(np.ones(len(values), np.bool_),),
     )
@@ -83,7 +83,8 @@ def a_large_shard(chunks: int, *, dimensions: int = 256, words: int = 60) -> Sha
         postings=term_postings.build(terms, rows, values, chunks),
         labels=codes,
     )
-    hashes = np.unique(random.integers(-(2**62), 2**62, 50_000))
+    numbers = random.integers(0, 26, (20_000, 9)) + ord("a")
+    known = ["".join(map(chr, letters)) for letters in numbers.tolist()]
     return Shard(
         partition="acme",
         history=HISTORY,
@@ -92,7 +93,7 @@ def a_large_shard(chunks: int, *, dimensions: int = 256, words: int = 60) -> Sha
         stats=STATS,
         sums=None,
         labels=labels,
-        words=ResidentWords(Extent(HISTORY, 0), hashes, None, 0),
+        words=ResidentWords.of(Extent(HISTORY, 0), {"tenant": known}, "", 0),
         segments=(segment,),
         live=(np.ones(chunks, np.bool_),),
     )

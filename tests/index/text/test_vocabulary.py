@@ -19,10 +19,10 @@ from index.text.vocabulary import (
     CERTAIN,
     GROUPS_MAX,
     UNKNOWN_MAX,
-    Extent,
     Spelling,
     Vocabulary,
 )
+from index.text.vocabulary_extent import Extent
 
 pytestmark = pytest.mark.anyio
 

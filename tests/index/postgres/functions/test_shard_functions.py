@@ -72,9 +72,6 @@ async def test_no_word_of_a_document_is_in_what_the_functions_return(session: Se
     (document,) = await session.rows("resident.tenant_documents", "acme")
     arguments: dict[str, tuple[Any, ...]] = {
         "resident.partition": ("acme",),
-        "resident.words": ("acme",),
-        "resident.near_words": ("acme", 0, 8, 6, 12, 1),
-        "resident.learned_words": ("acme", 0, 8, 6, 12, 100),
         "resident.tenant_documents": ("acme",),
         "resident.public_documents": (),
         "resident.chunks": ([document["partition_no"]], [document["document_key"]]),
