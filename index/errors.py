@@ -170,9 +170,16 @@ class QueueFull(IndexStoreError):
 
 
 class VectorRefused(IndexStoreError):
-    """A query's own vector can't be compared with those of the index. field: of the request."""
+    """A query's own vector can't be compared with those of the index.
+
+    vector: as of the `Query`. field: of a search.
+    """
 
     field = "vector"
+
+    def __init__(self, message: str, vector: str) -> None:
+        super().__init__(message)
+        self.vector = vector
 
 
 class QuotaExceeded(IndexStoreError):

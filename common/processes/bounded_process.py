@@ -100,8 +100,11 @@ class BoundedProcess:
                 self._is_alive = False
                 os.close(self._lifeline)
 
-    def stop(self) -> None:
-        """End the command, and return when its processes and its folder are gone."""
+    def stop(self) -> int | None:
+        """End the command, and return when its processes and its folder are gone.
+
+        The status is as of `wait`; None if the supervisor does not end.
+        """
         self.kill()
         try:
             self._supervisor.wait(_STOP_S_MAX)
@@ -109,3 +112,4 @@ class BoundedProcess:
             self._supervisor.kill()
             with suppress(subprocess.TimeoutExpired):
                 self._supervisor.wait(_STOP_S_MAX)
+        return self._supervisor.returncode

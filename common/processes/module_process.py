@@ -60,9 +60,10 @@ class ModuleProcess(BoundedProcess):
         """
         return self._connection.recv_bytes(bytes_max) if self._connection.poll(seconds) else None
 
-    def stop(self) -> None:
-        super().stop()
+    def stop(self) -> int | None:
+        status = super().stop()
         self._connection.close()
+        return status
 
     def _wait_until_ready(self) -> None:
         if not self._connection.poll(_START_S_MAX):

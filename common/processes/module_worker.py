@@ -4,11 +4,15 @@ The module's main part calls `answer_requests`. The process starts with the firs
 with the next one after a request that exceeded a limit.
 """
 
+import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_process import ModuleProcess, connect
+
+WALL_S_PER_CPU_S = 10.0  # a starting value: on a busy machine a request gets less of a processor
+_OUT_OF_TIME = 128 + signal.SIGPROF  # the status of a process whose timer ended it
 
 
 class ProcessEnded(Exception):
@@ -27,18 +31,20 @@ class ModuleWorker:
         self._is_killed = False
         self._process: ModuleProcess | None = None
 
-    def ask(self, *parts: bytes, seconds: float) -> bytes:
+    def ask(self, *parts: bytes, cpu_s: float) -> bytes:
         """The answer to a request, which has as many parts as the module expects.
 
-        Raises `TimeoutError` if it takes longer, and `ProcessEnded`.
+        Raises `TimeoutError` if it takes more processor time, or `WALL_S_PER_CPU_S` times as long
+        by the clock, and `ProcessEnded`.
         """
         try:
             process = self._start()
-            for part in parts:
+            for part in (str(cpu_s).encode(), *parts):
                 process.send(part)
-            reply = process.receive(self._reply_bytes_max, seconds)
+            reply = process.receive(self._reply_bytes_max, cpu_s * WALL_S_PER_CPU_S)
         except (EOFError, OSError):
-            self.close()
+            if self._end() == _OUT_OF_TIME:
+                raise TimeoutError from None
             raise ProcessEnded from None
         finally:
             self._is_killed = False
@@ -55,9 +61,12 @@ class ModuleWorker:
             process.kill()
 
     def close(self) -> None:
+        self._end()
+
+    def _end(self) -> int | None:
+        """The status of the process, which has ended; None if there was none."""
         process, self._process = self._process, None
-        if process is not None:
-            process.stop()
+        return None if process is None else process.stop()
 
     def _start(self) -> ModuleProcess:
         """The process, which is ready. Raises `OSError` and `EOFError`."""
@@ -76,7 +85,11 @@ def answer_requests(parts: int, answer: Callable[..., bytes]) -> None:
     connection: Connection = connect()
     while True:
         try:
+            cpu_s = float(connection.recv_bytes())
             request = [connection.recv_bytes() for _ in range(parts)]
         except EOFError:
             return
-        connection.send_bytes(answer(*request))
+        signal.setitimer(signal.ITIMER_PROF, cpu_s)  # its signal ends the process
+        reply = answer(*request)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        connection.send_bytes(reply)

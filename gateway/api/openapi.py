@@ -25,6 +25,7 @@ _ERROR_DESCRIPTIONS: Mapping[int, str] = {
     409: "Conflict",
     412: "Precondition failed",
     413: "Body too large",
+    414: "URL too long",
     415: "Unsupported media type",
     422: "Invalid field",
     429: "Too many requests",
@@ -35,6 +36,7 @@ _ERROR_DESCRIPTIONS: Mapping[int, str] = {
     503: "Temporarily unavailable",
     504: "Deadline exceeded",
 }
+_OF_CONNECTION = {414, 431}  # answered before a route is known: always a problem document
 _STATUS_EXAMPLES = {502: 503}  # statuses of no type of their own, and another one's type
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "RFC 6750, section 3"},
@@ -204,7 +206,7 @@ def _success(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, Any]
 
 def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     """The error statuses of the route."""
-    statuses = {405, 422, 431, 500, 503}
+    statuses = {405, 422, 500, 503} | _OF_CONNECTION
     if route.needs != "anyone":
         statuses |= {401, 403, 409, 429, 504}
     if route.body is not None:
@@ -226,7 +228,7 @@ def _error(route: ApiRoute[Any], status: int, schemas: Mapping[str, Any]) -> dic
     example = {"type": kind.urn, "title": kind.title, "status": status, "detail": kind.cause}
     problem = _content(None, "application/problem+json", ref="Problem", example=example)
     media_types = problem["content"]
-    if route.error is not None:
+    if route.error is not None and status not in _OF_CONNECTION:
         own_media_types = _answer(route.error, route.error_type, schemas)["content"]
         media_types = own_media_types | (media_types if route.render is problems.render else {})
     response: dict[str, Any] = {"description": _ERROR_DESCRIPTIONS[status], "content": media_types}

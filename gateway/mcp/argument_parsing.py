@@ -1,7 +1,7 @@
 """The arguments of a tool as a model means them: what round-trips to the declared type is taken.
 
-Models and their clients send `"5"` or `5.0` for 5, one value or its JSON text for a list, and
-`null`, `"null"`, `""` or `[]` for an argument that they leave out.
+Models and their clients send `"5"` or `5.0` for 5, one value, its JSON text or values with commas
+between them for a list, and `null`, `"null"`, `""` or `[]` for an argument that they leave out.
 
 Pure.
 """
@@ -44,7 +44,7 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
         case "string" if type(value) in (int, float):
             return orjson.dumps(value).decode()
         case "array":
-            values = value if isinstance(value, list) else [value]
+            values = value if isinstance(value, list) else _listed(value)
             return [as_meant(item, schema["items"]) for item in values if item not in _UNSET]
         case "object" if isinstance(value, dict) and "properties" in schema:
             return _fields(value, schema)
@@ -59,6 +59,11 @@ def _decoded(text: str, types: tuple[type, ...]) -> Any:
     except orjson.JSONDecodeError:
         return text
     return value if type(value) in types else text
+
+
+def _listed(value: Any) -> list[Any]:
+    """The values that stand for a list; one with a comma in it has to be sent in a list."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else [value]
 
 
 def _fields(fields: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

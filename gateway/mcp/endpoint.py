@@ -42,12 +42,16 @@ async def mcp(context: RequestContext[McpServices]) -> Response:
 
 
 async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) -> Response:
-    """The responses to a list of requests, if the version has such lists and it is not too long."""
+    """The responses to a list of requests, if the version has such lists and it is not too long.
+
+    A list without any message is refused as a whole, as the transport requires of such input.
+    """
     from gateway.mcp import protocol
 
     await context.authenticate()
     requests_max = context.services.settings.batch_searches_max
-    if not (protocol.has_batches(context.trace.headers) and 0 < len(batch) <= requests_max):
+    is_allowed = protocol.has_batches(context.trace.headers) and len(batch) <= requests_max
+    if not (is_allowed and any(map(_is_message, batch))):
         return _refuse_non_request(batch)
     await context.spend(len(batch) - 1)
     held, bodies = HeldAnswers(context.slot), []
@@ -115,7 +119,7 @@ def _is_request(request: Any) -> bool:
         isinstance(request, dict)
         and request.get("jsonrpc") == "2.0"
         and isinstance(request.get("method"), str)
-        and isinstance(request.get("params", {}), dict)
+        and isinstance(request.get("params"), dict | None)
         and _is_id(request.get("id"))
     )
 
@@ -148,18 +152,24 @@ async def _run_tool(
         return refusal(problem), []
 
 
-def _is_notification(body: dict[str, Any]) -> bool:
-    return "id" not in body and _is_request({**body, "id": 0})
+def _is_message(body: Any) -> bool:
+    return _is_request(body) or _is_notification(body) or _is_response(body)
 
 
-def _is_response(body: dict[str, Any]) -> bool:
+def _is_notification(body: Any) -> bool:
+    return isinstance(body, dict) and "id" not in body and _is_request({**body, "id": 0})
+
+
+def _is_response(body: Any) -> bool:
     """Whether it is a response to a request; this server has sent none, and ignores it."""
+    if not isinstance(body, dict):
+        return False
     is_outcome = "method" not in body and ("result" in body) != ("error" in body)
     return is_outcome and body.get("jsonrpc") == "2.0" and _is_id(body.get("id"))
 
 
 def _refuse_non_request(body: Any) -> Response:
-    if isinstance(body, dict) and (_is_notification(body) or _is_response(body)):
+    if _is_notification(body) or _is_response(body):
         return Response(status_code=202)
     return _error(None, _INVALID_REQUEST, "The body must be one request of JSON-RPC 2.0.", 400)
 

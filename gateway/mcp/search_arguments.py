@@ -17,6 +17,7 @@ from index.model.document import MetadataKey, MetadataValue
 
 _BOOST = tool_schemas.without_descriptions(tool_schemas.of_model(BoostBody))
 _FILTERS = {"sources": "sources", "tags": "tags_any", "languages": "languages"}
+_SUBTAG_CASES = {2: str.upper, 4: str.title}  # regions and scripts, by their length
 _TIMES = ("updated_after", "updated_before")
 
 
@@ -98,6 +99,9 @@ class SearchArguments(Body):
 
     def _filter(self) -> dict[str, Any]:
         conditions = {name: getattr(self, argument) for argument, name in _FILTERS.items()}
+        if self.languages is not None:
+            forms = [form for tag in self.languages for form in _language_forms(tag)]
+            conditions["languages"] = list(dict.fromkeys(forms))
         conditions |= {name: getattr(self, name) for name in _TIMES}
         if self.as_of is not None:
             conditions["valid_on" if _is_day(self.as_of) else "as_of"] = self.as_of
@@ -111,6 +115,14 @@ def _is_day(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _language_forms(tag: str) -> tuple[str, str]:
+    """The tag as it is but for its language, and in the case of RFC 5646, section 2.1.1."""
+    language, *subtags = tag.replace("_", "-").split("-")
+    language = language.lower()
+    cased = (_SUBTAG_CASES.get(len(subtag), str.lower)(subtag) for subtag in subtags)
+    return "-".join((language, *subtags)), "-".join((language, *cased))
 
 
 def _attributes(metadata: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from index.text import lexical
 PROCESSES = 2  # one tenant uses one of them
 WAITING_MAX = 1_000  # conversations of one tenant; its concurrent requests are fewer
 WAIT_S_MAX = 5.0
-SECONDS_MAX = 10.0  # starting values, not measured; no body that is accepted takes as much
+SECONDS_MAX = 10.0  # of a processor: a starting value; no body that is accepted takes as much
 MEMORY_BYTES_MAX = 2**30
 CPU_S_MAX = 24 * 3_600  # of all conversations of one process
 _REPLY_BYTES_MAX = 16 * 2**20
@@ -35,7 +35,7 @@ class ConversationCompressor(ModuleWorker):
     ) -> CompressedMessages:
         """As `conversation_compression.compress`. Raises `TimeoutError` and `ProcessEnded`."""
         request = orjson.dumps([texts, question, budget, kept_last, language])
-        return _COMPRESSED.validate_json(self.ask(request, seconds=SECONDS_MAX))
+        return _COMPRESSED.validate_json(self.ask(request, cpu_s=SECONDS_MAX))
 
 
 def compressor_pool() -> WorkerPool[ConversationCompressor]:

@@ -20,6 +20,7 @@ from gateway.search.search_request import (
     require_within_limits,
 )
 from gateway.search.search_services import SearchServices
+from index.errors import VectorRefused
 from index.model.scope import SCOPE_NAMES
 from index.tenants.principals import NO_FILTER, Principal
 
@@ -41,9 +42,12 @@ async def search_as(context: RequestContext[SearchServices]) -> Response:
     context.trace.mark("revision")
     request = services.request_of(await _seen(services, admin, body), body.search)
     require_received(request, services.settings, "search.")
-    answer = await get_or_compute(
-        services, request, admitted.revisions.of(request.scope.partitions)
-    )
+    try:
+        answer = await get_or_compute(
+            services, request, admitted.revisions.of(request.scope.partitions)
+        )
+    except VectorRefused as error:
+        raise problems.invalid_field(f"search.{error.field}", str(error)) from None
     context.trace.tier = answer.tier
     context.trace.mark("cache" if answer.tier != "miss" else "search")
     await services.audit_log.append_search_as(

@@ -145,13 +145,14 @@ class QueryEmbedder:
 def _own_vector(encoded: str, embedder: Embedder | None) -> HalfVector:
     if embedder is None:
         raise VectorRefused(
-            "can't be compared: this gateway has no embedder for the vectors of the index"
+            "can't be compared: this gateway has no embedder for the vectors of the index", encoded
         )
     vector = query_vector.decode(encoded)
     if vector.size != embedder.dimensions:
         raise VectorRefused(
             f"must have {embedder.dimensions:,} numbers, as the vectors of the index; it has "
-            f"{vector.size:,}"
+            f"{vector.size:,}",
+            encoded,
         )
     return HalfVector(vector)
 

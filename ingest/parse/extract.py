@@ -1,7 +1,7 @@
 """Extracts the text of files in a process of its own.
 
 Run as a module, this file is that process: it reads one file after the other from a connection.
-Its memory is limited, and it is killed when a file takes longer than its size allows.
+Its memory is limited, and it is killed when a file takes more processor time than its size allows.
 """
 
 import json
@@ -13,14 +13,16 @@ from typing import Any
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
 from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from ingest.parse import content_kind, encoding
+from ingest.parse import content_kind, encoding, scans
 from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
 from ingest.parse.formats import FORMATS
 
-# Starting values, not measured; no document that a person wrote exceeds them.
+# Starting values, not measured; no document that a person wrote exceeds them. Seconds are those of
+# a processor, so that a busy machine refuses no file.
 SECONDS_MIN = 5.0  # for any file
 SECONDS_MAX = 60.0
 BYTES_PER_S = 80_000  # a file has one more second for each; one of 4.4 MB has a minute
+SCANS_SECONDS_MAX = scans.SECONDS_MAX + 60.0
 MEMORY_BYTES_MAX = 2 * 2**30
 CPU_S_MAX = 24 * 3_600  # of all files that one process reads
 FRAMES_MAX = 5_000  # of Python's stack
@@ -30,7 +32,7 @@ _LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 
 
 class Extractor(ModuleWorker):
-    """seconds_min: the time limit of the smallest file."""
+    """seconds_min: the limit of the smallest file."""
 
     def __init__(
         self, options: ReadOptions = DEFAULT_OPTIONS, *, seconds_min: float = SECONDS_MIN
@@ -45,13 +47,13 @@ class Extractor(ModuleWorker):
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
         if self._options.reads_scans and suffix == ".pdf":
-            seconds = SECONDS_MAX
+            seconds = SCANS_SECONDS_MAX
         options = replace(self._options, content_type=content_type)
         try:
             head = json.dumps([suffix, asdict(options)]).encode()
-            fields = json.loads(self.ask(head, content, seconds=seconds))
+            fields = json.loads(self.ask(head, content, cpu_s=seconds))
         except TimeoutError:
-            reason = f"takes longer to read than the limit of {seconds:.0f} s"
+            reason = f"takes longer to read than the limit of {seconds:.0f} s of a processor"
             raise Unreadable(reason) from None
         except ProcessEnded:
             raise Unreadable("takes more memory to read than the limit") from None

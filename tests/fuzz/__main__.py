@@ -1,6 +1,6 @@
 """Ask a gateway all that its description allows, and what it doesn't, as each role.
 
-    python -m tests.fuzz [--examples N]
+    python -m tests.fuzz [--examples N] [--role ROLE] [--only CALL]
 
 Exits with 1 if one of Schemathesis's checks fails; `schemathesis.toml` says which calls are let off
 which check, and why. The seed is fixed. As many roles at once as the machine has cores ask the one
@@ -10,6 +10,7 @@ each have a tenant of their own. The language model is a stub that always answer
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from tests.stub_openai import Mischief, Reply, Stream, chat, stub_openai
 _CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 _PHASES = "examples,coverage,fuzzing,stateful"
 _TENANTS = {"admin": "acme", "writer": "beta", "reader": "gamma"}  # of each role
+_ROLES = ("nobody", "operator", *_TENANTS)
 _UNCOUNTED = {
     "NEARHIT_KEY_REQUESTS_PER_S": "0",
     "NEARHIT_TENANT_REQUESTS_PER_S": "0",
@@ -36,7 +38,9 @@ _UNCOUNTED = {
 def main() -> None:
     parser = argparse.ArgumentParser(description="Ask a gateway all that its description allows.")
     parser.add_argument("--examples", type=int, default=5, help="of each call, as each role")
-    examples = parser.parse_args().examples
+    parser.add_argument("--role", choices=_ROLES, help="this one alone")
+    parser.add_argument("--only", default="", help='calls whose name has this, such as "POST /mcp"')
+    options = parser.parse_args()
     failed = []
     with (
         start_blocking_portal() as portal,
@@ -46,8 +50,9 @@ def main() -> None:
         stub.chat_answer = _said
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             runs = {
-                pool.submit(_fuzz, made.url, key, examples): role
+                pool.submit(_fuzz, made.url, key, options.examples, options.only): role
                 for role, key in _keys(made).items()
+                if options.role in (None, role)
             }
             for run in as_completed(runs):
                 print(f"as {runs[run]}\n{run.result().stdout}", flush=True)
@@ -87,11 +92,11 @@ def _new_key(client: httpx2.Client, tenant: str, role: str) -> str:
     return str(client.post("/v1/keys", json=body).raise_for_status().json()["key"])
 
 
-def _fuzz(url: str, key: str, examples: int) -> subprocess.CompletedProcess[str]:
+def _fuzz(url: str, key: str, examples: int, only: str) -> subprocess.CompletedProcess[str]:
     """The run of Schemathesis, with all that it printed as its stdout."""
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(_CONFIGURATION)),
-        *("run", f"{url}/openapi.json"),
+        *("run", f"{url}/openapi.json", "--include-name-regex", re.escape(only)),
         *("--header", f"Authorization: Bearer {key}"),
         *("--mode", "all"),  # all checks too; named here they would run where they are let off
         *("--phases", _PHASES, "--max-examples", str(examples)),

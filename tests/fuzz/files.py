@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from contextlib import closing
 from pathlib import PurePosixPath
 
+from common.processes.module_worker import WALL_S_PER_CPU_S
 from ingest.parse import file_parsers
 from ingest.parse.extract import BYTES_PER_S, MEMORY_BYTES_MAX, SECONDS_MAX, SECONDS_MIN, Extractor
 from ingest.sources.source import Defaults, document, reason
@@ -37,7 +38,8 @@ def main() -> None:
             started_s = time.monotonic()
             end, fault = _read(extractor, suffix, content)
             taken_s = time.monotonic() - started_s
-            if taken_s > min(SECONDS_MIN + len(content) / BYTES_PER_S, SECONDS_MAX) + _GRACE_S:
+            cpu_s = min(SECONDS_MIN + len(content) / BYTES_PER_S, SECONDS_MAX)
+            if taken_s > cpu_s * WALL_S_PER_CPU_S + _GRACE_S:
                 fault = fault or f"takes {taken_s:.0f} s"
             if fault:
                 wrong.append(f"{suffix}, {name}: {fault}")

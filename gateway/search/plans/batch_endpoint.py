@@ -17,6 +17,7 @@ from gateway.search.search_request import (
     require_within_limits,
 )
 from gateway.search.search_services import SearchServices
+from index.errors import VectorRefused
 
 _NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"
 
@@ -44,7 +45,11 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     if not all(has_local(services, request, admitted) for request in requests):
         revisions = admitted.revisions
     held = HeldAnswers(context.slot)
-    answers = await search_consistently(services, requests, revisions, held)
+    try:
+        answers = await search_consistently(services, requests, revisions, held)
+    except VectorRefused as error:
+        number = [request.query.vector for request in requests].index(error.vector)
+        raise problems.invalid_field(f"searches.{number}.{error.field}", str(error)) from None
     for request, answer in zip(requests, answers, strict=True):
         record_served(services, request, answer)
     trace.mark("search")

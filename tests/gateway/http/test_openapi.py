@@ -166,7 +166,7 @@ async def test_each_refusal_is_described_with_its_headers(
 ) -> None:
     responses = operation(description, call)["responses"]
     invalid = "422" if call.render is problems.render else "400"
-    expected = {invalid, "405", "431", "500", "503"}
+    expected = {invalid, "405", "414", "431", "500", "503"}
     if call.needs != "anyone":
         expected |= {"401", "403", "429", "504"}
     if call.body is not None:
@@ -175,6 +175,8 @@ async def test_each_refusal_is_described_with_its_headers(
         expected |= {"404"}
 
     assert expected <= set(responses)
+    for status in ("414", "431"):  # of the connection, which knows no route
+        assert list(responses[status]["content"]) == ["application/problem+json"]
     assert "default" not in responses
     for status, header in (("401", "WWW-Authenticate"), ("405", "Allow"), ("429", "Retry-After")):
         assert status not in responses or header in responses[status]["headers"]

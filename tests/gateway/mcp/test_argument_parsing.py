@@ -43,7 +43,13 @@ def parsed(model: type[Body], arguments: dict[str, Any]) -> dict[str, Any]:
         ({"sources": []}, {}),
         ({"sources": ["", None]}, {}),
         ({"sources": "[wiki"}, {"sources": ["[wiki"]}),
-        ({"sources": "wiki, mail"}, {"sources": ["wiki, mail"]}),
+        ({"sources": "wiki, mail"}, {"sources": ["wiki", "mail"]}),
+        ({"sources": "wiki,mail,"}, {"sources": ["wiki", "mail"]}),
+        ({"sources": '"wiki, mail"'}, {"sources": ["wiki", "mail"]}),
+        ({"sources": ["wiki, mail"]}, {"sources": ["wiki, mail"]}),
+        ({"sources": '["wiki, mail"]'}, {"sources": ["wiki, mail"]}),
+        ({"sources": " , "}, {}),
+        ({"facets": "tags, language"}, {"facets": ["tags", "language"]}),
         ({"tags": [2024, "x"]}, {"tags": ["2024", "x"]}),
         ({"tags": 2024}, {"tags": ["2024"]}),
         ({"facets": "tags"}, {"facets": ["tags"]}),
@@ -65,6 +71,30 @@ def test_a_search_is_taken_as_it_is_meant(sent: dict[str, Any], meant: dict[str,
 
 
 @pytest.mark.parametrize(
+    ("sent", "languages"),
+    [
+        (["en"], ["en"]),
+        ("EN", ["en"]),
+        ("EN, De", ["en", "de"]),
+        (["en", "EN"], ["en"]),
+        ("pt-BR", ["pt-BR"]),
+        ("PT-BR", ["pt-BR"]),
+        ("pt_BR", ["pt-BR"]),
+        ("pt-br", ["pt-br", "pt-BR"]),
+        ("ZH-HANT-TW", ["zh-HANT-TW", "zh-Hant-TW"]),
+        ("es-419", ["es-419"]),
+        ("English", ["english"]),
+    ],
+)
+def test_a_language_is_meant_in_any_case(sent: Any, languages: list[str]) -> None:
+    arguments = {"query": "leave", "languages": sent}
+
+    body = argument_parsing.parse(SearchArguments, orjson.dumps(arguments)).body()
+
+    assert orjson.loads(body)["filter"] == {"languages": languages}
+
+
+@pytest.mark.parametrize(
     ("model", "sent", "meant"),
     [
         (FetchArguments, {"id": 12, "start": "3"}, {"id": "12", "start": 3}),
@@ -76,6 +106,7 @@ def test_a_search_is_taken_as_it_is_meant(sent: dict[str, Any], meant: dict[str,
         (Plan, {"steps": [{**STEP, "top_k": "2"}]}, {"steps": [{**STEP, "top_k": 2}]}),
         (Plan, {"steps": [{**STEP, "union": []}], "strategy": ""}, {"steps": [STEP]}),
         (Plan, {"steps": [STEP], "show": "a"}, {"steps": [STEP], "show": ["a"]}),
+        (Plan, {"steps": [STEP], "show": "a, b"}, {"steps": [STEP], "show": ["a", "b"]}),
         (Plan, {"strategy": "s", "steps": "null", "parameters": '{"a": 1}'},
          {"strategy": "s", "parameters": {"a": 1}}),
     ],

@@ -162,6 +162,9 @@ async def test_what_is_no_message_is_refused(ana: Caller, sent: dict[str, Any]) 
     ("batch", "headers"),
     [
         ([], {}),
+        ([None, None], {}),
+        ([4, "ping", [request(1)]], {"MCP-Protocol-Version": "2025-03-26"}),
+        ([{"jsonrpc": "2.0"}, {}], {}),
         ([request(1)] * 33, {}),
         ([request(1)], {"MCP-Protocol-Version": "2024-11-05"}),
         ([request(1)], {"MCP-Protocol-Version": "2025-06-18"}),
@@ -169,7 +172,7 @@ async def test_what_is_no_message_is_refused(ana: Caller, sent: dict[str, Any]) 
     ],
 )
 async def test_other_lists_are_refused(
-    ana: Caller, batch: list[dict[str, Any]], headers: dict[str, str]
+    ana: Caller, batch: list[Any], headers: dict[str, str]
 ) -> None:
     answer = await ana.call("POST", "/mcp", json=batch, headers=headers)
 

@@ -199,6 +199,27 @@ async def test_what_is_no_vector_of_the_index_is_refused(
         assert [error["field"] for error in refused["errors"]] == [field]
 
 
+@pytest.mark.parametrize("number", [0, 2])
+@pytest.mark.parametrize("numbers", [[], [1.0] * 255, [1.0] * 257, [0] * 256, "AAAA"])
+async def test_a_batch_names_the_search_with_the_wrong_vector(
+    ana: Caller, stored: None, number: int, numbers: Any
+) -> None:
+    searches: list[dict[str, Any]] = [{"query": "trains", "vector": ONES} for _ in range(3)]
+    searches[number]["vector"] = numbers
+
+    refused = problem(await ana.call("POST", "/v1/search/batch", json={"searches": searches}), 422)
+
+    assert refused["errors"][0]["field"] == f"searches.{number}.vector"
+
+
+async def test_another_subjects_search_names_its_wrong_vector(admin: Caller, stored: None) -> None:
+    body = {"subject": "ana", "groups": [], "search": {"vector": [1.0] * 255}}
+
+    refused = problem(await admin.call("POST", "/v1/search/as", json=body), 422)
+
+    assert [error["field"] for error in refused["errors"]] == ["search.vector"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [

@@ -119,13 +119,10 @@ def test_what_takes_too_long_for_its_size_is_ended_and_the_next_one_read() -> No
     assert len(slow) < 100_000
 
     with closing(Extractor(seconds_min=1)) as extractor:
-        started_s = time.monotonic()
         reason = refusal(extractor, ".pdf", slow)
-        taken_s = time.monotonic() - started_s
         found = extractor.extract(".html", b"<p>Still here.")
 
-    assert reason == "takes longer to read than the limit of 1 s"
-    assert taken_s < 30
+    assert reason == "takes longer to read than the limit of 1 s of a processor"
     assert found.text == "Still here.\n"
 
 
