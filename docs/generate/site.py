@@ -1,6 +1,7 @@
 """`python -m docs.generate.site` finishes the built site: `llms.txt`, and what no builder checks.
 
-A page that loads a file from another host, or links to a file that is not there, fails the build.
+A page that loads a file from another host, or links to a file or a heading that is not there, fails
+the build.
 """
 
 import shutil
@@ -60,19 +61,21 @@ def main() -> None:
     for page in pages():
         shutil.copy(DOCS / page.path, SITE / page.path)  # what llms.txt leads to
     (SITE / "llms.txt").write_text(llms_txt(), encoding="utf-8")
-    mistakes = [mistake for page in sorted(SITE.rglob("*.html")) for mistake in _mistakes(page)]
+    read = {page: _links(page) for page in sorted(SITE.rglob("*.html"))}
+    mistakes = [mistake for page in read for mistake in _mistakes(page, read)]
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     sys.exit(bool(mistakes))
 
 
 class _Links(HTMLParser):
-    """The files that a page loads, and those that it links to."""
+    """The files that a page loads, those that it links to, and the places that others can name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loaded: list[str] = []
         self.linked: list[str] = []
+        self.places: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -80,12 +83,17 @@ class _Links(HTMLParser):
             self.loaded.append(values[_LOADED[tag]])
         if tag == "a" and "href" in values:
             self.linked.append(values["href"])
+        self.places.add(values.get("id", ""))
 
 
-def _mistakes(page: Path) -> Iterator[str]:
+def _links(page: Path) -> _Links:
     links = _Links()
     links.feed(page.read_text(encoding="utf-8"))
-    name = page.relative_to(SITE)
+    return links
+
+
+def _mistakes(page: Path, read: Mapping[Path, _Links]) -> Iterator[str]:
+    links, name = read[page], page.relative_to(SITE)
     for url in links.loaded:
         if urlsplit(url).netloc:
             yield f"{name} loads {url}"
@@ -97,6 +105,8 @@ def _mistakes(page: Path) -> Iterator[str]:
         target = (base / unquote(parts.path).lstrip("/")).resolve()
         if not (target.exists() and target.is_relative_to(SITE)):
             yield f"{name} links to {url}, which is not there"
+        elif target in read and parts.fragment and parts.fragment not in read[target].places:
+            yield f"{name} links to {url}, which has no such heading"
 
 
 def _entries(nav: Nav, section: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ ROOT = DOCS.parent
 PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "README.md",
-    *(page for page in DOCS.rglob("*.md") if page.parent.name != "decisions"),
+    *DOCS.rglob("*.md"),
 ]
 _FILE = re.compile(
     r"`((?:gateway|cache|index|ingest|loadtests|tests|docs|examples)/[\w./-]+\.(?:py|sql|md))`"
