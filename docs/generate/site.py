@@ -1,7 +1,6 @@
 """`python -m docs.generate.site` finishes the built site: `llms.txt`, and what no builder checks.
 
-A page that loads a file from another host, or links to a file or a heading that is not there, fails
-the build.
+A page that loads a file from another host, or links to a file that is not there, fails the build.
 """
 
 import shutil
@@ -20,12 +19,12 @@ ROOT = DOCS.parent
 SITE = ROOT / "site"
 _LOADED = {"iframe": "src", "img": "src", "link": "href", "script": "src", "source": "src"}
 
-Nav: TypeAlias = Sequence[Mapping[str, Any] | str]
+Nav: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the navigation: its section, its file below docs, its heading."""
+    """A page of the navigation: its section, its file below docs, its name there."""
 
     section: str
     path: str
@@ -39,7 +38,7 @@ def config() -> Mapping[str, Any]:
 
 def pages() -> list[Page]:
     """Every page of the navigation, in its order."""
-    return [Page(section, path, _title(path)) for section, path in _entries(config()["nav"], "")]
+    return list(_entries(config()["nav"], ""))
 
 
 def llms_txt() -> str:
@@ -58,24 +57,22 @@ def llms_txt() -> str:
 
 
 def main() -> None:
-    for page in pages():
-        shutil.copy(DOCS / page.path, SITE / page.path)  # what llms.txt leads to
+    for page in DOCS.rglob("*.md"):
+        shutil.copy(page, SITE / page.relative_to(DOCS))  # what llms.txt leads to
     (SITE / "llms.txt").write_text(llms_txt(), encoding="utf-8")
-    read = {page: _links(page) for page in sorted(SITE.rglob("*.html"))}
-    mistakes = [mistake for page in read for mistake in _mistakes(page, read)]
+    mistakes = [mistake for page in sorted(SITE.rglob("*.html")) for mistake in _mistakes(page)]
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     sys.exit(bool(mistakes))
 
 
 class _Links(HTMLParser):
-    """The files that a page loads, those that it links to, and the places that others can name."""
+    """The files that a page loads, and those that it links to."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loaded: list[str] = []
         self.linked: list[str] = []
-        self.places: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -83,17 +80,12 @@ class _Links(HTMLParser):
             self.loaded.append(values[_LOADED[tag]])
         if tag == "a" and "href" in values:
             self.linked.append(values["href"])
-        self.places.add(values.get("id", ""))
 
 
-def _links(page: Path) -> _Links:
+def _mistakes(page: Path) -> Iterator[str]:
     links = _Links()
     links.feed(page.read_text(encoding="utf-8"))
-    return links
-
-
-def _mistakes(page: Path, read: Mapping[Path, _Links]) -> Iterator[str]:
-    links, name = read[page], page.relative_to(SITE)
+    name = page.relative_to(SITE)
     for url in links.loaded:
         if urlsplit(url).netloc:
             yield f"{name} loads {url}"
@@ -105,25 +97,15 @@ def _mistakes(page: Path, read: Mapping[Path, _Links]) -> Iterator[str]:
         target = (base / unquote(parts.path).lstrip("/")).resolve()
         if not (target.exists() and target.is_relative_to(SITE)):
             yield f"{name} links to {url}, which is not there"
-        elif target in read and parts.fragment and parts.fragment not in read[target].places:
-            yield f"{name} links to {url}, which has no such heading"
 
 
-def _entries(nav: Nav, section: str) -> Iterator[tuple[str, str]]:
+def _entries(nav: Nav, section: str) -> Iterator[Page]:
     for entry in nav:
-        if isinstance(entry, str):
-            yield section, entry
-            continue
         for title, below in entry.items():
             if isinstance(below, str):
-                yield section, below
+                yield Page(section, below, title)
             else:
                 yield from _entries(below, title)
-
-
-def _title(path: str) -> str:
-    lines = (DOCS / path).read_text(encoding="utf-8").splitlines()
-    return next(line.removeprefix("# ") for line in lines if line.startswith("# "))
 
 
 if __name__ == "__main__":
