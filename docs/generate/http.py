@@ -1,4 +1,7 @@
-"""docs/reference/http.md: every call of the API, as `/openapi.json` describes it."""
+"""The site's pages of the HTTP API: an overview, and a page for each group of calls.
+
+They say what `/openapi.json` says, and are not committed: `make docs` writes them.
+"""
 
 import json
 import re
@@ -7,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from docs.generate import schema
-from docs.generate.markdown import NOTE, code, join, table
+from docs.generate.markdown import code, join, table
 from gateway.api import openapi
 from gateway.api.routes.table import ROUTES
 from gateway.http.route import ApiRoute
@@ -23,46 +26,56 @@ A field that a body does not know is refused.
 `GET /openapi.json` holds all of this for programs."""
 
 
-def page() -> str:
+FOLDER = "http"
+
+
+def pages() -> Mapping[str, str]:
+    """The text of each page by its path below docs/reference."""
     description = openapi.document(ROUTES)
-    calls = sorted(ROUTES, key=lambda call: (_group(call), _path(call)))
-    groups = groupby(calls, key=_group)
+    calls = sorted(ROUTES, key=lambda call: (_group(call), path(call)))
+    groups = {name: list(members) for name, members in groupby(calls, key=_group)}
+    written = {_file(name): _page(name, members, description) for name, members in groups.items()}
+    return {"http.md": _overview(groups), **written}
+
+
+def _overview(groups: Mapping[str, Sequence[ApiRoute[Any]]]) -> str:
+    sections = (
+        part
+        for name, calls in groups.items()
+        for part in (f"## {name}", table(("call", "needs", "what"), map(_row, calls)))
+    )
+    return join("# HTTP API", _ROLES, _COMMON, *sections)
+
+
+def _row(call: ApiRoute[Any]) -> tuple[str, str, str]:
+    place = f"{_file(_group(call))}#{_anchor(call)}"
+    return f"[{code(_title(call))}]({place})", call.needs, call.summary
+
+
+def _page(name: str, calls: Sequence[ApiRoute[Any]], description: Mapping[str, Any]) -> str:
+    """The calls of a group, and the bodies that travel with them."""
+    operations = [description["paths"][path(call)][call.method.lower()] for call in calls]
+    bodies = schema.reachable(operations, description["components"]["schemas"])
     return join(
-        "# HTTP API",
-        NOTE.format(source="the table of calls and `/openapi.json`"),
-        _ROLES,
-        _COMMON,
-        "## All calls",
-        _overview(calls),
-        *(part for name, members in groups for part in _section(name, members, description)),
+        f"# {name}",
+        "[All calls](../http.md)",
+        *(part for each in zip(calls, operations, strict=True) for part in _call(*each)),
         "## Bodies",
-        *schema.sections(description["components"]["schemas"]),
+        *schema.sections(bodies),
     )
 
 
-def _overview(calls: Sequence[ApiRoute[Any]]) -> str:
-    rows = ((code(_title(call)), call.needs, call.summary) for call in calls)
-    return table(("call", "needs", "what"), rows)
-
-
-def _section(
-    name: str, calls: Iterator[ApiRoute[Any]], description: Mapping[str, Any]
-) -> Iterator[str]:
-    yield f"## {name}"
-    for call in calls:
-        operation = description["paths"][_path(call)][call.method.lower()]
-        yield f"### {_title(call)}"
-        yield f"{call.summary}."
-        yield f"Needs: {call.needs}."
-        yield table(
-            ("parameter", "in", "required", "what"), map(_parameter, operation["parameters"])
-        )
-        yield _request(operation)
-        yield table(
-            ("status", "media type", "body"),
-            (row for item in operation["responses"].items() for row in _responses(*item)),
-        )
-        yield _answer_example(operation)
+def _call(call: ApiRoute[Any], operation: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {_title(call)}"
+    yield f"{call.summary}."
+    yield f"Needs: {call.needs}."
+    yield table(("parameter", "in", "required", "what"), map(_parameter, operation["parameters"]))
+    yield _request(operation)
+    yield table(
+        ("status", "media type", "body"),
+        (row for item in operation["responses"].items() for row in _responses(*item)),
+    )
+    yield _answer_example(operation)
 
 
 def _request(operation: Mapping[str, Any]) -> str:
@@ -108,16 +121,26 @@ def _responses(status: str, response: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 
 def _title(call: ApiRoute[Any]) -> str:
-    return f"{call.method} {_path(call)}"
+    return f"{call.method} {path(call)}"
 
 
-def _path(call: ApiRoute[Any]) -> str:
+def path(call: ApiRoute[Any]) -> str:
+    """The path as callers write it, without the types of its parameters."""
     return re.sub(r":\w+", "", call.path)
+
+
+def _file(group: str) -> str:
+    return f"{FOLDER}/{group.lower().replace(' ', '-')}.md"
+
+
+def _anchor(call: ApiRoute[Any]) -> str:
+    """As the site's builder makes it of the heading."""
+    return re.sub(r"[^\w -]", "", _title(call)).strip().lower().replace(" ", "-")
 
 
 def _group(call: ApiRoute[Any]) -> str:
     """The first word of the path, for people: `Vector stores`."""
-    words = _path(call).strip("/").split("/")
+    words = path(call).strip("/").split("/")
     if words[0] != "v1":
         return words[0].upper() if words[0] in ("mcp", "scim") else "Operation"
     return words[1].replace("_", " ").replace("-", " ").capitalize()

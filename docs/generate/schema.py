@@ -21,6 +21,18 @@ _LIMITS = {
 }
 
 
+def reachable(values: Any, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+    """The schemas that the values name, and those that these name."""
+    found: dict[str, Schema] = {}
+    waiting = list(_named(values))
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = schemas[name]
+            waiting += _named(schemas[name])
+    return found
+
+
 def sections(schemas: Mapping[str, Schema]) -> Iterator[str]:
     """A heading and a table for each schema, by name."""
     for name, described in sorted(schemas.items()):
@@ -57,6 +69,17 @@ def type_name(described: Schema) -> str:
 def _object_name(described: Schema) -> str:
     values = described.get("additionalProperties")
     return f"object of {type_name(values)}" if isinstance(values, dict) and values else "object"
+
+
+def _named(values: Any) -> Iterator[str]:
+    """The names of the schemas that the values refer to, at any depth."""
+    match values:
+        case {"$ref": str(reference)}:
+            yield reference.rpartition("/")[2]
+        case dict():
+            yield from (name for value in values.values() for name in _named(value))
+        case list():
+            yield from (name for value in values for name in _named(value))
 
 
 def _fields(described: Schema) -> str:

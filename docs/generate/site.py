@@ -19,12 +19,12 @@ ROOT = DOCS.parent
 SITE = ROOT / "site"
 _LOADED = {"iframe": "src", "img": "src", "link": "href", "script": "src", "source": "src"}
 
-Nav: TypeAlias = Sequence[Mapping[str, Any] | str]
+Nav: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the navigation: its section, its file below docs, its heading."""
+    """A page of the navigation: its section, its file below docs, its name there."""
 
     section: str
     path: str
@@ -38,7 +38,7 @@ def config() -> Mapping[str, Any]:
 
 def pages() -> list[Page]:
     """Every page of the navigation, in its order."""
-    return [Page(section, path, _title(path)) for section, path in _entries(config()["nav"], "")]
+    return list(_entries(config()["nav"], ""))
 
 
 def llms_txt() -> str:
@@ -57,8 +57,8 @@ def llms_txt() -> str:
 
 
 def main() -> None:
-    for page in pages():
-        shutil.copy(DOCS / page.path, SITE / page.path)  # what llms.txt leads to
+    for page in DOCS.rglob("*.md"):
+        shutil.copy(page, SITE / page.relative_to(DOCS))  # what llms.txt leads to
     (SITE / "llms.txt").write_text(llms_txt(), encoding="utf-8")
     mistakes = [mistake for page in sorted(SITE.rglob("*.html")) for mistake in _mistakes(page)]
     for mistake in mistakes:
@@ -99,21 +99,13 @@ def _mistakes(page: Path) -> Iterator[str]:
             yield f"{name} links to {url}, which is not there"
 
 
-def _entries(nav: Nav, section: str) -> Iterator[tuple[str, str]]:
+def _entries(nav: Nav, section: str) -> Iterator[Page]:
     for entry in nav:
-        if isinstance(entry, str):
-            yield section, entry
-            continue
         for title, below in entry.items():
             if isinstance(below, str):
-                yield section, below
+                yield Page(section, below, title)
             else:
                 yield from _entries(below, title)
-
-
-def _title(path: str) -> str:
-    lines = (DOCS / path).read_text(encoding="utf-8").splitlines()
-    return next(line.removeprefix("# ") for line in lines if line.startswith("# "))
 
 
 if __name__ == "__main__":

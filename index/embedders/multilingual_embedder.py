@@ -46,7 +46,7 @@ class _ShortTexts:
 class MultilingualEmbedder:
     """Equal texts get equal bytes in any batch.
 
-    alpha: see docs/decisions/0067-a-multilingual-model-from-a-wheel.md.
+    alpha: measured in docs/design/embedders.md#a-multilingual-model-from-a-wheel.
 
     Passages of a tenant are embedded one after another.
     """

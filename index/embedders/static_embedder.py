@@ -17,8 +17,8 @@ from index.embedders.token_table import TokenTable
 class StaticEmbedder:
     """space: the same for all releases of the wheel, which never change a published model.
 
-    alpha: see docs/decisions/0062-meaning-counts-less-between-languages.md.
-    confident_score: see docs/decisions/0026-an-honest-i-dont-know.md.
+    alpha: measured in docs/design/ranking.md#meaning-counts-less-between-languages.
+    confident_score: measured in docs/design/agents.md#an-honest-i-dont-know.
     """
 
     dimensions = static_model.DIMENSIONS

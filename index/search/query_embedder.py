@@ -18,7 +18,7 @@ from index.model.scope import Scope
 from index.text import language_detection, lexical, long_queries
 
 # The most that the dense leg counts between two languages of which the model does not know the
-# query's; measured in docs/decisions/0062-meaning-counts-less-between-languages.md.
+# query's; measured in docs/design/ranking.md#meaning-counts-less-between-languages.
 FOREIGN_ALPHA_MAX = 0.1
 EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; after it the lexical leg answers alone
 _HALF_BYTES = 2

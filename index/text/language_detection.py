@@ -12,7 +12,7 @@ from itertools import chain
 from index.text import lexical
 
 CHARACTERS_MAX = 4_000  # of a text, later ones are ignored: 600 words show its language
-# Measured in docs/decisions/0063-undeclared-languages-are-detected.md.
+# Measured in docs/design/words.md#languages-are-detected-when-nobody-declares-them.
 SURE_WORDS_MIN = 3
 SURE_RATIO_MIN = 1.2
 _PIECE_CHARACTERS_MAX = 128

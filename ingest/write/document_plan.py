@@ -103,7 +103,7 @@ def plan_document(
 ) -> DocumentPlan:
     """The smallest change from the stored document to this one. Raises `DocumentTooLong`."""
     new_chunks: list[Chunk] = []
-    if document.is_active:  # what no search may find has no chunks; see docs/decisions/0068
+    if document.is_active:  # what no search may find has no chunks; see docs/design/writing.md
         new_chunks += _chunks(stored, document, llm_result.chunks)
         new_chunks += _summaries(document, llm_result.summaries)
     _require_short_metadata(stored, document)

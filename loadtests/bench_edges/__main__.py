@@ -23,7 +23,7 @@ The command fails if a target is missed.
 Three regions share the machine: *home* has the primary, *a* is 40 ms away from it and *b* 120 ms, each way; *a* is 160 ms away from *b*.
 Each region has a gateway with one worker, a Valkey, and a PostgreSQL; those of *a* and *b* are streaming standbys of the primary.
 All between a region and the primary passes a relay that delays each byte, and that can be cut, silenced and led to another primary. Callers are near their gateway.
-A [read lease](../decisions/0040-read-leases-on-monotonic-clocks.md) lasts 1 s, the default.
+A [read lease](../design/promises.md#read-leases) lasts 1 s, the default.
 [edges.json](edges.json) holds the figures of this page.
 """  # noqa: E501  a sentence a line
 

@@ -127,7 +127,7 @@ def _text(
         "the shared partition gets its own, with its indexes, before the questions. The bytes on "
         "disk are the whole database divided by its chunks.\n"
         f"Two gateways on this database get the same questions in {_TURNS} turns each: one with "
-        "[shards](../decisions/0036-shards-propose-postgresql-confirms.md), as by default, after "
+        "[shards](../design/answering.md#from-memory), as by default, after "
         "it has loaded the tenant, and one without (`NEARHIT_SHARD_BYTES_MAX=0`).\n"
         f"{_limit(run.options.chunks, in_memory)}"
     )

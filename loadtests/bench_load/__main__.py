@@ -18,7 +18,7 @@ _HEAD = """# Load
 `make bench-load` writes this page; `make bench-load ONLY=hits` measures one section and keeps the other.
 The command fails if a target is missed.
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine.
-Each request is sent when it is due and timed from then, whatever became of those before it; [how load is judged](../decisions/0027-load-is-judged-by-when-requests-were-due.md) says why.
+Each request is sent when it is due and timed from then, whatever became of those before it; [how load is judged](../design/building.md#load-is-judged-by-when-requests-were-due) says why.
 [load.json](load.json) holds the figures of this page, also by second.
 """  # noqa: E501  a sentence a line
 

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from docs.generate.pages import committed
 from gateway.cli.main import app
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
@@ -30,9 +31,9 @@ PAGES = [
     (ROOT / "docs" / "how-to" / "access.md"),
     *sorted(
         page
-        for page in (ROOT / "docs").rglob("*.md")
+        for page in committed()
         # The tutorial has a gateway of its own.
-        if page.parent.name != "decisions" and page.name not in ("access.md", "tutorial.md")
+        if page.name not in ("access.md", "tutorial.md")
     ),
 ]
 _CI = "CI runs it by itself"

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.pages import DOCS
+from docs.generate.pages import DOCS, committed
 
 ROOT = DOCS.parent
 PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "README.md",
-    *(page for page in DOCS.rglob("*.md") if page.parent.name != "decisions"),
+    *committed(),
 ]
 _FILE = re.compile(
     r"`((?:gateway|cache|index|ingest|loadtests|tests|docs|examples)/[\w./-]+\.(?:py|sql|md))`"

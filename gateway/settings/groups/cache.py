@@ -49,7 +49,7 @@ class CacheSettings(BaseSettings):
     shard_texts: bool = Field(
         False,
         description="also hold their texts in memory: then new questions are answered without "
-        "PostgreSQL, and memory alone decides what a caller may see; see decision 38",
+        "PostgreSQL, and memory alone decides what a caller may see; see docs/design/answering.md",
     )
     shard_audit_s: NonNegativeFloat = Field(
         600.0,

@@ -11,7 +11,7 @@ from loadtests.bench_growth.shards.edits import EditCost, EditDifference
 SHARDS, WITHOUT, BARE = "with shards", "without", "bare app"
 
 _LOADS = (
-    "A [shard](../decisions/0036-shards-propose-postgresql-confirms.md) is a tenant in a gateway's "
+    "A [shard](../design/answering.md#from-memory) is a tenant in a gateway's "
     "memory. For each size, a new gateway loads one tenant with so many chunks. The time is from "
     "the third search, which begins the loading, until the tenant is in memory; it is read every "
     "20 ms. The bytes of a shard are those that count against `NEARHIT_SHARD_BYTES_MAX`. Those of "

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from docs.generate.pages import committed
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.system_programs import needs
 
 ROOT = Path(__file__).parents[3]
 # The reference is written from the code; the changelog may name what an older version had.
-PAGES = [page for page in (ROOT / "docs").rglob("*.md") if "benchmarks" not in page.parts]
+PAGES = [page for page in committed() if "benchmarks" not in page.parts]
 _NAMED = re.compile(r"`(nearhit_[a-z_]+)(?:\{[^`]*\})?`")
 _SUFFIX = re.compile(r"_(total|bucket|sum|count)$")
 # Roles and databases of PostgreSQL, and channels of messages.

@@ -52,7 +52,7 @@ WITHOUT_GRANTS = {
     "jobs.document_state": "a writer's, who has been let write it: a version, and no document",
     "partitions": "the worker's",
     "popularity": "counts what was opened by who might, and tells nobody of documents",
-    "records": "fills shards with texts; masks in memory decide who sees them (decision 38)",
+    "records": "fills shards with texts; masks in memory decide who sees them",
     "identifiers": "a migration's",
     "resident": "fills shards; what they propose is read by `search.proposed`, with grants",
     "source_origins": "the operator's, who ingests: identifiers of one source, and no text",
