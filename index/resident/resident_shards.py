@@ -63,7 +63,14 @@ class ResidentShards:
         self.threads = threads
         self._database = database
         self._bytes_max = bytes_max if shard.products_are_precise() else 0
-        self._source = ShardSource(database, folder, chunks_max=chunks_max, with_texts=with_texts)
+        self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
+        self._source = ShardSource(
+            database,
+            folder,
+            chunks_max=chunks_max,
+            with_texts=with_texts,
+            searches=lambda partition: self._searches.get(partition, 0),
+        )
         self._on_event = on_event
         self._residents: dict[str, ResidentPartition] = {}  # the least recently searched first
         self._sizes_bytes: dict[str, int] = {}
@@ -72,7 +79,6 @@ class ResidentShards:
         self._loads: dict[str, asyncio.Task[None]] = {}
         self._discards: set[asyncio.Task[None]] = set()
         self._matching = MatchingDocumentsReader(database)
-        self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
         self._refused: TTLCache[str, bool] = TTLCache(_COUNTED_MAX, _REFUSED_S)
         self._crowded_out: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _CROWDED_OUT_S)
 

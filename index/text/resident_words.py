@@ -124,10 +124,11 @@ class ResidentWords:
         """
         trigrams = trigrams_of(word, self.separators)
         tables = self._tables_of((SHARED, *grants))
-        similar = [table.similar(trigrams, similarity_min) for table in tables]
-        if not any(found.may_be_within(slips_max) for found in similar):
+        compared = [table.compare(trigrams) for table in tables]
+        if not any(words.may_be_within(slips_max) for words in compared):
             return []
-        nearest = {*chain.from_iterable(found.nearest(count) for found in similar)}
+        similar = (words.nearest(count, similarity_min) for words in compared)
+        nearest = {*chain.from_iterable(similar)}
         return sorted(nearest, key=lambda near: (-near.similarity, near.word))[:count]
 
     def _unknown(self, words: Iterable[str], tokens: Iterable[str]) -> Iterator[str]:

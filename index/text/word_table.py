@@ -9,6 +9,7 @@ Pure.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,25 +89,15 @@ class WordTable:
         bounds = zip(starts[places].tolist(), starts[places + 1].tolist(), strict=True)
         return [bytes(whole[start:end]).decode(errors="replace") for start, end in bounds]
 
-    def similar(self, trigrams: NDArray[np.int64], similarity_min: float) -> "SimilarWords":
-        """The words that are at least so similar to one of these distinct trigrams."""
+    def compare(self, trigrams: NDArray[np.int64]) -> "ComparedWords":
+        """The words beside one of these distinct trigrams."""
         found = trigrams[sorted_values.are_in(trigrams, self.trigrams)]
         places = np.searchsorted(self.trigrams, found)
-        bounds = zip(
-            self.posting_starts[places].tolist(),
-            self.posting_starts[places + 1].tolist(),
-            strict=True,
-        )
+        starts, ends = self.posting_starts[places], self.posting_starts[places + 1]
+        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
         postings = [self.postings[start:end] for start, end in bounds]
         common = np.bincount(np.concatenate(postings)) if postings else np.zeros(0, np.int64)
-        # As many trigrams as the word has are all that both have, or fewer.
-        words = np.flatnonzero(common > similarity_min * len(trigrams) - 0.5)
-        common, own = common[words], self.counts[words].astype(np.int64)
-        all_distinct = (len(trigrams) + own - common).astype(np.float32)
-        similarities = np.divide(common, all_distinct, dtype=np.float32)  # as pg_trgm divides
-        kept = similarities >= np.float32(similarity_min)
-        differing = np.maximum(own, len(trigrams)) - common
-        return SimilarWords(self, words[kept], similarities[kept], differing[kept])
+        return ComparedWords(self, len(trigrams), common)
 
     @property
     def _arrays(self) -> Sequence[NDArray[np.generic]]:
@@ -120,27 +111,33 @@ class WordTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SimilarWords:
-    """Words of a table that are similar to a word.
+class ComparedWords:
+    """How much the words of a table have in common with a word.
 
-    places: in the table, ascending. similarities: of each.
-    differing: how many trigrams it or the word has that the other lacks, whichever has more.
+    trigrams: how many distinct ones the word has.
+    common:   how many of them each word has; shorter than the table if the last have none.
     """
 
     table: WordTable
-    places: NDArray[np.intp]
-    similarities: NDArray[np.float32]
-    differing: NDArray[np.int64]
+    trigrams: int
+    common: NDArray[np.int64]
 
     def may_be_within(self, slips: int) -> bool:
-        """Whether one may be within so many slips; if not, none is."""
-        return bool((self.differing <= _TRIGRAMS_PER_SLIP * slips).any())
+        """Whether a word that has a common trigram may be within so many slips; else none is."""
+        replaced = _TRIGRAMS_PER_SLIP * slips
+        words = np.flatnonzero(self.common >= max(1, self.trigrams - replaced))
+        return bool((self.table.counts[words] - self.common[words] <= replaced).any())
 
-    def nearest(self, count: int) -> Iterable[Near]:
-        """The most similar ones; of equally similar ones the lowest."""
-        first = np.argsort(-self.similarities, kind="stable")[:count]
-        words = self.table.words(self.places[first])
-        return map(Near, words, self.similarities[first].tolist())
+    def nearest(self, count: int, similarity_min: float) -> Iterable[Near]:
+        """The most similar words that are at least so similar; of equal ones the lowest first."""
+        # All distinct trigrams are as many as the word has, or more.
+        words = np.flatnonzero(self.common >= max(1, floor(similarity_min * self.trigrams)))
+        common = self.common[words]
+        all_distinct = (self.trigrams + self.table.counts[words] - common).astype(np.float32)
+        similarities = np.divide(common, all_distinct, dtype=np.float32)  # as pg_trgm divides
+        similar = np.flatnonzero(similarities >= np.float32(similarity_min))
+        first = similar[np.argsort(-similarities[similar], kind="stable")[:count]]
+        return map(Near, self.table.words(words[first]), similarities[first].tolist())
 
 
 def trigrams_of(word: str, separators: str) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Where shards come from: PostgreSQL, or a file that another process of the machine has written."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,10 +11,13 @@ import structlog
 from index.postgres.database import Database
 from index.resident import exact_scores, followed_shard
 from index.resident.building import loading
+from index.resident.building.load_slots import LoadSlots
 from index.resident.building.shard_file import Unusable
 from index.resident.building.shard_folder import ShardFolder
 from index.resident.exact_scores import SumOrder
 from index.resident.shard import Shard
+
+LOADS_MAX = 2  # at once in a worker; a starting value, not measured
 
 log = structlog.get_logger()
 
@@ -32,6 +35,7 @@ class ShardSource:
     """folder: None if no process shares shards.
 
     chunks_max: of a partition that is loaded.
+    searches:  how often a partition was searched lately, which decides what is loaded next.
     with_texts: whether shards hold what hits show. Files of processes that hold texts, and of those
                 that hold none, are not used by the others.
     """
@@ -43,13 +47,14 @@ class ShardSource:
         *,
         chunks_max: int,
         with_texts: bool,
+        searches: Callable[[str], int],
     ) -> None:
         texts = "with texts" if with_texts else "without texts"
         self._database = database
         self._folder = folder and replace(folder, edition=f"{folder.edition}, {texts}")
         self._chunks_max = chunks_max
         self._with_texts = with_texts
-        self._loading = asyncio.Lock()
+        self._slots = LoadSlots(LOADS_MAX, searches)
 
     async def load(self, partition: str) -> SourcedShard | None:
         """The partition as it is now; None if it has more chunks or is gone.
@@ -60,7 +65,7 @@ class ShardSource:
             mapped = await self._map(partition, folder)
             if mapped is not None:
                 return mapped
-            async with self._loading:  # one at a time, so that loading slows searches little
+            async with self._slots.slot(partition):  # few at once: loading slows searches
                 shard = await loading.load(
                     self._database,
                     partition,

@@ -323,7 +323,7 @@ async def test_letters_are_those_that_the_database_takes_for_letters(
                 " similarity(word, $2) AS similarity WHERE similarity >= 0.2::real",
                 *(words, word),
             )
-            similar = table.similar(trigrams_of(word, separators), 0.2).nearest(len(table))
+            similar = table.compare(trigrams_of(word, separators)).nearest(len(table), 0.2)
             assert {Near(*row) for row in rows} == {*similar}
 
 
