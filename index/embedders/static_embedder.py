@@ -11,6 +11,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from index.embedders import static_model, token_table
+from index.embedders.text_tokens import WholeTextTokens, WordTokens
 from index.embedders.token_table import TokenTable
 
 
@@ -34,7 +35,7 @@ class StaticEmbedder:
         weights = load_file(static_model.weights())
         self._table = TokenTable(
             weights["embedding.weight"].astype(np.float32),
-            Tokenizer.from_file(str(static_model.tokenizer())),
+            WordTokens(WholeTextTokens(Tokenizer.from_file(str(static_model.tokenizer())))),
         )
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:

@@ -23,6 +23,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from index.embedders import token_table
+from index.embedders.text_tokens import WholeTextTokens
 from index.embedders.token_table import TokenTable
 from index.embedders.vectors import DIMENSIONS_MAX
 from index.errors import EmbedderRefused
@@ -50,7 +51,9 @@ class StaticFolderEmbedder:
         files = find(folder)
         tokenizer = _tokenizer(files / "tokenizer.json")
         table = _table(files / "model.safetensors", tokens=_token_count(tokenizer))
-        self._table = TokenTable(table, tokenizer, ignored=_unknown_token(tokenizer))
+        self._table = TokenTable(
+            table, WholeTextTokens(tokenizer), ignored=_unknown_token(tokenizer)
+        )
         self.dimensions = table.shape[1]
         self.space = f"static-{_name(files)}-{_digest(files)}"
 

@@ -1,18 +1,24 @@
 """Embeds a text as the sum of its tokens' vectors in a table, at length one."""
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
 
 from index.embedders.embedder_threads import EmbedderThreads
 
 TOKENS_MAX = 4096  # of one text, 4 MB of vectors; later tokens are ignored
-BATCH_TEXTS = 64  # bounds the memory of the tokenizer
 BATCH_TEXTS_MAX = 1_000  # 1 MB of vectors, a second's work
 INLINE_LENGTH_MAX = 500  # characters: more would block the event loop for over a millisecond
 _FIRST = 0  # the token of a text without tokens, whose sum would have no direction
+
+
+class TextTokens(Protocol):
+    """Gives the numbers of a text's tokens, and of many texts' in their order."""
+
+    def of_text(self, text: str, /) -> Sequence[int]: ...
+    def of_texts(self, texts: Sequence[str], /) -> Iterable[Sequence[int]]: ...
 
 
 class TokenTable:
@@ -23,10 +29,10 @@ class TokenTable:
     """
 
     def __init__(
-        self, table: NDArray[np.float32], tokenizer: Tokenizer, ignored: int | None = None
+        self, table: NDArray[np.float32], tokens: TextTokens, ignored: int | None = None
     ) -> None:
         self._table = table
-        self._tokenizer = tokenizer
+        self._tokens = tokens
         self._ignored = ignored
         self._threads = EmbedderThreads()
 
@@ -50,24 +56,17 @@ class TokenTable:
         return self._embed_inline(texts)
 
     def _embed_inline(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One by one is faster for a single text: no threads to wake."""
-        return self._pool(self._tokenizer.encode(text, add_special_tokens=False) for text in texts)
+        return self._pool(map(self._tokens.of_text, texts))
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        batches = (
-            texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)
-        )
-        return self._pool(
-            encoding
-            for batch in batches
-            for encoding in self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-        )
+        return self._pool(self._tokens.of_texts(texts))
 
-    def _pool(self, encodings: Iterable[Encoding]) -> NDArray[np.float32]:
-        sums = [self._sum(encoding.ids[:TOKENS_MAX]) for encoding in encodings]
+    def _pool(self, texts_tokens: Iterable[Sequence[int]]) -> NDArray[np.float32]:
+        sums = [self._sum(tokens[:TOKENS_MAX]) for tokens in texts_tokens]
         vectors = np.array(sums, dtype=np.float32).reshape(-1, self.dimensions)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not lengths.all():  # a row of a folder's table may be zero, or cancel another
+        lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
+        if np.count_nonzero(lengths) < len(lengths):
+            # A row of a folder's table may be zero, or cancel another.
             vectors[~lengths.any(axis=1), 0] = 1
             lengths[lengths == 0] = 1
         vectors /= lengths
@@ -76,5 +75,6 @@ class TokenTable:
     def _sum(self, tokens: Sequence[int]) -> NDArray[np.float32]:
         if self._ignored is not None:
             tokens = [token for token in tokens if token != self._ignored]
-        total: NDArray[np.float32] = self._table.take(tokens or [_FIRST], axis=0).sum(axis=0)
+        rows = self._table.take(tokens or [_FIRST], axis=0)
+        total: NDArray[np.float32] = np.add.reduce(rows, axis=0)
         return total

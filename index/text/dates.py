@@ -25,6 +25,7 @@ _MONTHS = {name: month for names in _NAMES for month, name in enumerate(names.sp
 _BETWEEN = frozenset({"of", "the", "de", "del", "do"})
 _DAY = re.compile(r"([1-9]|[0-2]\d|3[01])(?:st|nd|rd|th|er|o)?")  # 1º is 1o in plain spelling
 _YEAR = re.compile(r"[12]\d{3}")
+DIGITS_MIN = 5  # of a named date: those of its year and of its day
 
 
 @dataclass(frozen=True, slots=True)

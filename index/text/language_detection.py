@@ -4,21 +4,20 @@ The words are in `common_words.txt`, as the index compares them; they are read a
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from itertools import chain
+from operator import itemgetter
 
 from index.text import lexical
+from index.text.memo import QUERY_PIECES_MAX, Memo
 
 CHARACTERS_MAX = 4_000  # of a text, later ones are ignored: 600 words show its language
 # Measured in docs/design/words.md#languages-are-detected-when-nobody-declares-them.
 SURE_WORDS_MIN = 3
 SURE_RATIO_MIN = 1.2
-_PIECE_CHARACTERS_MAX = 128
 
 
-@lru_cache(maxsize=1_024)
 def detect(text: str) -> str | None:
     """The language of the text, one of the six that have word lists; None if it does not show."""
     return _clear(_most_common(_votes_of(text))) or None
@@ -41,32 +40,22 @@ def is_common(word: str, language: str) -> bool:
     return language in LANGUAGES_BY_WORD.get(word, ())
 
 
-def _votes_of(text: str) -> Iterator[str]:
-    """For each word of the text's beginning, each language in which it is common.
-
-    Most pieces between spaces have come before: a text that is read again takes a tenth of it.
-    """
-    return chain.from_iterable(
-        _votes_of_short(piece) if len(piece) <= _PIECE_CHARACTERS_MAX else _votes_of_piece(piece)
-        for piece in text[:CHARACTERS_MAX].split()
-    )
+def _votes_of(text: str) -> Iterable[str]:
+    """For each word of the text's beginning, each language in which it is common."""
+    return chain.from_iterable(map(_piece_votes.__getitem__, text[:CHARACTERS_MAX].split()))
 
 
-def _votes_of_piece(piece: str) -> tuple[str, ...]:
-    return tuple(_votes(lexical.words(piece)))
+def _votes(words: Iterable[str]) -> Iterable[str]:
+    return chain.from_iterable(LANGUAGES_BY_WORD.get(word, ()) for word in words)
 
 
-_votes_of_short = lru_cache(maxsize=16_384)(_votes_of_piece)  # at most 5 MB
-
-
-def _votes(words: Iterable[str]) -> Iterator[str]:
-    for word in words:
-        yield from LANGUAGES_BY_WORD.get(word, ())
+_piece_votes = Memo(lambda piece: tuple(_votes(lexical.words(piece))), QUERY_PIECES_MAX)
 
 
 def _most_common(votes: Iterable[str]) -> list[tuple[str, int]]:
     """The two languages with the most votes, most first, each with their number."""
-    return [*Counter(votes).most_common(2), ("", 0), ("", 0)][:2]
+    ranked = sorted(Counter(votes).items(), key=itemgetter(1), reverse=True)
+    return [*ranked, ("", 0), ("", 0)][:2]
 
 
 def _clear(most_common: list[tuple[str, int]]) -> str:

@@ -16,7 +16,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
-from heapq import nsmallest
 from itertools import chain
 from math import log
 from operator import itemgetter
@@ -25,7 +24,7 @@ from types import MappingProxyType
 
 from index.text import dates, tokens
 from index.text.dates import NamedDate
-from index.text.memo import Memo
+from index.text.memo import QUERY_PIECES_MAX, Memo
 from index.text.word_lists import digit_shares, stemming, stored_lists
 from index.text.word_lists.building import RAREST
 from index.text.word_lists.stemming import stem_spelling
@@ -126,17 +125,19 @@ def query(
     score above 1.)
     The terms come in the order of the languages' codes, so that equal queries give equal bytes.
     """
-    query_tokens = tokens.read(text)
-    named_dates = list(dates.named(query_tokens.words))
+    pieces = text.split()
+    digits = sum(map(_piece_digits.__getitem__, pieces))
+    spans = tokens.spans(text) if digits >= tokens.PHONE_DIGITS_MIN else ()
+    may_name_date = digits >= dates.DIGITS_MIN
+    named_dates = [*dates.named(tokens.read(text).words)] if may_name_date else ()
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted({base_language(code) for code in languages}):
-        terms = dict(term for token in query_tokens.words for term in _terms(token, language))
-        terms.update((_index(span, language), _chance(RAREST)) for span in query_tokens.spans)
-        rarest = dict(nsmallest(QUERY_TERMS_MAX, terms.items(), key=itemgetter(1)))
-        language_terms = _weigh(rarest, corrections, named_dates, language)
-        weights |= language_terms.weights
-        chances |= language_terms.chances
+        terms = dict(chain.from_iterable(map(_piece_chances(language).__getitem__, pieces)))
+        terms.update((_index(span, language), _chance(RAREST)) for span in spans)
+        rarest = dict(sorted(terms.items(), key=itemgetter(1))[:QUERY_TERMS_MAX])
+        weights |= _weigh(rarest, corrections, named_dates, language)
+        chances |= rarest
     return Terms(weights, chances)
 
 
@@ -145,8 +146,11 @@ def _weigh(
     corrections: Mapping[str, Sequence[str]],
     named_dates: Sequence[NamedDate],
     language: str,
-) -> Terms:
-    """The weighted terms of a text, of its corrections and of its dates, in one language."""
+) -> dict[int, float]:
+    """The weights of a text's terms in one language, and of its corrections and dates.
+
+    chances: of the text's terms; those of corrections and dates are added.
+    """
     rarities = {index: -log(chance) for index, chance in chances.items()}
     total = sum(rarities.values())
     for word, candidates in corrections.items():
@@ -166,7 +170,8 @@ def _weigh(
         digits = _term(named.digits, language)
         if rarity and digits:  # the year is a term of the digits too, and counts there
             rarities[digits[0]], chances[digits[0]] = rarity, digits[1]
-    return Terms({index: rarity / total / (K1 + 1) for index, rarity in rarities.items()}, chances)
+    most = K1 + 1  # that a chunk's vector holds of a term
+    return {index: rarity / total / most for index, rarity in rarities.items()}
 
 
 def has_term(text: str, language: str, terms: Collection[int]) -> bool:
@@ -243,19 +248,37 @@ def _piece_terms(language: str) -> Memo[tuple[int, ...]]:
     """By piece of text between spaces, the terms that it adds to the counts of a chunk.
 
     The terms include counters: `_MORE` for each word after the first, `_FEWER` if there is none,
-    and `_SPANNED` for each digit, which may belong to a phone number; a piece with spans has enough
-    of these for a phone number.
+    and `_SPANNED` for each of its digits as `_count_digits` counts them.
     """
 
     def analyse(piece: str) -> tuple[int, ...]:
-        piece_tokens = tokens.read(piece)
-        words = len(piece_tokens.words)
-        spanned = tokens.PHONE_DIGITS_MIN if piece_tokens.spans else tokens.digits(piece)
-        terms = (index for token in piece_tokens.words for index, _ in _terms(token, language))
-        counters = (_MORE,) * (words - 1), (_FEWER,) * (not words), (_SPANNED,) * spanned
-        return tuple(chain(terms, *counters))
+        words = tokens.read(piece).words
+        terms = (index for token in words for index, _ in _terms(token, language))
+        more, fewer = (_MORE,) * (len(words) - 1), (_FEWER,) * (not words)
+        return tuple(chain(terms, more, fewer, (_SPANNED,) * _count_digits(piece)))
 
     return Memo(analyse)
+
+
+def _count_digits(piece: str) -> int:
+    """The digits that may belong to a phone number; as many as one has if the piece has spans."""
+    return tokens.PHONE_DIGITS_MIN if tokens.spans(piece) else tokens.digits(piece)
+
+
+_piece_digits = Memo(_count_digits, QUERY_PIECES_MAX)
+
+
+@cache
+def _piece_chances(language: str) -> Memo[tuple[tuple[int, float], ...]]:
+    """By piece of text between spaces, the index and the chance of each term of its words."""
+
+    def analyse(piece: str) -> tuple[tuple[int, float], ...]:
+        words = tokens.read(piece).words
+        if len(words) == 1:  # most pieces: no copy of what is in memory
+            return _terms(words[0], language)
+        return tuple(chain.from_iterable(_terms(word, language) for word in words))
+
+    return Memo(analyse, QUERY_PIECES_MAX)
 
 
 @lru_cache(maxsize=65_536)  # tokens, 30 MB

@@ -66,6 +66,7 @@ _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
 _PUNCTUATION = ".,;:!?()[]\"'"  # not part of a token when before or after it
 
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _DECIMAL_POINT = frozenset({"en", "und"})  # elsewhere 1.000 is a thousand
 
@@ -109,7 +110,7 @@ def spans(text: str) -> list[str]:
 
 def digits(text: str) -> int:
     """The number of digits that could belong to a phone number."""
-    return 0 if text.isalpha() else sum(map(str.isdecimal, plain(text)))
+    return len(_DIGIT.findall(plain(text)))
 
 
 def split(text: str) -> list[str]:
