@@ -7,7 +7,7 @@ _OF_EACH_REQUEST = ("tenants.exists", "principals.holder", "tenants.revisions")
 _OF_WRITES = (
     *("documents.stored", "embedding_migration.current_space", "documents.embeddings"),
     *("documents.put_embeddings", "documents.lock_for_write", "documents.versions"),
-    *("jobs.supersede", "documents.put", "documents.remove_chunks", "documents.add_chunks"),
+    *("jobs.supersede", "documents.remove_chunks", "documents.put"),
     *("vocabulary.learn", "documents.advance", "audit_log.append", "forgetting.restore_embeddings"),
     *("read_leases.announce", "change_log.since"),
 )

@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from index.documents import chunk_store, outbox
 from index.documents.chunk_store import AddedChunk, KeptChunk
@@ -152,59 +151,52 @@ async def put(
     cause: WriteCause | None,
 ) -> list[Change]:
     """Write the documents and their chunks."""
-    is_reading, sequence = isinstance(cause, Reading), sequence_of(cause)
-    rows = await session.rows_each(
-        "documents.put",
-        [
-            (
-                *(tenant, *document_to_row(write.document), _chunks(write), sorted(write.parts)),
-                *(sequence, bool(write.parts) and not is_reading, write.document.is_active),
-            )
-            for write in writes
-        ],
-    )
-    keys = [row["document_key"] for row in rows]
-    new_sources = [row["is_new_source"] for row in rows]
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
         await session.rows("documents.remove_stray_chunks", tenant, strays)
-    keyed_chunks = [
-        (key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added
-    ]
-    added = await chunk_store.add_chunks(session, tenant, keyed_chunks)
+    rows = await session.rows(
+        "documents.put",
+        tenant,
+        [_to_row(write, locked, cause) for write in writes],
+        [write.document.text for write in writes],
+        sequence_of(cause),
+        *chunk_store.to_columns(
+            [(place, chunk) for place, write in enumerate(writes, 1) for chunk in write.added]
+        ),
+    )
     kept = [chunk for write in writes for chunk in write.kept]
     repositioned = await chunk_store.keep_chunks(session, tenant, kept)
     return [
-        _change(
-            key,
-            locked.rows.get(write.document.document_id),
-            write,
-            is_new_source=is_new_source,
-            added=list(islice(added, len(write.added))),
-            repositioned=repositioned,
-        )
-        for key, write, is_new_source in zip(keys, writes, new_sources, strict=True)
+        _change(locked.rows.get(write.document.document_id), write, row, repositioned)
+        for write, row in zip(writes, rows, strict=True)
     ]
 
 
+def _to_row(write: DocumentWrite, locked: LockedRows, cause: WriteCause | None) -> dict[str, Any]:
+    stored = locked.rows.get(write.document.document_id)
+    return document_to_row(write.document) | {
+        "document_key": None if stored is None else stored["document_key"],
+        "chunks": _chunks(write),
+        "parts": sorted(write.parts),
+        "by_caller": bool(write.parts) and not isinstance(cause, Reading),
+    }
+
+
 def _change(
-    key: int,
-    row: Row | None,
-    write: DocumentWrite,
-    *,
-    is_new_source: bool,
-    added: Sequence[int],
-    repositioned: Collection[int],
+    row: Row | None, write: DocumentWrite, put: Row, repositioned: Collection[int]
 ) -> Change:
-    """repositioned: chunks whose position in their text has changed, also of other documents."""
+    """row: of the stored document. put: the result of `documents.put`.
+
+    repositioned: chunks whose position in their text has changed, also of other documents.
+    """
     stored, document = write.stored, write.document
     has_same_fields = stored is not None and outbox.has_same_fields(stored, document)
     is_renamed = stored is not None and stored.uri != document.uri
     unchanged = [kept.chunk_id for kept in write.kept if has_same_fields and kept.lexical is None]
     return Change(
-        key,
+        put["document_key"],
         document.language,
         was_public=row is not None and PUBLIC in row["readers"],
         is_public=PUBLIC in document.readers,
@@ -213,9 +205,9 @@ def _change(
         growth=StoredAmounts(
             documents=int(row is None),
             bytes=text_bytes(document) - (row["text_bytes"] if row is not None else 0),
-            sources=int(is_new_source),
+            sources=int(put["is_new_source"]),
         ),
-        added=added,
+        added=put["chunk_ids"],
         removed=sorted({*write.removed, *write.strays}),
         updated=[
             kept.chunk_id for kept in write.kept if not has_same_fields or kept.lexical is not None
