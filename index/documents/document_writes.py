@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from index.documents import chunk_store, outbox
+from index.documents import chunk_store, event_versions, outbox
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.event_versions import Reading, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
@@ -43,6 +43,10 @@ class DocumentWrite:
     stored: Document | None = None
     parts: Parts = ALL_PARTS
     missing: MissingDocument = NEVER_SEEN
+
+    @property
+    def document_id(self) -> str:
+        return self.document.document_id
 
     @property
     def vocabulary_entries(self) -> list[str]:
@@ -85,7 +89,7 @@ class LockedRows:
         self, write: DocumentWrite, missing: Mapping[str, MissingDocument]
     ) -> bool:
         """Whether the write was planned from these rows. missing: current, by document id."""
-        document_id = write.document.document_id
+        document_id = write.document_id
         spaces = {self.space, write.space} - {None}
         return (
             self.version(document_id) == write.version
@@ -100,9 +104,7 @@ def sources_of_callers(
     """By document, the source to which a caller writes it; None if no caller does."""
     by_caller = not isinstance(cause, Reading)
     return {
-        write.document.document_id: write.document.source
-        if by_caller and "content" in write.parts
-        else None
+        write.document_id: write.document.source if by_caller and "content" in write.parts else None
         for write in writes
     }
 
@@ -127,7 +129,7 @@ async def missing_now(
     cause: WriteCause | None,
 ) -> dict[str, MissingDocument]:
     """The records of the missing documents, if the writes are earlier ones."""
-    document_ids = [write.document.document_id for write in writes if not write.version]
+    document_ids = [write.document_id for write in writes if not write.version]
     document_ids = [document_id for document_id in document_ids if document_id not in locked.rows]
     if sequence_of(cause) is None or not document_ids:
         return {}
@@ -150,7 +152,11 @@ async def put(
     writes: Sequence[DocumentWrite],
     cause: WriteCause | None,
 ) -> list[Change]:
-    """Write the documents and their chunks."""
+    """Write the documents and their chunks, and supersede queued earlier writes.
+
+    Raises `JobLost` and `EventSuperseded`.
+    """
+    supersedes = await event_versions.hold_cause(session, tenant, cause)
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
@@ -159,7 +165,7 @@ async def put(
     rows = await session.rows(
         "documents.put",
         tenant,
-        [_to_row(write, locked, cause) for write in writes],
+        [_to_row(write, locked, cause, supersedes=supersedes) for write in writes],
         [write.document.text for write in writes],
         sequence_of(cause),
         *chunk_store.to_columns(
@@ -169,18 +175,21 @@ async def put(
     kept = [chunk for write in writes for chunk in write.kept]
     repositioned = await chunk_store.keep_chunks(session, tenant, kept)
     return [
-        _change(locked.rows.get(write.document.document_id), write, row, repositioned)
+        _change(locked.rows.get(write.document_id), write, row, repositioned)
         for write, row in zip(writes, rows, strict=True)
     ]
 
 
-def _to_row(write: DocumentWrite, locked: LockedRows, cause: WriteCause | None) -> dict[str, Any]:
-    stored = locked.rows.get(write.document.document_id)
+def _to_row(
+    write: DocumentWrite, locked: LockedRows, cause: WriteCause | None, *, supersedes: bool
+) -> dict[str, Any]:
+    stored = locked.rows.get(write.document_id)
     return document_to_row(write.document) | {
         "document_key": None if stored is None else stored["document_key"],
         "chunks": _chunks(write),
         "parts": sorted(write.parts),
         "by_caller": bool(write.parts) and not isinstance(cause, Reading),
+        "supersedes": bool(write.parts) and supersedes,
     }
 
 

@@ -1,4 +1,7 @@
 -- uses: quotas
+-- uses: jobs
+-- uses: vocabulary
+-- uses: forgetting
 
 -- name: lock
 -- $1 tenant, $2 documents, which may not exist yet: writers of one document wait for each other. All
@@ -119,7 +122,8 @@ WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 -- name: put
 -- $1 tenant, $2 documents and $3 their texts: the next version of a document with a key, else a new one.
 -- $4 the sequence number of the writes or null for the next ones. Of a document, `parts` are those that the
--- write sets, and `by_caller` says whether a caller writes it.
+-- write sets, `by_caller` says whether a caller writes it, and `supersedes` whether earlier jobs end that set
+-- no other part.
 -- Then the new chunks: $5 the place of each one's document, from 1, and its fields. Identifiers grow with the
 -- order of the arrays; those of summaries are negative.
 -- The documents are locked. All writers give them in the order of their sources, whose rows are locked here.
@@ -132,7 +136,7 @@ WITH requested AS MATERIALIZED (
         jsonb_to_recordset($2) AS (
             document_key bigint, document_id text, source text, title text, uri text, language text,
             tags text[], metadata jsonb, owner text, readers text[], chunker text, summaries text,
-            is_active boolean, chunks integer, parts text[], by_caller boolean
+            is_active boolean, chunks integer, parts text[], by_caller boolean, supersedes boolean
         ),
         unnest($3::text[])
     ) WITH ORDINALITY AS requested
@@ -147,6 +151,13 @@ source_marked AS (
     UPDATE sources SET by_callers = true
     WHERE tenant = $1 AND NOT by_callers
       AND source = ANY (ARRAY(SELECT source FROM requested WHERE by_caller))
+),
+superseded AS (
+    UPDATE jobs SET :set_superseded
+    FROM requested
+    WHERE requested.supersedes AND jobs.tenant = $1 AND jobs.target = 'document:' || requested.document_id
+      AND jobs.state IN ('waiting', 'running') AND jobs.parts <@ requested.parts
+      AND ($4 IS NULL OR jobs.sequence < $4)
 ),
 removal AS (
     DELETE FROM removed_documents
@@ -195,7 +206,8 @@ updated AS (
             WHEN 'active' = ANY (parts) THEN requested.sequence ELSE active_sequence
         END,
         version = nextval('document_versions'), updated_at = now()
-    FROM requested WHERE documents.document_key = requested.document_key
+    FROM requested
+    WHERE documents.tenant = $1 AND documents.document_key = requested.document_key
     RETURNING documents.document_key, documents.document_id
 ),
 written AS MATERIALIZED (
@@ -334,12 +346,16 @@ WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 -- name: advance
 -- $1 tenant or 'public', $2 languages, $3 increment of chunks, $4 increment of public chunks, $5 added,
 -- $6 removed, $7 updated and $8 repositioned chunks, $9 keys of changed documents, $10 increment of
--- documents and $11 of bytes, $12 keys of documents that are more or less popular now. The row lock makes revisions commit in order and without gaps, and quotas
--- hold; writers take it last. The change log keeps the last 10,000 changes of a tenant; a cache that is
--- further behind starts anew.
-WITH advanced AS (
+-- documents and $11 of bytes, $12 keys of documents that are more or less popular now, $13 to $16 as the
+-- fragments say. The row lock makes revisions commit in order and without gaps, and quotas hold; writers
+-- take it last. The change log keeps the last 10,000 changes of a tenant; a cache that is further behind
+-- starts anew.
+WITH :learned,
+advanced AS (
     UPDATE tenants SET
         revision = revision + 1,
+        vocabulary_size = vocabulary_size
+            + (SELECT count(*) FROM learned) + (SELECT count(*) FROM learned_restricted),
         chunks = chunks + $3,
         public_chunks = public_chunks + $4,
         documents = documents + $10,
@@ -357,13 +373,29 @@ logged AS (
         document_keys, popularity_keys
     )
     SELECT $1, revision, $5, $6, $7, $8, $9, $12 FROM advanced
-)
+),
+:restored_embeddings
 SELECT revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
 
 -- name: embeddings
 -- $1 tenant, $2 space, $3 digests. A zero vector stands for none: the embedder is asked again.
 SELECT digest, dense FROM embeddings
 WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]) AND l2_norm(dense) > 0;
+
+-- name: planned_embeddings
+-- $1 tenant, $2 the space of a tenant without vectors, $3 digests: the tenant's space, null while it has none,
+-- with what it stores and may store, and the embeddings as above; no row without the tenant.
+SELECT own.embedding_space, :amounts, digest, dense
+FROM tenants
+CROSS JOIN LATERAL (
+    SELECT coalesce(
+        tenants.embedding_space, (SELECT embedding_space FROM index_meta)
+    ) AS embedding_space
+) AS own
+LEFT JOIN embeddings
+    ON embeddings.tenant = $1 AND embeddings.embedding_space = coalesce(own.embedding_space, $2)
+    AND embeddings.digest = ANY ($3::bytea[]) AND l2_norm(embeddings.dense) > 0
+WHERE tenants.tenant = $1;
 
 -- name: put_embeddings
 INSERT INTO embeddings (tenant, embedding_space, digest, dense)
