@@ -5,10 +5,9 @@ from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 _OF_EACH_REQUEST = ("tenants.exists", "principals.holder", "tenants.revisions")
 # In the order in which a write runs them.
 _OF_WRITES = (
-    *("documents.stored", "embedding_migration.current_space", "documents.embeddings"),
-    *("documents.put_embeddings", "documents.lock_for_write", "documents.versions"),
-    *("jobs.supersede", "documents.put", "documents.remove_chunks", "documents.add_chunks"),
-    *("vocabulary.learn", "documents.advance", "audit_log.append", "forgetting.restore_embeddings"),
+    *("documents.stored", "documents.planned_embeddings", "documents.put_embeddings"),
+    *("documents.lock_for_write", "documents.versions", "documents.remove_chunks"),
+    *("documents.put", "documents.advance", "audit_log.append"),
     *("read_leases.announce", "change_log.since"),
 )
 _IN_A_REGION = PreparedAhead(

@@ -1,7 +1,8 @@
 """The rows of a write's chunks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
@@ -42,25 +43,19 @@ class KeptChunk:
     lexical: SparseVector | bytes | None
 
 
-async def add_chunks(
-    session: Session, tenant: str, keyed_chunks: Sequence[tuple[int, AddedChunk]]
-) -> Iterator[int]:
-    """Insert chunks, each given with the key of its document; return their ids in that order."""
-    if not keyed_chunks:
-        return iter(())
-    rows = await session.rows(
-        "documents.add_chunks",
-        tenant,
-        [key for key, _ in keyed_chunks],
-        [chunk.dense for _, chunk in keyed_chunks],
-        [chunk.lexical for _, chunk in keyed_chunks],
-        [chunk.digest for _, chunk in keyed_chunks],
-        [chunk.start for _, chunk in keyed_chunks],
-        [chunk.end for _, chunk in keyed_chunks],
-        [chunk.text for _, chunk in keyed_chunks],
-        [chunk.kind == "summary" for _, chunk in keyed_chunks],
+def to_columns(placed_chunks: Sequence[tuple[int, AddedChunk]]) -> tuple[list[Any], ...]:
+    """The last arguments of `documents.put`. Each chunk is given with the place of its document."""
+    chunks = [chunk for _, chunk in placed_chunks]
+    return (
+        [place for place, _ in placed_chunks],
+        [chunk.dense for chunk in chunks],
+        [chunk.lexical for chunk in chunks],
+        [chunk.digest for chunk in chunks],
+        [chunk.start for chunk in chunks],
+        [chunk.end for chunk in chunks],
+        [chunk.text for chunk in chunks],
+        [chunk.kind == "summary" for chunk in chunks],
     )
-    return (row["chunk_id"] for row in rows)
 
 
 async def keep_chunks(session: Session, tenant: str, chunks: Sequence[KeptChunk]) -> frozenset[int]:

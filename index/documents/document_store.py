@@ -14,12 +14,12 @@ from index.documents.event_versions import AccessCause, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
 from index.documents.rows import DatedDocument, row_to_dated_document
 from index.documents.stored_document import StoredDocument, row_to_stored_document
-from index.errors import DatabaseUnavailable, QuotaExceeded, SourceReserved, TenantMissing
+from index.errors import DatabaseUnavailable, SourceReserved, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.document_content import DocumentContent
 from index.model.query import Filter
-from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts, excess
+from index.model.quota import NO_QUOTAS, Quotas, StoredAmounts
 from index.model.scope import PUBLIC, Scope
 from index.model.write_order import (
     ACCESS,
@@ -84,22 +84,31 @@ class DocumentStore:
         """Forget removals older than `kept_s` seconds, after which no earlier write can arrive."""
         await self._database.rows("documents.prune_removed", kept_s)
 
-    async def space(self, tenant: str, growth: StoredAmounts = NOTHING) -> str | None:
-        """The space of the tenant's vectors; None if there are none yet.
-
-        growth: of a planned write, which would have no room: the commit refuses it too, but by then
-            its vectors have been computed and stored.
-
-        Raises `TenantMissing` and `QuotaExceeded`.
-        """
+    async def space(self, tenant: str) -> str | None:
+        """The space of the tenant's vectors; None if there are none yet. Raises `TenantMissing`."""
         row = await self._database.row("embedding_migration.current_space", tenant)
         if row is None:
             raise TenantMissing(tenant)
-        own = quotas.quotas_of(row).or_defaults(self._default_quotas)
-        if (exceeded := excess(quotas.amounts_of(row) + growth, growth, own)) is not None:
-            raise QuotaExceeded(exceeded)
         space: str | None = row["embedding_space"]
         return space
+
+    async def planned_embeddings(
+        self, tenant: str, first_space: str, digests: Collection[bytes], growth: StoredAmounts
+    ) -> tuple[str, dict[bytes, HalfVector]]:
+        """The space of the tenant's vectors, and those of these digests that are stored.
+
+        first_space: of a tenant without vectors.
+        growth: of the write. If it has no room the commit refuses it too, but then its vectors have
+            been computed and stored. Raises `TenantMissing` and `QuotaExceeded`.
+        """
+        rows = await self._database.rows(
+            "documents.planned_embeddings", tenant, first_space, list(digests)
+        )
+        if not rows:
+            raise TenantMissing(tenant)
+        quotas.require_planned_room(rows[0], growth, self._default_quotas)
+        known = {row["digest"]: row["dense"] for row in rows if row["digest"] is not None}
+        return rows[0]["embedding_space"] or first_space, known
 
     async def read(
         self,
@@ -212,50 +221,41 @@ class DocumentStore:
         async with self._writing(tenant, sources) as (session, locked):
             missing = await document_writes.missing_now(session, tenant, locked, writes, cause)
             current_writes = [write for write in writes if locked.is_planned_write(write, missing)]
-            reserved_writes = [
-                write for write in current_writes if write.document.document_id in locked.reserved
-            ]
+            outcomes: dict[str, CommitOutcome] = {
+                write.document_id: SourceReserved(write.document.source)
+                for write in current_writes
+                if write.document_id in locked.reserved
+            }
             # Each new source is locked: all writers use this order, so they can't deadlock.
             accepted_writes = sorted(
-                (
-                    write
-                    for write in current_writes
-                    if write.document.document_id not in locked.reserved
-                ),
+                (write for write in current_writes if write.document_id not in outcomes),
                 key=lambda write: write.document.source,
             )
-            outcomes: dict[str, CommitOutcome] = {
-                write.document.document_id: SourceReserved(write.document.source)
-                for write in reserved_writes
-            }
             if not accepted_writes:
-                return [outcomes.get(write.document.document_id) for write in writes]
-            parts = {
-                write.document.document_id: write.parts for write in accepted_writes if write.parts
-            }
-            await event_versions.supersede_event(session, tenant, parts, cause)
+                return [outcomes.get(write.document_id) for write in writes]
             changes = await document_writes.put(session, tenant, locked, accepted_writes, cause)
             entries = chain.from_iterable(write.vocabulary_entries for write in accepted_writes)
             words = self._seen_words.unseen(tenant, locked.vocabulary.era, entries)
-            await vocabulary.learn(session, tenant, words)
+            space = next((write.space for write in accepted_writes if write.added), None)
             actions = {
-                write.document.document_id: outbox.audit_action(
-                    write.version, write.stored, write.document
-                )
+                write.document_id: outbox.audit_action(write.version, write.stored, write.document)
                 for write in accepted_writes
             }
             committed = await outbox.commit(
-                session, tenant, changes, "write", actions, default_quotas=self._default_quotas
+                session,
+                tenant,
+                changes,
+                "write",
+                actions,
+                default_quotas=self._default_quotas,
+                words=words,
+                space=space,
             )
             if isinstance(cause, JobLease):
                 await job_queue.require_rights(session, cause)
-            space = next((write.space for write in accepted_writes if write.added), None)
-            if space is not None:
-                added = [*chain.from_iterable(change.added for change in changes)]
-                await forgetting.unmark_forgotten(session, tenant, space, added)
         self._seen_words.remember(tenant, locked.vocabulary.era, words)
         outcomes |= dict.fromkeys(actions, committed)
-        return [outcomes.get(write.document.document_id) for write in writes]
+        return [outcomes.get(write.document_id) for write in writes]
 
     async def confirm_all(
         self, tenant: str, confirmations: Sequence[Confirmation], cause: WriteCause | None = None
@@ -309,7 +309,6 @@ class DocumentStore:
                 await event_versions.merge_access(session, tenant, cause)
             arguments = (document_id, owner, list(readers), sorted(parts))
             await session.rows("documents.put_access", tenant, *arguments)
-            await vocabulary.learn(session, tenant, vocabulary.entries(readers, words))
             change = Change(
                 row["document_key"],
                 stored.document.language,
@@ -319,12 +318,14 @@ class DocumentStore:
                 chunks=row["chunks"],
                 updated=stored.all_ids,
             )
-            audit_fields, actions = (
-                {"owner": owner, "readers": list(readers)},
-                {document_id: "shared"},
-            )
             return await outbox.commit(
-                session, tenant, [change], "share", actions, audit_fields=audit_fields
+                session,
+                tenant,
+                [change],
+                "share",
+                {document_id: "shared"},
+                audit_fields={"owner": owner, "readers": list(readers)},
+                words=vocabulary.entries(readers, words),
             )
 
     async def remove(

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from index.documents import chunk_store, outbox
+from index.documents import chunk_store, event_versions, outbox
 from index.documents.chunk_store import AddedChunk, KeptChunk
 from index.documents.event_versions import Reading, WriteCause, sequence_of
 from index.documents.outbox import Change, CommitResult
@@ -44,6 +43,10 @@ class DocumentWrite:
     stored: Document | None = None
     parts: Parts = ALL_PARTS
     missing: MissingDocument = NEVER_SEEN
+
+    @property
+    def document_id(self) -> str:
+        return self.document.document_id
 
     @property
     def vocabulary_entries(self) -> list[str]:
@@ -86,7 +89,7 @@ class LockedRows:
         self, write: DocumentWrite, missing: Mapping[str, MissingDocument]
     ) -> bool:
         """Whether the write was planned from these rows. missing: current, by document id."""
-        document_id = write.document.document_id
+        document_id = write.document_id
         spaces = {self.space, write.space} - {None}
         return (
             self.version(document_id) == write.version
@@ -101,9 +104,7 @@ def sources_of_callers(
     """By document, the source to which a caller writes it; None if no caller does."""
     by_caller = not isinstance(cause, Reading)
     return {
-        write.document.document_id: write.document.source
-        if by_caller and "content" in write.parts
-        else None
+        write.document_id: write.document.source if by_caller and "content" in write.parts else None
         for write in writes
     }
 
@@ -128,7 +129,7 @@ async def missing_now(
     cause: WriteCause | None,
 ) -> dict[str, MissingDocument]:
     """The records of the missing documents, if the writes are earlier ones."""
-    document_ids = [write.document.document_id for write in writes if not write.version]
+    document_ids = [write.document_id for write in writes if not write.version]
     document_ids = [document_id for document_id in document_ids if document_id not in locked.rows]
     if sequence_of(cause) is None or not document_ids:
         return {}
@@ -151,60 +152,60 @@ async def put(
     writes: Sequence[DocumentWrite],
     cause: WriteCause | None,
 ) -> list[Change]:
-    """Write the documents and their chunks."""
-    is_reading, sequence = isinstance(cause, Reading), sequence_of(cause)
-    rows = await session.rows_each(
-        "documents.put",
-        [
-            (
-                *(tenant, *document_to_row(write.document), _chunks(write), sorted(write.parts)),
-                *(sequence, bool(write.parts) and not is_reading, write.document.is_active),
-            )
-            for write in writes
-        ],
-    )
-    keys = [row["document_key"] for row in rows]
-    new_sources = [row["is_new_source"] for row in rows]
+    """Write the documents and their chunks, and supersede queued earlier writes.
+
+    Raises `JobLost` and `EventSuperseded`.
+    """
+    supersedes = await event_versions.hold_cause(session, tenant, cause)
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
     if strays := [chunk_id for write in writes for chunk_id in write.strays]:
         await session.rows("documents.remove_stray_chunks", tenant, strays)
-    keyed_chunks = [
-        (key, chunk) for key, write in zip(keys, writes, strict=True) for chunk in write.added
-    ]
-    added = await chunk_store.add_chunks(session, tenant, keyed_chunks)
+    rows = await session.rows(
+        "documents.put",
+        tenant,
+        [_to_row(write, locked, cause, supersedes=supersedes) for write in writes],
+        [write.document.text for write in writes],
+        sequence_of(cause),
+        *chunk_store.to_columns(
+            [(place, chunk) for place, write in enumerate(writes, 1) for chunk in write.added]
+        ),
+    )
     kept = [chunk for write in writes for chunk in write.kept]
     repositioned = await chunk_store.keep_chunks(session, tenant, kept)
     return [
-        _change(
-            key,
-            locked.rows.get(write.document.document_id),
-            write,
-            is_new_source=is_new_source,
-            added=list(islice(added, len(write.added))),
-            repositioned=repositioned,
-        )
-        for key, write, is_new_source in zip(keys, writes, new_sources, strict=True)
+        _change(locked.rows.get(write.document_id), write, row, repositioned)
+        for write, row in zip(writes, rows, strict=True)
     ]
 
 
+def _to_row(
+    write: DocumentWrite, locked: LockedRows, cause: WriteCause | None, *, supersedes: bool
+) -> dict[str, Any]:
+    stored = locked.rows.get(write.document_id)
+    return document_to_row(write.document) | {
+        "document_key": None if stored is None else stored["document_key"],
+        "chunks": _chunks(write),
+        "parts": sorted(write.parts),
+        "by_caller": bool(write.parts) and not isinstance(cause, Reading),
+        "supersedes": bool(write.parts) and supersedes,
+    }
+
+
 def _change(
-    key: int,
-    row: Row | None,
-    write: DocumentWrite,
-    *,
-    is_new_source: bool,
-    added: Sequence[int],
-    repositioned: Collection[int],
+    row: Row | None, write: DocumentWrite, put: Row, repositioned: Collection[int]
 ) -> Change:
-    """repositioned: chunks whose position in their text has changed, also of other documents."""
+    """row: of the stored document. put: the result of `documents.put`.
+
+    repositioned: chunks whose position in their text has changed, also of other documents.
+    """
     stored, document = write.stored, write.document
     has_same_fields = stored is not None and outbox.has_same_fields(stored, document)
     is_renamed = stored is not None and stored.uri != document.uri
     unchanged = [kept.chunk_id for kept in write.kept if has_same_fields and kept.lexical is None]
     return Change(
-        key,
+        put["document_key"],
         document.language,
         was_public=row is not None and PUBLIC in row["readers"],
         is_public=PUBLIC in document.readers,
@@ -213,9 +214,9 @@ def _change(
         growth=StoredAmounts(
             documents=int(row is None),
             bytes=text_bytes(document) - (row["text_bytes"] if row is not None else 0),
-            sources=int(is_new_source),
+            sources=int(put["is_new_source"]),
         ),
-        added=added,
+        added=put["chunk_ids"],
         removed=sorted({*write.removed, *write.strays}),
         updated=[
             kept.chunk_id for kept in write.kept if not has_same_fields or kept.lexical is not None

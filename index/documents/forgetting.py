@@ -1,8 +1,8 @@
 """Deletes what remains of a forgotten document beside its own rows.
 
 A vector belongs to a text, not to a document: it is deleted once no document of the tenant has that
-text. A deletion checks this, and a write stores its vectors again, both with the tenant's row
-locked; so neither misses the other's commit.
+text. A deletion checks this, and `documents.advance` stores the vectors of a write again, both with
+the tenant's row locked; so neither misses the other's commit.
 """
 
 from collections.abc import Sequence
@@ -52,13 +52,3 @@ async def forget_failed(session: Session, tenant: str, document_id: str) -> int:
         "forgetting.delete_failed_jobs", tenant, document_target(document_id)
     )
     return count
-
-
-async def unmark_forgotten(
-    session: Session, tenant: str, space: str, chunk_ids: Sequence[int]
-) -> None:
-    """Store the vectors of new chunks again, in case a deletion has removed them since look-up.
-
-    The caller has raised the revision, which locks the tenant's row.
-    """
-    await session.rows("forgetting.restore_embeddings", tenant, space, chunk_ids)

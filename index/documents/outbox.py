@@ -1,8 +1,9 @@
 """The outbox: one row for each revision's changes, written by the same transaction."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import chain
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from index.model.document import Document
 from index.model.quota import NO_QUOTAS, NOTHING, Quotas, StoredAmounts
 from index.model.scope import PUBLIC
 from index.postgres.session import Row, Session
-from index.text import lexical
+from index.text import lexical, vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ async def commit(
     *,
     default_quotas: Quotas = NO_QUOTAS,
     audit_fields: Mapping[str, Any] = MappingProxyType({}),
+    words: Collection[str] = (),
+    space: str | None = None,
 ) -> CommitResult:
     """Raise the revision and record the changes, also in the public partition if it sees them.
 
@@ -89,16 +92,20 @@ async def commit(
     To avoid deadlocks every writer locks the tenant's row, then the public row, then the head of
     the tenant's audit log.
     action, audit_fields: for the audit log. actions: by document, the audit log's word.
+    words: the vocabulary's new entries. space: of the added chunks' vectors.
     """
     public_chunk_delta = sum(change.public_more for change in changes)
     chunk_delta = sum(change.chunks - change.chunks_before for change in changes)
     growth = sum((change.growth for change in changes), StoredAmounts(chunks=chunk_delta))
-    row = await _advance(session, tenant, changes, growth, public_chunk_delta)
+    advance = _Advance.of(
+        changes, growth, public_chunks=public_chunk_delta, words=words, space=space
+    )
+    row = await _advance(session, tenant, advance)
     await quotas.require_room(session, tenant, row, growth, default_quotas)
     rows = {tenant: row}
     if public := [change for change in changes if change.was_public or change.is_public]:
         public_growth = StoredAmounts(chunks=public_chunk_delta)
-        rows[PUBLIC] = await _advance(session, PUBLIC, public, public_growth)
+        rows[PUBLIC] = await _advance(session, PUBLIC, _Advance.of(public, public_growth))
     for part in audit_log.parts(sorted(actions)):
         documents = {document_id: actions[document_id] for document_id in part}
         await audit_log.append(
@@ -111,7 +118,7 @@ async def mark_popularity(
     session: Session, tenant: str, document_keys: Sequence[int]
 ) -> CommitResult:
     """Raise the tenant's revision for documents whose popularity alone has changed."""
-    row = await _row(session, tenant, [], 0, 0, [], [], [], [], [], 0, 0, list(document_keys))
+    row = await _advance(session, tenant, _Advance(popularity_keys=document_keys))
     return _to_commit_result({tenant: row})
 
 
@@ -121,12 +128,17 @@ async def mark_updated(
     """Raise each partition's revision for these chunks, whose documents have not changed."""
     return _to_commit_result(
         {
-            partition: await _row(
-                session, partition, [], 0, 0, [], [], list(chunk_ids), [], [], 0, 0, []
-            )
+            partition: await _advance(session, partition, _Advance(updated=chunk_ids))
             for partition, chunk_ids in chunks_by_partition.items()
         }
     )
+
+
+async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Sequence[int]) -> int:
+    """Raise the public revision for existing chunks that other tenants no longer see."""
+    withdrawn = _Advance(removed=chunk_ids, document_keys=document_keys)
+    revision: int = (await _advance(session, PUBLIC, withdrawn))["revision"]
+    return revision
 
 
 def _to_commit_result(rows: Mapping[str, Row]) -> CommitResult:
@@ -135,52 +147,60 @@ def _to_commit_result(rows: Mapping[str, Row]) -> CommitResult:
     return CommitResult(histories[-1], {name: row["revision"] for name, row in rows.items()})
 
 
-async def withdraw(session: Session, document_keys: Sequence[int], chunk_ids: Sequence[int]) -> int:
-    """Raise the public revision for existing chunks that other tenants no longer see."""
-    revision: int = await session.value(
-        "documents.advance",
-        PUBLIC,
-        [],
-        0,
-        0,
-        [],
-        list(chunk_ids),
-        [],
-        [],
-        list(document_keys),
-        0,
-        0,
-        [],
-    )
-    return revision
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Advance:
+    """The arguments of `documents.advance` after the partition, in their order."""
+
+    languages: Sequence[str] = ()
+    chunks: int = 0
+    public_chunks: int = 0
+    added: Sequence[int] = ()
+    removed: Sequence[int] = ()
+    updated: Sequence[int] = ()
+    repositioned: Sequence[int] = ()
+    document_keys: Sequence[int] = ()
+    documents: int = 0
+    bytes: int = 0
+    popularity_keys: Sequence[int] = ()
+    words: Sequence[str] = ()
+    tokens: Sequence[str] = ()
+    restricted_words: Sequence[str] = ()
+    space: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        changes: Sequence[Change],
+        growth: StoredAmounts,
+        *,
+        public_chunks: int = 0,
+        words: Collection[str] = (),
+        space: str | None = None,
+    ) -> "_Advance":
+        common_words, tokens, restricted_words = vocabulary.to_columns(words)
+        return cls(
+            languages=sorted({lexical.base_language(change.language) for change in changes}),
+            chunks=growth.chunks,
+            public_chunks=public_chunks,
+            added=list(chain.from_iterable(change.added for change in changes)),
+            removed=list(chain.from_iterable(change.removed for change in changes)),
+            updated=list(chain.from_iterable(change.updated for change in changes)),
+            repositioned=list(chain.from_iterable(change.repositioned for change in changes)),
+            document_keys=[change.key for change in changes],
+            documents=growth.documents,
+            bytes=growth.bytes,
+            words=common_words,
+            tokens=tokens,
+            restricted_words=restricted_words,
+            space=space,
+        )
 
 
-async def _advance(
-    session: Session,
-    partition: str,
-    changes: Sequence[Change],
-    growth: StoredAmounts,
-    public_chunk_delta: int = 0,
-) -> Row:
-    return await _row(
-        session,
-        partition,
-        sorted({lexical.base_language(change.language) for change in changes}),
-        growth.chunks,
-        public_chunk_delta,
-        list(chain.from_iterable(change.added for change in changes)),
-        list(chain.from_iterable(change.removed for change in changes)),
-        list(chain.from_iterable(change.updated for change in changes)),
-        list(chain.from_iterable(change.repositioned for change in changes)),
-        [change.key for change in changes],
-        growth.documents,
-        growth.bytes,
-        [],
-    )
+_to_arguments = attrgetter(*(field.name for field in fields(_Advance)))
 
 
-async def _row(session: Session, *arguments: Any) -> Row:
-    row = await session.row("documents.advance", *arguments)
+async def _advance(session: Session, partition: str, advance: _Advance) -> Row:
+    row = await session.row("documents.advance", partition, *_to_arguments(advance))
     assert row is not None, "the tenant's row is there"
     return row
 

@@ -15,6 +15,13 @@ def quotas_of(row: Row) -> Quotas:
     return Quotas(row["documents_max"], row["chunks_max"], row["bytes_max"], row["sources_max"])
 
 
+def require_planned_room(row: Row, growth: StoredAmounts, defaults: Quotas) -> None:
+    """Raises `QuotaExceeded`. row: of the tenant, without the growth."""
+    exceeded = excess(amounts_of(row) + growth, growth, quotas_of(row).or_defaults(defaults))
+    if exceeded is not None:
+        raise QuotaExceeded(exceeded)
+
+
 async def require_room(
     session: Session, tenant: str, row: Row, growth: StoredAmounts, defaults: Quotas
 ) -> None:

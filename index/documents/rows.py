@@ -22,22 +22,22 @@ class DatedDocument:
     updated_at: datetime
 
 
-def document_to_row(document: Document) -> tuple[Any, ...]:
-    """The arguments of the statement `documents.put`, from the second on."""
-    return (
-        document.document_id,
-        document.source,
-        document.title,
-        document.uri,
-        document.language,
-        list(document.tags),
-        dict(document.metadata),
-        document.owner,
-        list(document.readers),
-        document.text,
-        document.chunker,
-        document.summaries,
-    )
+def document_to_row(document: Document) -> dict[str, Any]:
+    """The document for the statement `documents.put`, without its text."""
+    return {
+        "document_id": document.document_id,
+        "source": document.source,
+        "title": document.title,
+        "uri": document.uri,
+        "language": document.language,
+        "tags": document.tags,
+        "metadata": dict(document.metadata),
+        "owner": document.owner,
+        "readers": document.readers,
+        "chunker": document.chunker,
+        "summaries": document.summaries,
+        "is_active": document.is_active,
+    }
 
 
 def row_to_document(row: Row) -> Document:

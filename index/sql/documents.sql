@@ -1,4 +1,7 @@
 -- uses: quotas
+-- uses: jobs
+-- uses: vocabulary
+-- uses: forgetting
 
 -- name: lock
 -- $1 tenant, $2 documents, which may not exist yet: writers of one document wait for each other. All
@@ -117,86 +120,133 @@ LEFT JOIN documents ON documents.tenant = tenants.tenant AND document_id = ANY (
 WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 
 -- name: put
--- $1 tenant, $2 document, then its fields: a new document, or its next version. $15 the parts that the
--- write sets, $16 its sequence number or null for the next one, $17 a caller writes the document, $18 whether
--- it is active.
-WITH registered AS (
-    INSERT INTO sources (tenant, source, by_callers) VALUES ($1, $3, $17) ON CONFLICT DO NOTHING
+-- $1 tenant, $2 documents and $3 their texts: the next version of a document with a key, else a new one.
+-- $4 the sequence number of the writes or null for the next ones. Of a document, `parts` are those that the
+-- write sets, `by_caller` says whether a caller writes it, and `supersedes` whether earlier jobs end that set
+-- no other part.
+-- Then the new chunks: $5 the place of each one's document, from 1, and its fields. Identifiers grow with the
+-- order of the arrays; those of summaries are negative.
+-- The documents are locked. All writers give them in the order of their sources, whose rows are locked here.
+WITH requested AS MATERIALIZED (
+    SELECT
+        requested.*, unnest AS text, ordinality AS place,
+        row_number() OVER (PARTITION BY source ORDER BY ordinality) = 1 AS is_first_of_source,
+        coalesce($4::bigint, nextval('document_versions')) AS sequence
+    FROM ROWS FROM (
+        jsonb_to_recordset($2) AS (
+            document_key bigint, document_id text, source text, title text, uri text, language text,
+            tags text[], metadata jsonb, owner text, readers text[], chunker text, summaries text,
+            is_active boolean, chunks integer, parts text[], by_caller boolean, supersedes boolean
+        ),
+        unnest($3::text[])
+    ) WITH ORDINALITY AS requested
+),
+registered AS (
+    INSERT INTO sources (tenant, source, by_callers)
+    SELECT $1, source, bool_or(by_caller) FROM requested GROUP BY source ORDER BY source
+    ON CONFLICT DO NOTHING
     RETURNING source
 ),
 source_marked AS (
-    UPDATE sources SET by_callers = true WHERE tenant = $1 AND source = $3 AND $17 AND NOT by_callers
+    UPDATE sources SET by_callers = true
+    WHERE tenant = $1 AND NOT by_callers
+      AND source = ANY (ARRAY(SELECT source FROM requested WHERE by_caller))
+),
+superseded AS (
+    UPDATE jobs SET :set_superseded
+    FROM requested
+    WHERE requested.supersedes AND jobs.tenant = $1 AND jobs.target = 'document:' || requested.document_id
+      AND jobs.state IN ('waiting', 'running') AND jobs.parts <@ requested.parts
+      AND ($4 IS NULL OR jobs.sequence < $4)
 ),
 removal AS (
     DELETE FROM removed_documents
-    WHERE tenant = $1 AND digest = sha256(convert_to($2, 'UTF8')) RETURNING sequence
+    WHERE tenant = $1
+      AND digest = ANY (ARRAY(SELECT sha256(convert_to(document_id, 'UTF8')) FROM requested))
+    RETURNING digest, sequence
 ),
-earlier AS (
-    SELECT greatest(
-        (SELECT sequence FROM removal),
-        (SELECT access_sequence FROM event_versions WHERE tenant = $1 AND document_id = $2),
-        0
-    ) AS sequence
-),
-document AS (
+added AS (
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker,
          summaries, chunks, content_sequence, owner_sequence, readers_sequence, is_active,
          active_sequence)
     SELECT
-        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13, $14, now.sequence,
-        CASE WHEN 'owner' = ANY ($15::text[]) THEN now.sequence ELSE earlier.sequence END,
-        CASE WHEN 'readers' = ANY ($15) THEN now.sequence ELSE earlier.sequence END,
-        $18, CASE WHEN 'active' = ANY ($15) THEN now.sequence ELSE earlier.sequence END
-    FROM earlier, coalesce($16::bigint, nextval('document_versions')) AS now (sequence)
-    ON CONFLICT (tenant, document_id) DO UPDATE SET
-        source = excluded.source, title = excluded.title, uri = excluded.uri,
-        language = excluded.language, tags = excluded.tags, metadata = excluded.metadata,
-        owner = excluded.owner, readers = excluded.readers, chunker = excluded.chunker,
-        summaries = excluded.summaries, chunks = excluded.chunks,
+        $1, document_id, source, title, uri, language, tags, metadata, owner, readers, chunker, summaries,
+        chunks, requested.sequence,
+        CASE WHEN 'owner' = ANY (parts) THEN requested.sequence ELSE earlier.sequence END,
+        CASE WHEN 'readers' = ANY (parts) THEN requested.sequence ELSE earlier.sequence END,
+        is_active, CASE WHEN 'active' = ANY (parts) THEN requested.sequence ELSE earlier.sequence END
+    FROM requested
+    CROSS JOIN LATERAL (
+        SELECT greatest(
+            (SELECT sequence FROM removal WHERE digest = sha256(convert_to(document_id, 'UTF8'))),
+            (SELECT access_sequence FROM event_versions
+             WHERE tenant = $1 AND event_versions.document_id = requested.document_id),
+            0
+        ) AS sequence
+    ) AS earlier
+    WHERE document_key IS NULL
+    ORDER BY place
+    RETURNING document_key, document_id
+),
+updated AS (
+    UPDATE documents SET
+        source = requested.source, title = requested.title, uri = requested.uri,
+        language = requested.language, tags = requested.tags, metadata = requested.metadata,
+        owner = requested.owner, readers = requested.readers, chunker = requested.chunker,
+        summaries = requested.summaries, chunks = requested.chunks, is_active = requested.is_active,
         content_sequence = CASE
-            WHEN 'content' = ANY ($15) THEN excluded.content_sequence ELSE documents.content_sequence
+            WHEN 'content' = ANY (parts) THEN requested.sequence ELSE content_sequence
         END,
-        owner_sequence = CASE
-            WHEN 'owner' = ANY ($15) THEN excluded.owner_sequence ELSE documents.owner_sequence
-        END,
+        owner_sequence = CASE WHEN 'owner' = ANY (parts) THEN requested.sequence ELSE owner_sequence END,
         readers_sequence = CASE
-            WHEN 'readers' = ANY ($15) THEN excluded.readers_sequence ELSE documents.readers_sequence
+            WHEN 'readers' = ANY (parts) THEN requested.sequence ELSE readers_sequence
         END,
-        is_active = excluded.is_active,
         active_sequence = CASE
-            WHEN 'active' = ANY ($15) THEN excluded.active_sequence ELSE documents.active_sequence
+            WHEN 'active' = ANY (parts) THEN requested.sequence ELSE active_sequence
         END,
         version = nextval('document_versions'), updated_at = now()
-    RETURNING document_key
+    FROM requested
+    WHERE documents.tenant = $1 AND documents.document_key = requested.document_key
+    RETURNING documents.document_key, documents.document_id
+),
+written AS MATERIALIZED (
+    SELECT place, stored.document_key, text, source, is_first_of_source
+    FROM (SELECT * FROM added UNION ALL SELECT * FROM updated) AS stored JOIN requested USING (document_id)
 ),
 document_text AS (
-    INSERT INTO document_texts (document_key, text) SELECT document_key, $11 FROM document
+    INSERT INTO document_texts (document_key, text) SELECT document_key, text FROM written
     ON CONFLICT (document_key) DO UPDATE SET text = excluded.text
     WHERE document_texts.text <> excluded.text
-)
-SELECT document_key, EXISTS (SELECT FROM registered) AS is_new_source FROM document;
-
--- name: add_chunks
--- Identifiers grow with the order of the arrays; those of summaries are negative.
-WITH new AS MATERIALIZED (
+),
+new_chunks AS MATERIALIZED (
     SELECT nextval('chunk_ids') * CASE WHEN is_summary THEN -1 ELSE 1 END AS chunk_id, *
     FROM unnest(
-        $2::bigint[], $3::halfvec[], $4::sparsevec[], $5::bytea[], $6::integer[], $7::integer[],
-        $8::text[], $9::boolean[]
-    ) AS new (document_key, dense, lexical, digest, start_at, end_at, text, is_summary)
+        $5::bigint[], $6::halfvec[], $7::sparsevec[], $8::bytea[], $9::integer[], $10::integer[],
+        $11::text[], $12::boolean[]
+    ) AS new_chunks (place, dense, lexical, digest, start_at, end_at, text, is_summary)
 ),
-added AS (
+added_chunks AS (
     INSERT INTO chunks (partition_no, chunk_id, tenant, document_key, dense, lexical)
     SELECT
         (SELECT partition_no FROM tenants WHERE tenant = $1), chunk_id, $1, document_key, dense, lexical
-    FROM new
+    FROM new_chunks JOIN written USING (place)
 ),
 added_texts AS (
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
-    SELECT chunk_id, document_key, digest, start_at, end_at, text FROM new
+    SELECT chunk_id, document_key, digest, start_at, end_at, new_chunks.text
+    FROM new_chunks JOIN written USING (place)
 )
-SELECT chunk_id FROM new ORDER BY abs(chunk_id);
+SELECT
+    document_key,
+    is_first_of_source AND EXISTS (
+        SELECT FROM registered WHERE registered.source = written.source
+    ) AS is_new_source,
+    coalesce(chunk_ids, '{}') AS chunk_ids
+FROM written LEFT JOIN (
+    SELECT place, array_agg(chunk_id ORDER BY abs(chunk_id)) AS chunk_ids FROM new_chunks GROUP BY place
+) AS chunk_ids_by_place USING (place)
+ORDER BY place;
 
 -- name: reposition_chunks
 -- Kept chunks with new offsets; returns those that changed.
@@ -296,12 +346,16 @@ WHERE tenant = $1 AND document_id = ANY ($2::text[]);
 -- name: advance
 -- $1 tenant or 'public', $2 languages, $3 increment of chunks, $4 increment of public chunks, $5 added,
 -- $6 removed, $7 updated and $8 repositioned chunks, $9 keys of changed documents, $10 increment of
--- documents and $11 of bytes, $12 keys of documents that are more or less popular now. The row lock makes revisions commit in order and without gaps, and quotas
--- hold; writers take it last. The change log keeps the last 10,000 changes of a tenant; a cache that is
--- further behind starts anew.
-WITH advanced AS (
+-- documents and $11 of bytes, $12 keys of documents that are more or less popular now, $13 to $16 as the
+-- fragments say. The row lock makes revisions commit in order and without gaps, and quotas hold; writers
+-- take it last. The change log keeps the last 10,000 changes of a tenant; a cache that is further behind
+-- starts anew.
+WITH :learned,
+advanced AS (
     UPDATE tenants SET
         revision = revision + 1,
+        vocabulary_size = vocabulary_size
+            + (SELECT count(*) FROM learned) + (SELECT count(*) FROM learned_restricted),
         chunks = chunks + $3,
         public_chunks = public_chunks + $4,
         documents = documents + $10,
@@ -319,13 +373,29 @@ logged AS (
         document_keys, popularity_keys
     )
     SELECT $1, revision, $5, $6, $7, $8, $9, $12 FROM advanced
-)
+),
+:restored_embeddings
 SELECT revision, (SELECT history FROM histories) AS history, :amounts FROM advanced;
 
 -- name: embeddings
 -- $1 tenant, $2 space, $3 digests. A zero vector stands for none: the embedder is asked again.
 SELECT digest, dense FROM embeddings
 WHERE tenant = $1 AND embedding_space = $2 AND digest = ANY ($3::bytea[]) AND l2_norm(dense) > 0;
+
+-- name: planned_embeddings
+-- $1 tenant, $2 the space of a tenant without vectors, $3 digests: the tenant's space, null while it has none,
+-- with what it stores and may store, and the embeddings as above; no row without the tenant.
+SELECT own.embedding_space, :amounts, digest, dense
+FROM tenants
+CROSS JOIN LATERAL (
+    SELECT coalesce(
+        tenants.embedding_space, (SELECT embedding_space FROM index_meta)
+    ) AS embedding_space
+) AS own
+LEFT JOIN embeddings
+    ON embeddings.tenant = $1 AND embeddings.embedding_space = coalesce(own.embedding_space, $2)
+    AND embeddings.digest = ANY ($3::bytea[]) AND l2_norm(embeddings.dense) > 0
+WHERE tenants.tenant = $1;
 
 -- name: put_embeddings
 INSERT INTO embeddings (tenant, embedding_space, digest, dense)

@@ -1,13 +1,9 @@
 -- The migration of a tenant from one embedding space to another.
 
--- uses: quotas
-
 -- name: current_space
--- $1 tenant: the embedding space of its vectors, null if there never was one, with what it
--- stores and may store; no row without the tenant.
+-- $1 tenant: the embedding space of its vectors, null if there never was one; no row without the tenant.
 SELECT
-    coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
-    :amounts
+    coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space
 FROM tenants WHERE tenant = $1;
 
 -- name: tenants

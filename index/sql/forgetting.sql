@@ -42,24 +42,22 @@ WITH deleted AS (
 )
 SELECT count(*) FROM deleted;
 
--- name: restore_embeddings
--- $1 tenant, whose row is locked, $2 embedding space, $3 new chunks: insert embeddings that another
--- transaction has deleted since this write was planned.
-INSERT INTO embeddings (tenant, embedding_space, digest, dense)
-SELECT DISTINCT ON (digest) $1, $2, digest, dense
-FROM unnest($3::bigint[]) AS chunk_id
-JOIN chunk_texts USING (chunk_id)
-CROSS JOIN LATERAL (
-    SELECT dense FROM chunks
-    WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
-      AND chunks.chunk_id = chunk_texts.chunk_id
-    OFFSET 0
-) AS chunks
-WHERE NOT EXISTS (
-    SELECT FROM embeddings
-    WHERE embeddings.tenant = $1 AND embeddings.embedding_space = $2
-      AND embeddings.digest = chunk_texts.digest
-    OFFSET 0
+-- fragment: restored_embeddings
+-- $1 tenant, whose row `advanced` has locked, $16 the embedding space of the new chunks $5, or null: insert
+-- embeddings that another transaction has deleted since this write was planned. Only the index knows of those
+-- whose deletion this statement has waited for.
+restored_embeddings AS (
+    INSERT INTO embeddings (tenant, embedding_space, digest, dense)
+    SELECT DISTINCT ON (digest) $1, $16, digest, dense
+    FROM advanced CROSS JOIN unnest($5::bigint[]) AS chunk_id
+    JOIN chunk_texts USING (chunk_id)
+    CROSS JOIN LATERAL (
+        SELECT dense FROM chunks
+        WHERE chunks.partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1)
+          AND chunks.chunk_id = chunk_texts.chunk_id
+        OFFSET 0
+    ) AS chunks
+    WHERE $16::text IS NOT NULL
+    ORDER BY digest
+    ON CONFLICT DO NOTHING
 )
-ORDER BY digest
-ON CONFLICT DO NOTHING;

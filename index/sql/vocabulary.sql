@@ -1,26 +1,18 @@
--- name: learn
--- $1 tenant, $2 words: new ones are inserted and counted. The order keeps concurrent writers of the same
--- words from deadlocking.
-WITH learned AS (
+-- fragment: learned
+-- $1 tenant, $13 words, and $14 tokens and $15 words in pairs: words that the holders of a token may read.
+-- New ones are inserted. The order keeps concurrent writers of the same words from deadlocking.
+learned AS (
     INSERT INTO vocabulary (tenant, word)
-    SELECT $1, word FROM unnest($2::text[]) AS new (word) ORDER BY word
+    SELECT $1, word FROM unnest($13::text[]) AS new (word) ORDER BY word
     ON CONFLICT DO NOTHING
     RETURNING word
-)
-UPDATE tenants SET vocabulary_size = vocabulary_size + (SELECT count(*) FROM learned)
-WHERE tenant = $1 AND EXISTS (SELECT FROM learned);
-
--- name: learn_restricted
--- $1 tenant, $2 tokens and $3 words, in pairs: as above, words of documents that the holders of a token may
--- read.
-WITH learned AS (
+),
+learned_restricted AS (
     INSERT INTO restricted_words (tenant, token, word)
-    SELECT $1, token, word FROM unnest($2::text[], $3::text[]) AS new (token, word) ORDER BY word, token
+    SELECT $1, token, word FROM unnest($14::text[], $15::text[]) AS new (token, word) ORDER BY word, token
     ON CONFLICT DO NOTHING
     RETURNING word
 )
-UPDATE tenants SET vocabulary_size = vocabulary_size + (SELECT count(*) FROM learned)
-WHERE tenant = $1 AND EXISTS (SELECT FROM learned);
 
 -- name: look_up
 -- $1 tenant, $2 words, $3 similarity, $4 near words each, $5 words that may have near ones, $6 the caller's

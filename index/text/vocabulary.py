@@ -14,7 +14,7 @@ from typing import TypeAlias
 from common.shares.cache import FairCache
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
-from index.postgres.session import Row, Session
+from index.postgres.session import Row
 from index.text import spelling
 from index.text.resident_words import SHARED, ResidentWords
 from index.text.spelling import Near
@@ -83,18 +83,11 @@ def entries(readers: Collection[str], words: Collection[str]) -> list[str]:
     return [f"{group}{_SEPARATOR}{word}" for group in groups(readers) for word in words]
 
 
-async def learn(session: Session, tenant: str, new_entries: Collection[str]) -> None:
-    """Add the new entries of `spelling.vocabulary_words` of the tenant's texts, in a transaction.
-
-    Locks the tenant's row if an entry is new, so call it last, before the revision is raised.
-    """
-    pairs = [entry.split(_SEPARATOR) for entry in new_entries if _SEPARATOR in entry]
+def to_columns(new_entries: Collection[str]) -> tuple[list[str], list[str], list[str]]:
+    """The words that the whole tenant may read; then tokens and words of the others, in pairs."""
     words = [entry for entry in new_entries if _SEPARATOR not in entry]
-    if words:
-        await session.rows("vocabulary.learn", tenant, words)
-    if pairs:
-        tokens, restricted = map(list, zip(*pairs, strict=True))
-        await session.rows("vocabulary.learn_restricted", tenant, tokens, restricted)
+    pairs = [entry.split(_SEPARATOR) for entry in new_entries if _SEPARATOR in entry]
+    return words, [token for token, _ in pairs], [word for _, word in pairs]
 
 
 class SeenWords:

@@ -25,14 +25,19 @@ class PassageEmbedder(Protocol):
 
 
 async def embed_missing(
-    documents: DocumentStore, embedder: PassageEmbedder, tenant: str, texts: Mapping[bytes, str]
+    documents: DocumentStore,
+    embedder: PassageEmbedder,
+    tenant: str,
+    texts: Mapping[bytes, str],
+    known: Mapping[bytes, HalfVector],
 ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
     """A vector for each digest, and the digests embedded now; new vectors are stored at once.
 
+    known: the stored vectors of these digests.
     Zero vectors are stored too, so that a migration doesn't wait for them, and never reused.
     """
-    vectors = await documents.known_embeddings(tenant, embedder.space, texts)
-    missing = [digest for digest in texts if digest not in vectors]
+    vectors = dict(known)
+    missing = [digest for digest in texts if digest not in known]
     for start in range(0, len(missing), embedder.batch_texts_max):
         batch = missing[start : start + embedder.batch_texts_max]
         with bill_to(tenant):

@@ -104,7 +104,9 @@ class Reembedder:
         while page := await self.spaces.texts(
             tenant, after=after, limit=_PAGE_DOCUMENTS, missing_in=missing_in
         ):
-            _, digests = await embed_missing(self.documents, self.embedder, tenant, _texts(page))
+            texts = _texts(page)
+            known = await self.documents.known_embeddings(tenant, self.embedder.space, texts)
+            _, digests = await embed_missing(self.documents, self.embedder, tenant, texts, known)
             embedded += len(digests)
             after, documents = page[-1].key, documents + len(page)
             on_progress(ReembedProgress(number, documents, embedded))

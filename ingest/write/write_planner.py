@@ -49,29 +49,27 @@ class WritePlanner:
     ) -> PlannedBatch:
         texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
         growth = sum((plan.growth for plan in plans), StoredAmounts())
-        space = await self._space(tenant, growth) if texts else None
-        vectors, embedded = await self._vectors(tenant, space, texts)
+        space, vectors, embedded = await self._vectors(tenant, texts, growth)
         writes = []
         for plan in plans:
             write = plan.with_vectors(space, vectors)
-            revised = revisions[write.document.document_id]
+            revised = revisions[write.document_id]
             writes.append(replace(write, parts=revised.parts, missing=revised.missing))
         return PlannedBatch(writes, embedded)
 
-    async def _space(self, tenant: str, growth: StoredAmounts) -> str:
-        """The tenant's embedding space; the commit is refused if it changes meanwhile."""
-        space = await self._documents.space(tenant, growth) or self._first
-        if space not in self._embedders:
+    async def _vectors(
+        self, tenant: str, texts: Mapping[bytes, str], growth: StoredAmounts
+    ) -> tuple[str | None, Mapping[bytes, HalfVector], Collection[bytes]]:
+        """The tenant's embedding space, a vector for each digest, and the digests embedded now.
+
+        The commit is refused if the space changes meanwhile. Without texts there is no space.
+        """
+        if not texts:
+            return None, {}, ()
+        space, known = await self._documents.planned_embeddings(tenant, self._first, texts, growth)
+        embedder = self._embedders.get(space)
+        if embedder is None:
             raise EmbeddingUnavailable(
                 f"{tenant} has vectors of {space}, for which no embedder is configured here"
             )
-        return space
-
-    async def _vectors(
-        self, tenant: str, space: str | None, texts: Mapping[bytes, str]
-    ) -> tuple[Mapping[bytes, HalfVector], Collection[bytes]]:
-        """A vector for each digest, and the digests that were embedded now."""
-        if space is None:
-            return {}, ()
-        embedder = self._embedders[space]
-        return await embed_missing(self._documents, embedder, tenant, texts)
+        return space, *await embed_missing(self._documents, embedder, tenant, texts, known)

@@ -359,7 +359,7 @@ class Writer:
         )
         commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
-            write.document.document_id: commit
+            write.document_id: commit
             for write, commit in zip(batch.writes, commits, strict=True)
             if isinstance(commit, SourceReserved)
         }
@@ -374,8 +374,8 @@ class Writer:
                 continue
             added, kept = len(write.added), len(write.kept)
             self._count(tenant, write.document, texts_embedded, added + kept - texts_embedded)
-            outcomes[write.document.document_id] = Written(
-                write.document.document_id,
+            outcomes[write.document_id] = Written(
+                write.document_id,
                 revisions.by_partition[tenant],
                 added=added,
                 kept=kept,

@@ -19,7 +19,7 @@ BEFORE, AFTER = "said", "says now"
 STEPS = {
     "claimed, not committed": ("jobs.claim", 1),
     "planned": ("documents.stored", 2),
-    "before embedding": ("documents.embeddings", 2),
+    "before embedding": ("documents.planned_embeddings", 2),
     "embedded, not kept": ("embedded", 2),
     "vectors kept": ("documents.put_embeddings", 2),
     "documents locked": ("documents.versions", 2),

@@ -13,6 +13,7 @@ import asyncpg
 import numpy as np
 import pytest
 
+from index.documents import outbox
 from index.model.query import Query
 from index.model.scope import Scope, everything, resolve
 from index.postgres.database import Database, announce_to_nobody, connect
@@ -77,7 +78,7 @@ async def resident(watched: Database, embedder: RecordingEmbedder) -> AsyncItera
 
 async def learn(database: Database, words: Iterable[str], tenant: str = "acme") -> None:
     async with database.transaction() as session:
-        await vocabulary.learn(session, tenant, list(words))
+        await outbox.commit(session, tenant, [], "write", {}, words=list(words))
 
 
 async def load(database: Database) -> Shard:
@@ -382,7 +383,7 @@ async def test_a_word_that_is_committed_after_the_load_began_is_learned(
 ) -> None:
     await put(writer, a_document("leave"))
     async with database.transaction() as session:
-        await vocabulary.learn(session, "acme", ["lighthouse"])
+        await outbox.commit(session, "acme", [], "write", {}, words=["lighthouse"])
         loaded = await load(database)  # its snapshot does not hold the open transaction
         await put(writer, a_document("travel", "The lightship."), "beta")
     await put(writer, a_document("leave", "Other words."))

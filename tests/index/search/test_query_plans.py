@@ -283,7 +283,7 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
     (stored,) = await town.statements.rows("documents.stored", tenant, [f"{tenant}0"])
     touched = [[], [], stored["chunk_ids"], [], []]
     (advanced,) = await town.statements.rows(
-        "documents.advance", partition, [], 0, 0, *touched, 0, 0, []
+        "documents.advance", partition, [], 0, 0, *touched, 0, 0, [], [], [], [], None
     )
     town.statements.plans.clear()
 

@@ -9,6 +9,7 @@ from string import ascii_lowercase
 import asyncpg
 import pytest
 
+from index.documents import outbox
 from index.model.scope import Scope, everything, resolve
 from index.postgres import statements
 from index.postgres.database import Database, announce_to_nobody, connect
@@ -67,7 +68,7 @@ def of(tenant: str, subject: str = "eve") -> Scope:
 
 async def learn(database: Database, words: Iterable[str], tenant: str = "acme") -> None:
     async with database.transaction() as session:
-        await vocabulary.learn(session, tenant, list(words))
+        await outbox.commit(session, tenant, [], "write", {}, words=list(words))
 
 
 async def counted(
@@ -279,7 +280,7 @@ async def test_what_is_rolled_back_is_neither_learned_nor_counted(
 ) -> None:
     async def fail_after_learning() -> None:
         async with database.transaction() as session:
-            await vocabulary.learn(session, "acme", ["lighthouse"])
+            await outbox.commit(session, "acme", [], "write", {}, words=["lighthouse"])
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
