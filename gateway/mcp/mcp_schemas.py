@@ -28,7 +28,7 @@ class McpRequest(Body):
         json_schema_extra=_without_default,
     )
     method: str = Field(description="method, such as tools/call")
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: dict[str, Any] | None = None
 
 
 class McpResult(Body):

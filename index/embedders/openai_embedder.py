@@ -1,13 +1,23 @@
 """Embeds with any service that has OpenAI's `POST /embeddings`."""
 
 import asyncio
+import base64
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 import openai
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+    model_validator,
+)
 
 from index.embedders.vectors import unit
 from index.errors import EmbeddingUnavailable
@@ -200,11 +210,26 @@ class _BatchFailed(EmbeddingUnavailable):
         self.is_refusal = is_refusal
 
 
+def _numbers(value: object) -> object:
+    """Those of a text in base64, as OpenAI sends floats of 32 bits. Raises `ValueError`."""
+    if not isinstance(value, str):
+        return value
+    return np.frombuffer(base64.b64decode(value, validate=True), "<f4").tolist()
+
+
 class _Embedding(BaseModel):
-    """index: of the text; some services omit it, and some send 0 for each."""
+    """index: of the text; some services omit it, and some send 0 for each.
+
+    embedding: some services send base64 although they are asked for numbers, or the vector alone.
+    """
 
     index: int | None = None
-    embedding: list[float] | None = None
+    embedding: Annotated[list[float], BeforeValidator(_numbers)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_vector(cls, value: object) -> object:
+        return {"embedding": value} if isinstance(value, list | str) else value
 
     @field_validator("index", "embedding", mode="wrap")
     @classmethod
@@ -216,8 +241,15 @@ class _Embedding(BaseModel):
 
 
 class _EmbeddingReply(BaseModel):
-    data: list[_Embedding]
+    """Some services send the list alone, or call it `embeddings`."""
+
+    data: list[_Embedding] = Field(validation_alias=AliasChoices("data", "embeddings"))
     usage: object = None  # an invalid value is ignored
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_list(cls, value: object) -> object:
+        return {"data": value} if isinstance(value, list) else value
 
 
 def _tokens(usage: object) -> int:
@@ -229,20 +261,22 @@ def _tokens(usage: object) -> int:
 def _vectors(data: Sequence[_Embedding], shape: tuple[int, int]) -> NDArray[np.float32]:
     """The unit vectors of a reply, in the order of the texts; zero for a text without a vector.
 
-    The order of the reply counts if its indexes are not those of the texts, each once.
-    Raises `_BatchFailed` if no text has a vector.
+    A vector of another length than the others is none. The order of the reply counts if its indexes
+    are not those of the texts, each once. Raises `_BatchFailed` if no text has a vector.
     """
     if len(data) != shape[0]:
         raise _BatchFailed("the embedding service omitted texts")
-    if any(item.embedding and len(item.embedding) != shape[1] for item in data):
-        raise EmbeddingUnavailable(
-            f"the embedding service's vectors do not have {shape[1]} dimensions"
-        )
+    lengths = {len(item.embedding) for item in data if item.embedding}
+    if lengths and shape[1] not in lengths:
+        raise _BatchFailed(f"the embedding service's vectors do not have {shape[1]} dimensions")
     by_index = {item.index: item for item in data if item.index is not None}
     if by_index.keys() == set(range(shape[0])):
         data = [by_index[index] for index in range(shape[0])]
     without_vector = [0.0] * shape[1]
-    vectors = unit(np.array([item.embedding or without_vector for item in data]))
+    embeddings = [item.embedding or without_vector for item in data]
+    vectors = unit(
+        np.array([each if len(each) == shape[1] else without_vector for each in embeddings])
+    )
     if not vectors.any():
         raise _BatchFailed("the embedding service gave vectors without a direction")
     return vectors

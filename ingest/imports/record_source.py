@@ -22,6 +22,7 @@ from ingest.sources.source import Defaults, RefusedItem, reason
 CHUNKER = "whole"  # of records that name none: a record is a piece of text already
 RECORDS_MAX = 10_000_000  # a starting value; an import remembers 70 bytes of each
 SAMPLE_RECORDS = 8  # their names tell which value is the text; their vectors are compared
+SAMPLE_ITEMS_MAX = 1_000  # that are looked at for these records, as some may be refused
 
 Embeddings = Mapping[bytes, HalfVector]  # by digest of the chunk
 
@@ -61,8 +62,14 @@ class RecordSource:
         self._seen: set[int] = set()
         self._embeddings: dict[str, Embeddings] = {}
         records = reader.records()
-        first = list(islice(records, SAMPLE_RECORDS))
-        self._sample = [record for record in first if isinstance(record, Record)]
+        first: list[Record | RefusedItem] = []
+        self._sample: list[Record] = []
+        for record in islice(records, SAMPLE_ITEMS_MAX):
+            first.append(record)
+            if isinstance(record, Record):
+                self._sample.append(record)
+            if len(self._sample) == SAMPLE_RECORDS:
+                break
         self._records: Iterable[Record | RefusedItem] = chain(first, records)
         self._mapping = mapping.completed(reader.columns, self._sample, has_texts=reader.has_texts)
         try:
@@ -73,18 +80,21 @@ class RecordSource:
     def sample(self, dimensions: int) -> list[tuple[str, NDArray[np.float32]]]:
         """The embedded texts of the first records, with their unit vectors.
 
-        Raises `NotImportable` for vectors of other dimensions.
+        Raises `NotImportable` if all of their vectors are invalid, as those of another space are.
         """
         pairs = []
+        invalid: VectorInvalid | None = None
         for record in self._sample:
             try:
                 chunks = whole.chunks(self._document(record).text)
                 if record.vector is not None and len(chunks) == 1:
                     pairs.append((chunks[0].embedded_text, unit(record.vector, dimensions)))
             except VectorInvalid as error:
-                raise NotImportable(f"{self.name}: {error}") from None
+                invalid = error
             except ValueError:
                 continue  # it is refused when it is read
+        if invalid is not None and not pairs:
+            raise NotImportable(f"{self.name}: {invalid}")
         return pairs
 
     def documents(self, dimensions: int | None) -> Iterator[Document]:

@@ -1,14 +1,14 @@
 """The CSV source: one document a row, with columns mapped to its fields.
 
-It reads what spreadsheets export: any encoding, `sep=;` in the first line, blank lines before the
-header, empty columns at the end, and quotes within cells.
+It reads what spreadsheets export: any encoding, `sep=;` in the first line, titles and blank lines
+above the header, empty columns at the end, cells beyond them, and quotes within cells.
 """
 
 import csv
 import io
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -20,14 +20,16 @@ from ingest.parse import encoding
 from ingest.parse.front_matter import ACCESS
 from ingest.sources.readers import confined, table
 from ingest.sources.readers.table import Columns, Row
-from ingest.sources.source import Defaults, Item, RefusedItem, reason
+from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, reason
 
 FILE_BYTES_MAX = 2**30  # read row by row, in little memory; a starting value, not measured
 ROW_CHARACTERS_MAX = 2 * TEXT_CHARACTERS_MAX
 DELIMITERS = ",;\t|"
+TITLES_MAX = 20  # rows above the header; a starting value
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[;,\t]*\s*', re.IGNORECASE)  # for Excel
 _NO_DELIMITER = "\x1f"  # of a file with one column, whose cells may contain any of the delimiters
+_SHOWN_CHARACTERS = 60  # of a row above the header
 _QUOTED = re.compile(r'"(?:[^"]|"")*(?:"|\Z)')
 
 
@@ -67,16 +69,39 @@ class DelimitedSource:
     def _items(self, file: TextIO) -> Iterator[Item]:
         csv.field_size_limit(TEXT_CHARACTERS_MAX)  # process-wide: the library has no other limit
         records = _Records(_Lines(file))
-        names = table.column_names(next(records, []), self._columns)
+        header, titles = records.read_header(self._is_header)
+        names = table.column_names(header, self._columns)
         columns = table.map_columns(names, self._columns)
-        rows = _rows(records, names, columns, self._path.name)
+        if titles:
+            texts = (" ".join(" ".join(cells).split()) for cells in titles)
+            shown = ", ".join(repr(text[:_SHOWN_CHARACTERS]) for text in texts)
+            yield ItemWarning(self._path.name, f"not read, above the header: {shown}")
+        longer: list[int] = []
+        rows = _rows(records, names, columns, self._path.name, longer)
         yield from table.items(rows, columns, self.name, self._path.name, self._defaults)
+        if longer:
+            detail = (
+                f"rows with more cells than the header: {len(longer):,}, first row {longer[0]:,}; "
+            )
+            detail += f"the cells are in the metadata, from {_column(len(names))!r} on"
+            yield ItemWarning(self._path.name, detail)
+
+    def _is_header(self, cells: list[str]) -> bool:
+        return table.has_columns(table.column_names(cells, self._columns), self._columns)
 
 
 def _rows(
-    records: Iterator[list[str]], names: list[str], columns: Columns, file: str
+    records: Iterator[list[str]],
+    names: list[str],
+    columns: Columns,
+    file: str,
+    longer: list[int],
 ) -> Iterator[Row | RefusedItem]:
-    """A row may end early, but not before the columns that say who may read it."""
+    """A row may end early, but not before the columns that say who may read it.
+
+    longer: gets the numbers of rows that have more cells than the header. Such a row is refused if
+    a column says who may read it: a comma too many would move that.
+    """
     access = [names.index(columns.of[key]) + 1 for key in ACCESS & columns.of.keys()]
     cells_min = max(access, default=0)
     for number in count(1):
@@ -87,11 +112,21 @@ def _rows(
             continue
         if cells is None:
             return
-        if len(cells) < cells_min or any(cell.strip() for cell in cells[len(names) :]):
+        extra = {
+            _column(at): cell for at, cell in enumerate(cells) if at >= len(names) and cell.strip()
+        }
+        if len(cells) < cells_min or (extra and access):
             message = f"has {len(cells)} cells, but the header has {len(names)}"
             yield RefusedItem(f"{file}, row {number:,}", message, holds="")
-        else:
-            yield dict(zip(names, cells, strict=False))
+            continue
+        if extra:
+            longer.append(number)
+        yield dict(zip(names, cells, strict=False)) | extra
+
+
+def _column(at: int) -> str:
+    """The name of a column that the header does not name."""
+    return f"column {at + 1}"
 
 
 @dataclass(slots=True)
@@ -130,7 +165,7 @@ class _Records:
 
     def __init__(self, lines: _Lines) -> None:
         self._lines = lines
-        self._delimiter = self._find_delimiter()
+        self._delimiter = _NO_DELIMITER
 
     def __iter__(self) -> "_Records":
         return self
@@ -141,23 +176,57 @@ class _Records:
                 return cells
         raise StopIteration
 
-    def _find_delimiter(self) -> str:
-        """The one that is most often in the header, outside quotes; leaves the header in place."""
-        first = next((line for line in self._lines if line.strip(" \t\r\n,;|")), "")
-        if named := _SEPARATOR_LINE.fullmatch(first):
-            return named[1]
-        self._lines.put_back([first] if first else [])
-        unquoted = _QUOTED.sub("", first)
-        delimiter = max(DELIMITERS, key=unquoted.count)
-        return delimiter if delimiter in unquoted else _NO_DELIMITER
+    def read_header(
+        self, is_header: Callable[[list[str]], bool]
+    ) -> tuple[list[str], list[list[str]]]:
+        """The cells of the header and of each record above it.
 
-    def _read(self) -> list[str] | None:
-        """The cells of the next record, blank or not; None at the end."""
+        The header is the first record that is one, cut by the delimiter that is most often in its
+        line, outside quotes; the first record of all, if none of the first ones is.
+        """
+        named = self._named_delimiter()
+        titles: list[list[str]] = []
+        lines: list[str] = []
+        while len(titles) <= TITLES_MAX and (record := self._next_with_own_delimiter(named)):
+            cells, taken = record
+            if is_header(cells):
+                return cells, titles
+            titles.append(cells)
+            lines += taken
+        self._lines.put_back(lines)
+        first = self._next_with_own_delimiter(named)
+        return (first[0] if first else []), []
+
+    def _named_delimiter(self) -> str | None:
+        line = self._next_line()
+        if named := _SEPARATOR_LINE.fullmatch(line):
+            return named[1]
+        self._lines.put_back([line] if line else [])
+        return None
+
+    def _next_with_own_delimiter(self, named: str | None) -> tuple[list[str], list[str]] | None:
+        """The cells and lines of the next record that is not blank."""
+        line = self._next_line()
+        if not line:
+            return None
+        self._lines.put_back([line])
+        unquoted = _QUOTED.sub("", line)
+        most_often = max(DELIMITERS, key=unquoted.count)
+        self._delimiter = named or (most_often if most_often in unquoted else _NO_DELIMITER)
         taken: list[str] = []
+        return self._read(taken) or [], taken
+
+    def _next_line(self) -> str:
+        return next((line for line in self._lines if line.strip(" \t\r\n,;|")), "")
+
+    def _read(self, taken: list[str] | None = None) -> list[str] | None:
+        """The cells of the next record, blank or not; None at the end. taken: gets its lines."""
+        taken = [] if taken is None else taken
         try:
             return next(self._parse(self._take(taken), strict=True), None)
         except csv.Error:
             self._lines.put_back(taken[1:])
+            del taken[1:]
             if len(taken[0]) > ROW_CHARACTERS_MAX:
                 raise
             return next(self._parse(iter(taken[:1]), strict=False), None)

@@ -77,6 +77,13 @@ def column_names(header: Iterable[str], mapping: Mapping[str, str]) -> list[str]
     return names
 
 
+def has_columns(header: Iterable[str], mapping: Mapping[str, str]) -> bool:
+    """Whether the header names each column that a document needs."""
+    names = set(header)
+    has_text = "text" in mapping or any(name.casefold().strip() == "text" for name in names)
+    return has_text and names.issuperset(mapping.values())
+
+
 def map_columns(header: Iterable[str], mapping: Mapping[str, str]) -> Columns:
     """The mapping, completed with the columns that are named like a field, in any case.
 

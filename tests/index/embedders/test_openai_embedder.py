@@ -1,6 +1,7 @@
 """Through the `openai` package, against a service that misbehaves."""
 
 import asyncio
+import base64
 import json
 import time
 import traceback
@@ -92,6 +93,10 @@ def embedder_on(
         count_tokens=lambda kind, used: counted.update({kind: used}),
         **limits,
     )
+
+
+def in_base64(numbers: Sequence[float]) -> str:
+    return base64.b64encode(np.array(numbers, "<f4").tobytes()).decode()
 
 
 def backwards(texts: Sequence[str]) -> Reply:
@@ -219,7 +224,6 @@ async def test_a_passing_failure_is_tried_again(
         pytest.param(lambda _: embeddings([]), id="no text"),
         pytest.param(lambda texts: embeddings([vector("a")] * (len(texts) + 1)), id="one too many"),
         pytest.param(lambda texts: embeddings([[1.0] * 7 for _ in texts]), id="too narrow"),
-        pytest.param(lambda _: embeddings([[1.0] * 8, [1.0] * 7]), id="ragged"),
         pytest.param(every_value(float("nan")), id="not a number"),
         pytest.param(every_value(float("inf")), id="infinite"),
         pytest.param(every_value(1e300), id="overflowing"),
@@ -262,8 +266,14 @@ async def test_whatever_fails_is_one_exception_that_keeps_the_key(
         lambda texts: indexed(
             [vector(text) for text in reversed(texts)], [*map(float, reversed(range(len(texts))))]
         ),
+        lambda texts: indexed([in_base64(vector(text)) for text in texts]),
+        lambda texts: Reply(json.dumps([vector(text) for text in texts]).encode()),
+        lambda texts: Reply(json.dumps([in_base64(vector(text)) for text in texts]).encode()),
+        lambda texts: Reply(json.dumps([{"embedding": vector(text)} for text in texts]).encode()),
+        lambda texts: Reply(json.dumps({"data": [vector(text) for text in texts]}).encode()),
+        lambda texts: Reply(json.dumps({"embeddings": [vector(text) for text in texts]}).encode()),
     ],
-    ids=["10 texts", "16 texts", "1 text", "characters", "500", "omits", *"nzosrtf"],
+    ids=["10 texts", "16 texts", "1 text", "characters", "500", "omits", *"nzosrtfblcdve"],
 )
 async def test_each_text_gets_its_vector_within_the_limits_and_habits_of_services(
     stub: StubOpenAI, client: openai.AsyncOpenAI, answer: Answer
@@ -287,6 +297,12 @@ async def test_each_text_gets_its_vector_within_the_limits_and_habits_of_service
         spoiled(lambda _: [float("nan")] * WIDTH),
         spoiled(lambda _: [float("inf"), *[1.0] * (WIDTH - 1)]),
         spoiled(lambda _: [None] * WIDTH),
+        spoiled(lambda _: [1.0] * (WIDTH - 1)),
+        spoiled(lambda _: [1.0] * (WIDTH + 1)),
+        spoiled(lambda _: [1.0]),
+        spoiled(lambda _: in_base64([1.0] * (WIDTH - 1))),
+        spoiled(lambda _: "AAAA"),
+        spoiled(lambda _: "no base64!"),
         spoiled(lambda _: "NaN"),
         lambda texts: Mischief.HANG_UP if "POISON" in " ".join(texts) else answered(texts),
     ],

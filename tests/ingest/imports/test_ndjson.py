@@ -29,6 +29,31 @@ def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe",
+        b'{"text": "caf\xe9"}',
+        b"[" * 100_000,
+        b'{"text": "\\ud800"}',
+        b'{"text": NaN}',
+        b"null",
+        b"\0",
+        b'{"text": "A."} {"text": "B."}',
+        b'{"text": "A.',
+        b"\xef\xbb\xbf{}",
+    ],
+)
+def test_a_line_that_is_no_json_costs_no_other(tmp_path: Path, line: bytes) -> None:
+    file = tmp_path / "docs.ndjson"
+    file.write_bytes(b'\xef\xbb\xbf{"text": "A."}\n' + line + b'\r\n{"text": "B."}')
+
+    first, refused, last = NdjsonReader(file).records()
+
+    assert (first, last) == (Record(1, {"text": "A."}), Record(3, {"text": "B."}))
+    assert isinstance(refused, RefusedItem)
+
+
 def test_a_file_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(NotImportable, match=r"No such file|Is a directory"):

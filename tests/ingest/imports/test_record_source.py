@@ -293,6 +293,24 @@ def test_a_vector_that_is_not_of_the_space_refuses_its_record(vector: Any, reaso
         opened(Record(1, {"text": "A."}, vector=vector)).sample(2)
 
 
+@pytest.mark.parametrize("vector", [[1.0], [0.0, 0.0], [float("nan"), 1.0], "words", {}])
+def test_a_vector_that_is_not_of_the_space_costs_no_other_record(vector: Any) -> None:
+    bad, good = Record(1, {"text": "A."}, vector=vector), Record(2, {"text": "B."}, vector=[0, 2])
+
+    ((_, unit),) = opened(bad, good).sample(2)
+
+    assert unit.tolist() == [0, 1]
+    assert [document.text for document in opened(bad, good).documents(2)] == ["B."]
+
+
+def test_the_names_of_values_are_found_after_many_refused_records() -> None:
+    refused = [RefusedItem(f"line {number}", "not JSON") for number in range(100)]
+    source = opened(*refused, Record(101, {"inhalt": "A."}), mapping={"text": "inhalt"})
+
+    assert [document.text for document in source.documents(None)] == ["A."]
+    assert len(source.refused) == 100
+
+
 def test_vectors_that_are_not_used_are_not_judged() -> None:
     source = opened(Record(1, {"text": "A."}, vector=[]))
 

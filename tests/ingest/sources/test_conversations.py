@@ -75,7 +75,7 @@ def test_a_conversation_without_an_id_is_known_by_its_line(tmp_path: Path) -> No
 def test_a_bad_line_is_refused_and_the_rest_read(tmp_path: Path) -> None:
     items = read(
         tmp_path,
-        talk(id=1),
+        b"\xef\xbb\xbf" + talk(id=1).encode(),
         "{",
         talk(id=3, messages=[]),
         talk(id=4, reader="user:ana"),

@@ -197,6 +197,83 @@ def test_what_spreadsheets_write_is_read(
     assert [text.strip() for text in texts(items)] == expected
 
 
+@pytest.mark.parametrize(
+    ("content", "titles"),
+    [
+        ("Leads of March\nid,text\n1,A, still A\n", ["Leads of March"]),
+        ("Leads, March\n\nby Ana\nid,text\n1,A\n", ["Leads March", "by Ana"]),
+        ("Leads of March,,\n,,\nid,text,\n1,A,\n", ["Leads of March"]),
+        ("Made: 2026-11-26; by Ana\nid,text\n1,A\n", ["Made: 2026-11-26 by Ana"]),
+        ('sep=;\n"Leads, ""hot"""\nid;text\n1;A\n', ['Leads, "hot"']),
+        ('"Leads of\nMarch"\nid,text\n1,A\n', ["Leads of March"]),
+        ('"Leads\nid,"text"\n1,A\n', ["Leads"]),
+        ("text of leads\nID\tText\n1\tA\n", ["text of leads"]),
+        ("Report\n" * 20 + "id,text\n1,A\n", ["Report"] * 20),
+    ],
+)
+def test_titles_above_the_header_are_not_read_and_the_report_says_so(
+    tmp_path: Path, content: str, titles: list[str]
+) -> None:
+    first, document, *_ = csv(tmp_path, content)
+
+    assert isinstance(document, Document)
+    assert (document.document_id, document.text.strip()) == ("leads/1", "A")
+    assert isinstance(first, ItemWarning)
+    assert first.detail == f"not read, above the header: {', '.join(map(repr, titles))}"
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("Report\nid,note\n1,A\n", None),
+        ("Report\n" * 21 + "id,text\n1,A\n", None),
+        ("Report\nid,text\n1,A\n", {"title": "name"}),
+    ],
+)
+def test_a_file_in_which_no_row_is_the_header_is_refused_by_its_first(
+    tmp_path: Path, content: str, columns: dict[str, str] | None
+) -> None:
+    ((path, why),) = refused(csv(tmp_path, content, columns))
+
+    assert path == "leads.csv"
+    assert "there is no column" in why
+    assert "'Report'" in why
+
+
+def test_a_header_is_found_by_the_columns_that_are_named(tmp_path: Path) -> None:
+    content = "Text\nNr,Body,Note\n1,A,text\n2,B,\n"
+
+    items = csv(tmp_path, content, {"id": "Nr", "text": "Body"})
+
+    assert texts(items) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("row", "metadata"),
+    [
+        ("1,A,b", {"column 3": "b"}),
+        ("1,A,b,,d", {"column 3": "b", "column 5": "d"}),
+        ("1,A,,,d,", {"column 5": "d"}),
+        ('1,"A","b, c"', {"column 3": "b, c"}),
+    ],
+)
+def test_cells_beyond_the_header_are_metadata_and_the_report_says_so(
+    tmp_path: Path, row: str, metadata: dict[str, str]
+) -> None:
+    first, second, third, warning = csv(tmp_path, f"id,text\n{row}\n2,B\n3,C,x\n")
+
+    assert isinstance(first, Document)
+    assert (first.text, first.metadata) == ("A", metadata)
+    assert isinstance(second, Document)
+    assert second.metadata == {}
+    assert isinstance(third, Document)
+    assert isinstance(warning, ItemWarning)
+    assert warning.detail == (
+        "rows with more cells than the header: 2, first row 1; the cells are in the metadata, "
+        "from 'column 3' on"
+    )
+
+
 def test_other_columns_are_named_once_and_each_keeps_its_cells(tmp_path: Path) -> None:
     (document,) = csv(tmp_path, "text,note,note,,a\nA,1,2,3,\n")
 
