@@ -49,15 +49,18 @@ demo: .venv/product
 run: .venv/product
 	@$(BIN)/nearhit serve --example
 
+# What guards each promise, once: tests/README.md tells of the rest, which only `thorough` runs.
 test: setup .venv/tools/ready
 	@$(BIN)/python -m tests.system_programs
-	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25 -m "not clients"
+	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --durations 25 -m "not thorough and not clients"
 
 # Those that need no servers and take little time, with fewer examples: while one works.
 quick: setup
-	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick -m "not slow and not served and not clients"
+	$(BIN)/pytest --numprocesses $(QUICK_PROCESSES) $(BY_FILE) --hypothesis-profile quick \
+	  -m "not slow and not thorough and not served and not clients"
 
-# With the full number of examples and the largest models of the protocol: an hour or two.
+# Every night: all tests, with the full number of examples and the largest models of the protocol:
+# an hour or two.
 thorough: setup .venv/tools/ready
 	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0 -m "not clients"
 
@@ -120,9 +123,10 @@ docs: .venv/docs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
 	touch $@
 
-# Requests made up from /openapi.json, as each role; hostile HTTP clients; odd files.
+# make fuzz [SHORT=1]: requests made up from /openapi.json, as each role, or with SHORT=1 as a reader
+# alone; hostile HTTP clients; odd files.
 fuzz: .venv/fuzz
-	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.fuzz $(if $(SHORT),--role reader --phases examples,fuzzing --examples 1)
 	$(BIN)/python -m tests.fuzz.http
 	$(BIN)/python -m tests.fuzz.files
 

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -26,7 +27,7 @@ from structlog.typing import EventDict
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
-from index.postgres import migrate
+from index.postgres import database, migrate
 from tests.database_copies import DatabaseCopies, copies_of
 from tests.sampling import EXAMPLES
 
@@ -62,16 +63,33 @@ _STARTS_SERVERS = {"servers", "gateway", "other_worker"}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the tests that need the servers, each of which waits for a copy of the database."""
+    """Mark the tests that need the servers, and those that only `make thorough` runs."""
     if isinstance(item, pytest.Function) and _STARTS_SERVERS.intersection(item.fixturenames):
         item.add_marker("served")
+    sampled = item.get_closest_marker("sampled")
+    if sampled and item.callspec.id not in sampled.args:
+        item.add_marker("thorough")
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests come first: at the end of a run no process waits for a long file."""
+    if not any("[" in argument for argument in config.args):
+        _check_samples(items)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)  # else in the order that they were in
+
+
+def _check_samples(items: list[pytest.Item]) -> None:
+    """A sample that names no parameter would be tried by nothing but `make thorough`."""
+    named, collected = set[tuple[str, str]](), set[tuple[str, str]]()
+    for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            named.update((test, name) for name in sampled.args)
+            collected.add((test, item.callspec.id))
+    if missing := named - collected:
+        raise pytest.UsageError(f"no parameters of their tests: {sorted(missing)}")
 
 
 def pytest_collection_finish() -> None:
@@ -144,12 +162,28 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 async def template(servers: Servers) -> AsyncIterator[str]:
-    """The name of a database with the schema, from which each test's is copied."""
+    """The name of a database with the schema, from which each test's is copied.
+
+    It has the functions of searches too, which the first gateway would have to create in each copy.
+    """
     name = f"nearhit_template_{secrets.token_hex(6)}"
     await run_sql(servers.database_url, f"CREATE DATABASE {name}")
-    await migrate.migrate(named(servers.database_url, name), migrate.shipped())
+    url = named(servers.database_url, name)
+    await migrate.migrate(url, migrate.shipped())
+    await _create_functions(url)
     yield name
     await run_sql(servers.database_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def _create_functions(url: str) -> None:
+    async with database.connect(
+        url,
+        connections_max=2,
+        statement_timeout_s=60,
+        observe=lambda _name, _seconds: None,
+        announce=database.announce_to_nobody,
+    ):
+        pass
 
 
 @pytest.fixture(scope="session")
@@ -168,11 +202,23 @@ async def settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator
 async def fresh_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Settings]:
     """Settings with a database and a prefix of their own."""
     name = await databases.get()
-    yield Settings(
-        database_url=SecretStr(named(servers.database_url, name)),
-        redis_url=SecretStr(servers.redis_url),
+    yield _common_settings().model_copy(
+        update={
+            "database_url": SecretStr(named(servers.database_url, name)),
+            "redis_url": SecretStr(servers.redis_url),
+            "cache_prefix": f"nearhit-test-{secrets.token_hex(6)}:",
+        }
+    )
+    await databases.drop(name)
+
+
+@cache
+def _common_settings() -> Settings:
+    """What all tests have in common; to read settings takes 50 ms."""
+    return Settings(
+        database_url=None,
+        redis_url=None,
         admin_key=SecretStr(ADMIN_KEY),
-        cache_prefix=f"nearhit-test-{secrets.token_hex(6)}:",
         redis_timeout_s=1.0,  # a busy test machine must not look like a broken Redis
         address_failures_per_s=0,  # all callers of the tests share one address
         public_documents=True,  # each tenant still has to ask for them
@@ -180,7 +226,6 @@ async def fresh_settings(servers: Servers, databases: DatabaseCopies) -> AsyncIt
         cache_audit_per_mille=0,  # which answers are audited is chosen at random
         semantic_searches="all",  # most tests have no service that would make a search costly
     )
-    await databases.drop(name)
 
 
 @pytest.fixture

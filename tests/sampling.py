@@ -1,6 +1,7 @@
 """How many examples Hypothesis tries: the numbers in the tests are those of `make thorough`.
 
-`make test` tries one in eight of them, and `make quick` one in ten.
+`make test` tries one in eight of them, and `make quick` one in ten. Of the parameters of a test
+that is marked `sampled`, `make test` tries those that the mark names.
 """
 
 import hypothesis

@@ -76,6 +76,7 @@ def test_nearhit_is_the_only_package_that_the_wheel_installs(site_packages: Path
     assert packages == {"nearhit", "bin"}  # `bin` is what pip makes of scripts in a target folder
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_every_installed_module_is_imported_without_the_repository(
     installed: dict[str, str], tmp_path: Path
@@ -96,6 +97,7 @@ def test_the_wheel_holds_only_the_load_tests_that_its_command_needs(wheel: Path)
     assert "nearhit/loadtests/bench/report.py" not in names
 
 
+@pytest.mark.sampled("arguments0", "arguments1")
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("--help",), ("loadtest", "--help"), ("demo",)])
 def test_the_installed_command_runs_without_the_repository(

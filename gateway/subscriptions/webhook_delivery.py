@@ -6,7 +6,6 @@ So neither other messages nor a slow receiver put time between the rights and th
 """
 
 import asyncio
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
@@ -65,7 +64,6 @@ class WebhookClient:
     def __init__(self, policy: AddressPolicy) -> None:
         self._policy = policy
         self._rates = HostRates(time.monotonic)
-        self._tls = ssl.create_default_context()
         self._threads = FairThreads(
             _THREADS_MAX,
             name="webhooks",
@@ -88,7 +86,6 @@ class WebhookClient:
             self._rates,
             interval_s=0,
             request_s_max=_REQUEST_S_MAX + _MAKE_S_MAX,
-            tls=self._tls,
         )
         making: list[Future[OutgoingMessage | None]] = []
 

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from threading import Event, Timer
 from urllib.parse import urlsplit, urlunsplit
@@ -54,7 +55,6 @@ class WebClient:
 
     rates: of the process, so that all clients together keep to the interval of a host.
     pause: waits for so many seconds; None: until `stop` at most. request_s_max: of one request.
-    tls: how hosts are verified; loading the authorities takes some milliseconds.
     """
 
     def __init__(
@@ -65,7 +65,6 @@ class WebClient:
         interval_s: float,
         pause: Callable[[float], object] | None = None,
         request_s_max: float = REQUEST_S_MAX,
-        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._request_s_max = request_s_max
         self.interval_s = interval_s
@@ -73,7 +72,6 @@ class WebClient:
         self._rates = rates
         self._stopped = Event()
         self._pause = pause or self._stopped.wait
-        self._tls = tls or ssl.create_default_context()
 
     def get(
         self,
@@ -168,7 +166,7 @@ class WebClient:
         cut.start()
         try:
             if is_safe:
-                safe = self._tls.wrap_socket(
+                safe = _tls().wrap_socket(
                     plain, server_hostname=host, do_handshake_on_connect=False
                 )
                 open_sockets[0] = safe  # before the handshake, so that this is cut off too
@@ -221,6 +219,12 @@ def _failures() -> Iterator[None]:
 
 def _agent_headers() -> dict[str, str]:
     return {"User-Agent": f"{AGENT}/{metadata.version('nearhit')}", "Connection": "close"}
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Verifies hosts by the system's authorities, which take 50 ms to load."""
+    return ssl.create_default_context()
 
 
 def _headers() -> dict[str, str]:

@@ -84,6 +84,7 @@ def test_the_chart_has_the_version_of_the_project() -> None:
     assert described["appVersion"] == described["version"] == project["version"]
 
 
+@pytest.mark.sampled("everything")
 @pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["defaults", "everything"])
 async def test_kubernetes_accepts_what_the_chart_renders(values: dict[str, Any]) -> None:
     objects = await render(values)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 
@@ -27,6 +26,8 @@ def ours(compose: dict[str, Any]) -> dict[str, Any]:
 
 @needs_tools
 def test_a_compose_file_has_the_form_of_the_specification(compose: dict[str, Any]) -> None:
+    import jsonschema  # which takes seconds to load
+
     jsonschema.Draft202012Validator(compose_schema()).validate(compose)
 
 

@@ -92,6 +92,7 @@ async def confined(
         print((await output)[0].decode())  # for pytest, if the test fails
 
 
+@pytest.mark.thorough
 async def test_a_gateway_of_two_processes_starts_answers_its_probes_and_stops(
     settings: Settings,
 ) -> None:

@@ -17,11 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
-from referencing import Registry
-from referencing.jsonschema import DRAFT202012
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy" / "helm" / "nearhit"
@@ -86,6 +83,11 @@ def _definitions(version: str) -> Any:
 
 def check_object(rendered: Any, version: str) -> None:
     """Raises `ValidationError` if Kubernetes of this version has another form, or lacks a field."""
+    # With all of its formats it takes seconds to load, in each process that collects the tests.
+    import jsonschema
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
     folder = f"kubernetes_validate/kubernetes-json-schema/v{version}.0-local-strict"
     group, _, number = rendered["apiVersion"].rpartition("/")
     parts = [rendered["kind"].lower(), group.partition(".")[0], number]

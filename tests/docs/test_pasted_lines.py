@@ -260,6 +260,7 @@ async def terminal(
         yield Terminal(folder, variables, replaced)
 
 
+@pytest.mark.thorough
 @pytest.mark.anyio
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

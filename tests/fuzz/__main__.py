@@ -1,6 +1,6 @@
 """Ask a gateway all that its description allows, and what it doesn't, as each role.
 
-    python -m tests.fuzz [--examples N] [--role ROLE] [--only CALL]
+    python -m tests.fuzz [--examples N] [--role ROLE] [--phases PHASES] [--only CALL]
 
 Exits with 1 if one of Schemathesis's checks fails; `schemathesis.toml` says which calls are let off
 which check, and why. The seed is fixed. As many roles at once as the machine has cores ask the one
@@ -39,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Ask a gateway all that its description allows.")
     parser.add_argument("--examples", type=int, default=5, help="of each call, as each role")
     parser.add_argument("--role", choices=_ROLES, help="this one alone")
+    parser.add_argument("--phases", default=_PHASES, help="of Schemathesis (default: %(default)s)")
     parser.add_argument("--only", default="", help='calls whose name has this, such as "POST /mcp"')
     options = parser.parse_args()
     failed = []
@@ -50,7 +51,7 @@ def main() -> None:
         stub.chat_answer = _said
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             runs = {
-                pool.submit(_fuzz, made.url, key, options.examples, options.only): role
+                pool.submit(_fuzz, made.url, key, options): role
                 for role, key in _keys(made).items()
                 if options.role in (None, role)
             }
@@ -92,14 +93,14 @@ def _new_key(client: httpx2.Client, tenant: str, role: str) -> str:
     return str(client.post("/v1/keys", json=body).raise_for_status().json()["key"])
 
 
-def _fuzz(url: str, key: str, examples: int, only: str) -> subprocess.CompletedProcess[str]:
+def _fuzz(url: str, key: str, options: argparse.Namespace) -> subprocess.CompletedProcess[str]:
     """The run of Schemathesis, with all that it printed as its stdout."""
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(_CONFIGURATION)),
-        *("run", f"{url}/openapi.json", "--include-name-regex", re.escape(only)),
+        *("run", f"{url}/openapi.json", "--include-name-regex", re.escape(options.only)),
         *("--header", f"Authorization: Bearer {key}"),
         *("--mode", "all"),  # all checks too; named here they would run where they are let off
-        *("--phases", _PHASES, "--max-examples", str(examples)),
+        *("--phases", options.phases, "--max-examples", str(options.examples)),
         *("--generation-deterministic", "--seed", "1"),
         *("--warnings", "off", "--no-color"),
     ]

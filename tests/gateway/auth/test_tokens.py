@@ -291,6 +291,7 @@ async def test_an_admins_token_makes_no_keys(admin: Caller) -> None:
         problem(await token.call(method, path, json=body), 403)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_subject_has_so_many_tokens_and_a_token_so_many_ancestors(
     gateway: Gateway,

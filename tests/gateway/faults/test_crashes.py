@@ -21,6 +21,7 @@ from tests.gateway.support.commands import environment_of
 from tests.gateway.support.crashes import (
     AFTER,
     BEFORE,
+    SAMPLED_STEPS,
     STEPS,
     WAIT_S_MAX,
     fill_the_cache,
@@ -81,6 +82,7 @@ async def revision(caller: Caller) -> int:
     return int(told.partition(";")[0])
 
 
+@pytest.mark.sampled(*SAMPLED_STEPS)
 @pytest.mark.parametrize("name", STEPS)
 async def test_a_worker_killed_at_any_step_of_a_write(
     settings: Settings, database_url: str, ana: Caller, embedder: Embedder, name: str
@@ -112,6 +114,7 @@ async def test_a_worker_killed_at_any_step_of_a_write(
     await no_answer_is_wrong(settings)
 
 
+@pytest.mark.sampled("1")
 @pytest.mark.parametrize("times", [1, 2, 3])
 async def test_a_worker_killed_while_it_reads_a_source(
     settings: Settings,

@@ -26,6 +26,7 @@ from tests.gateway.servers.own_redis import own_redis
 from tests.gateway.support.crashes import (
     AFTER,
     BEFORE,
+    SAMPLED_STEPS,
     STEPS,
     WAIT_S_MAX,
     fill_the_cache,
@@ -36,6 +37,7 @@ from tests.gateway.support.crashes import (
 from tests.gateway.support.crashing_worker import Deadly
 from tests.gateway.support.gateways import Caller, running
 from tests.gateway.writes.test_queued_writes import put_later
+from tests.sampling import is_thorough
 from tests.stub_openai import WIDTH, stub_openai
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -65,6 +67,7 @@ def settings(settings: Settings) -> Settings:
     )
 
 
+@pytest.mark.thorough
 async def test_redis_killed_at_any_step(
     settings: Settings, database_url: str, embedder: Embedder
 ) -> None:
@@ -76,6 +79,7 @@ async def test_redis_killed_at_any_step(
             await outlived(own, [embedder], ana, redis, database_url)
 
 
+@pytest.mark.thorough
 async def test_the_embedding_service_killed_at_any_step(
     settings: Settings, database_url: str
 ) -> None:
@@ -115,7 +119,8 @@ async def outlived(
     await ana.put("book", text(BEFORE))
     await ana.put("other", "# Other\n\nA document that nobody touches.")
     await fill_the_cache(ana)
-    for name, (step, _) in STEPS.items():
+    for name in STEPS if is_thorough() else SAMPLED_STEPS:
+        step, _ = STEPS[name]
         struck = asyncio.Event()
 
         def strike(struck: asyncio.Event = struck) -> None:

@@ -186,6 +186,7 @@ def no_blocking_calls() -> None:
     """Commands may block the loop that they start for themselves: nobody else waits in it."""
 
 
+@pytest.mark.sampled("ordinary login")
 @pytest.mark.usefixtures("with_roles")
 @pytest.mark.parametrize("restored_by", ["ordinary login", "superuser"])
 async def test_a_backup_of_an_ordinary_login_is_restored_for_it(

@@ -177,6 +177,7 @@ async def test_what_plans_hang_on_holds_on_every_connection(
         assert told == ["off", "force_generic_plan", timeout, "800"]
 
 
+@pytest.mark.thorough
 async def test_whoever_gives_up_leaves_a_connection_that_others_can_use(
     place: Place, bouncer: PgBouncerProcess, embedder: Embedder
 ) -> None:
@@ -309,6 +310,7 @@ class TestRefusedAtTheStart:
             Settings.model_validate({"database_url": None, **urls})
 
 
+@pytest.mark.thorough
 async def test_fifty_gateways_stand_on_a_server_of_a_hundred_connections(
     place: Place, embedder: Embedder
 ) -> None:

@@ -36,6 +36,7 @@ from tests.ingest.support.event_samples import access, delete, update
 from tests.system_programs import needs
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.slow,
     pytest.mark.anyio,
     needs("rabbitmq-server"),

@@ -175,6 +175,7 @@ async def company(
         yield made
 
 
+@pytest.mark.thorough
 async def test_a_copy_that_is_put_back(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres
 ) -> None:
@@ -229,6 +230,7 @@ async def test_a_copy_that_is_put_back_beneath_files_of_shards(
         await staff.assert_right()
 
 
+@pytest.mark.thorough
 async def test_a_standby_that_is_promoted_without_the_tail(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres
 ) -> None:
@@ -247,6 +249,7 @@ async def test_a_standby_that_is_promoted_without_the_tail(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.thorough
 async def test_a_dump_that_is_restored_over_the_database(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres, folder: Path
 ) -> None:
@@ -268,6 +271,7 @@ async def test_a_dump_that_is_restored_over_the_database(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.thorough
 async def test_a_copy_of_the_database_that_takes_its_name(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres
 ) -> None:
@@ -287,6 +291,7 @@ async def test_a_copy_of_the_database_that_takes_its_name(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.thorough
 async def test_a_tail_that_is_lost_while_the_server_goes_on(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres
 ) -> None:
@@ -306,6 +311,7 @@ async def test_a_tail_that_is_lost_while_the_server_goes_on(
         await staff.assert_right_from_now_on()
 
 
+@pytest.mark.sampled("67108864")
 @pytest.mark.parametrize("shard_bytes_max", [0, 1 << 26])
 async def test_connections_to_a_server_that_was_replaced_serve_nobody(
     settings: Settings, embedder: Embedder, postgres: OwnPostgres, shard_bytes_max: int

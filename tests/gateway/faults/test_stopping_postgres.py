@@ -117,6 +117,7 @@ class HangingCallers:
         self._stop.set()
 
 
+@pytest.mark.sampled("immediate")
 @pytest.mark.parametrize("way", ["fast", "immediate", "killed"])
 async def test_whoever_asks_while_postgres_stops_is_answered_or_told_to_try_again(
     gateway: Gateway, postgres: OwnPostgres, way: Stop
@@ -139,6 +140,7 @@ async def test_whoever_asks_while_postgres_stops_is_answered_or_told_to_try_agai
     assert crowd.statuses() == {200, 503}, crowd.bodies[:3]
 
 
+@pytest.mark.sampled("fast")
 @pytest.mark.parametrize("way", ["fast", "immediate", "killed"])
 async def test_a_cached_answer_is_served_while_postgres_is_stopped_if_it_may_be_as_old(
     gateway: Gateway, postgres: OwnPostgres, way: Stop
@@ -156,6 +158,7 @@ async def test_a_cached_answer_is_served_while_postgres_is_stopped_if_it_may_be_
         problem(new, 503)
 
 
+@pytest.mark.thorough
 async def test_whoever_asks_while_one_of_its_processes_dies_is_answered_or_told_to_try_again(
     gateway: Gateway, postgres: OwnPostgres
 ) -> None:

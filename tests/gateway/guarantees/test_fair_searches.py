@@ -83,6 +83,7 @@ async def asking(caller: Caller) -> AsyncIterator[list[int]]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+@pytest.mark.thorough
 async def test_the_heaviest_filters_of_one_tenant_leave_another_ones_searches_quick(
     gateway: Gateway, ana: Caller, beta: Caller
 ) -> None:

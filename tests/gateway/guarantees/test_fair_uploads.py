@@ -54,6 +54,7 @@ async def attach(caller: Caller, file_id: str) -> dict[str, Any]:
     return attached
 
 
+@pytest.mark.thorough
 async def test_uploads_that_take_long_to_read_do_not_hold_up_the_writes_of_others(
     gateway: Gateway, ana: Caller
 ) -> None:

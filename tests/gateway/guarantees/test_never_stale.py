@@ -61,7 +61,7 @@ MISHAPS: tuple[Mishap | None, ...] = (*[None] * 40, *get_args(Mishap))
 # A play that failed once fails again: in the suite all are the same ones, each time.
 SIZE = settings(
     max_examples=400 if LARGE else examples(32),
-    stateful_step_count=60 if LARGE else 30,
+    stateful_step_count=60 if LARGE else 20,
     derandomize=not LARGE,
     suppress_health_check=list(HealthCheck),
     print_blob=LARGE,

@@ -210,6 +210,7 @@ async def test_a_tenant_is_deleted_while_it_is_searched_and_written(
     assert await in_redis(settings, "Hieronymus") == []
 
 
+@pytest.mark.sampled("tenant_deletion.delete_words-2")
 @pytest.mark.parametrize(
     ("step", "times"),
     [

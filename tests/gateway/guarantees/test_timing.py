@@ -66,6 +66,7 @@ async def both(gateway: Gateway) -> tuple[Caller, Caller]:
     return ana, eve
 
 
+@pytest.mark.sampled("bounded")
 @pytest.mark.isolated
 @pytest.mark.parametrize("semantic", ["off", "bounded"])
 async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
@@ -86,6 +87,7 @@ async def test_a_question_that_somebody_else_has_asked_is_work_as_any_other(
     assert of_new['cache_lookups_total{tier="miss"}'] == 20
 
 
+@pytest.mark.thorough
 async def test_a_question_that_somebody_else_has_asked_takes_as_long_as_any_other(
     gateway: Gateway, both: tuple[Caller, Caller]
 ) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 import pytest
-from jsonschema import Draft202012Validator
 from mcp_types import ListToolsResult, Tool
 from pydantic import BaseModel, Field
 
@@ -28,6 +27,8 @@ def subschemas(schema: dict[str, Any], place: str = "") -> Iterator[tuple[str, d
 
 @by_tool
 def test_a_schema_is_flat_self_contained_and_typed(tool: Tool) -> None:
+    from jsonschema import Draft202012Validator  # which takes seconds to load
+
     for schema in (tool.input_schema, tool.output_schema):
         assert schema is not None
         Draft202012Validator.check_schema(schema)

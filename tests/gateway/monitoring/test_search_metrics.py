@@ -219,6 +219,7 @@ async def test_a_worker_serves_its_metrics_and_counts_its_jobs(
     assert "nearhit_document_chunks_count 1.0" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.isolated
 async def test_a_worker_names_a_port_that_is_taken(settings: Settings) -> None:

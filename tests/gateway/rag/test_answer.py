@@ -132,6 +132,7 @@ FAILURES: dict[str, tuple[Reply | Mischief | Stream, int]] = {
 }
 
 
+@pytest.mark.sampled("False-half a stream", "True-silence", "True-no reply")
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_model_that_fails_is_said_to(

@@ -11,6 +11,7 @@ from gateway.settings.settings import Settings
 from tests.gateway.rag.off import ROOT
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_search_without_them_calls_and_keeps_nothing_of_the_assists(

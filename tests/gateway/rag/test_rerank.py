@@ -160,6 +160,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
 }
 
 
+@pytest.mark.sampled("too many requests", "silence", "a place twice")
 @pytest.mark.slow
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_a_service_that_fails_leaves_the_first_order_which_is_not_stored(
@@ -334,6 +335,7 @@ async def test_a_model_puts_hits_in_order_and_sees_them_as_data(
     assert stub.chats[0].body["max_tokens"] == 60 + 6 * 3
 
 
+@pytest.mark.sampled("words", "silence")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "reason"),

@@ -88,6 +88,7 @@ FAILURES: dict[str, tuple[Reply | Mischief, str]] = {
 }
 
 
+@pytest.mark.sampled("nothing", "half an answer", "silence")
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_a_model_that_fails_leaves_the_question_as_it_is(
     served: Served, stub: StubOpenAI, failure: str

@@ -66,6 +66,7 @@ def problem_of(answer: httpx2.Response, status: int, *, stream: bool) -> dict[st
     return data
 
 
+@pytest.mark.sampled("False-deleted", "False-revoked", "True-unshared", "True-left the group")
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_text_ends_with_the_right_to_see_it_and_says_why(

@@ -102,6 +102,7 @@ async def test_all_are_answered_at_one_revision_whatever_is_written_meanwhile(
         await writing
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_however_much_is_written_meanwhile_there_is_an_answer_of_one_revision(
     gateway: Gateway, ana: Caller

@@ -171,6 +171,7 @@ class TestRepositories:
         assert linked["error"].startswith("There is no folder folder in the repository")
         assert "secret" not in (await ana.search("secret merger")).text
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_neither_a_submodule_nor_a_hook_of_one_is_followed(
         self, settings: Settings, embedder: Embedder, admin: Caller, ana: Caller, root: Path

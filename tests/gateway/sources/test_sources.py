@@ -243,6 +243,7 @@ class TestReading:
         assert failures == []  # the next reading has made up for it
         assert len(await ana.found("leave travel")) == 2
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_repository_is_read_of_a_host_that_is_listed(
         self, settings: Settings, embedder: Embedder, tmp_path: Path, admin: Caller, ana: Caller
@@ -418,6 +419,7 @@ class TestRemoval:
             "jobs"
         ] == []
 
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_a_reading_that_is_going_on_gives_up(
         self, admin: Caller, ana: Caller, services: Services, root: Path

@@ -48,7 +48,7 @@ TENANTS = ("acme", "globex")
 FINAL_S_MAX = 20.0  # for the final answer, on a busy machine
 SIZE = settings(
     max_examples=100 if LARGE else examples(20),
-    stateful_step_count=40 if LARGE else 20,
+    stateful_step_count=40 if LARGE else 14,
     derandomize=not LARGE,
     suppress_health_check=list(HealthCheck),
 )

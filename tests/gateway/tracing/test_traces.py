@@ -366,6 +366,7 @@ async def last_statements(database_url: str) -> list[str]:
     return [row["query"] for row in rows]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_collector_that_is_away_delays_nobody(settings: Settings) -> None:
     started_s = asyncio.get_running_loop().time()
@@ -400,6 +401,7 @@ def test_a_gateway_without_a_collector_needs_no_opentelemetry(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.sampled("worker")
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["serve", "worker"])
 async def test_an_endpoint_without_the_extra_says_what_to_install(
@@ -428,6 +430,7 @@ async def test_an_endpoint_without_the_extra_says_what_to_install(
     )
 
 
+@pytest.mark.sampled("grpc://collector")
 @pytest.mark.slow
 @pytest.mark.parametrize("url", ["collector:4318", "grpc://collector", "http://a b"])
 async def test_an_endpoint_that_is_no_url_is_refused(url: str) -> None:

@@ -157,6 +157,7 @@ def _leave(source: str, days: int, _: Document | None) -> Document:
     return Document(f"leave{days}", "", text, source, "", "en", (), {}, "ana", ())
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_store_of_many_documents_is_emptied_by_a_worker(
     settings: Settings, embedder: Embedder

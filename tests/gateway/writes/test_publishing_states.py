@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 LARGE = is_thorough()
 SIZE = hypothesis_settings(
-    max_examples=300 if LARGE else 10,
+    max_examples=300 if LARGE else 4,
     stateful_step_count=40 if LARGE else 20,
     derandomize=not LARGE,
     suppress_health_check=list(HealthCheck),

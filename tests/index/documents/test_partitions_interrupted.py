@@ -231,6 +231,7 @@ async def _kill(url: str) -> None:
     await connection.close()
 
 
+@pytest.mark.sampled("killed")
 @pytest.mark.parametrize("kills", [False, True], ids=["cancelled", "killed"])
 async def test_tending_that_ends_after_any_statement_is_taken_up_again_and_ends_well(
     database: Database,

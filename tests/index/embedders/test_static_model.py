@@ -37,6 +37,7 @@ def run(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_machine_without_the_model_is_told_where_the_command_stands(packages: Path) -> None:
     done = run(packages, "-m", "gateway", "serve", "--port", "0")

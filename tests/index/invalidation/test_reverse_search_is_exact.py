@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
 ANSWERS = 60  # kept of each of the two
-STEPS = 60 if is_thorough() else 20
+STEPS = 60 if is_thorough() else 10
 
 
 @dataclass(frozen=True, slots=True)

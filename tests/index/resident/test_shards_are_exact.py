@@ -31,8 +31,8 @@ from tests.sampling import is_thorough
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
-STEPS = 60 if is_thorough() else 18
-SEARCHES = 12  # after each change
+STEPS = 60 if is_thorough() else 12
+SEARCHES = 12 if is_thorough() else 8  # after each change
 
 
 @pytest.fixture(params=range(4 if is_thorough() else 1))
@@ -126,6 +126,7 @@ async def test_shards_answer_as_the_tables_do_after_every_change(
     assert len(lists) > STEPS / 2
 
 
+@pytest.mark.sampled("0-confirmed")
 @pytest.mark.parametrize("with_texts", [False, True], ids=["confirmed", "alone"])
 async def test_workers_that_share_a_folder_answer_as_the_tables_do_after_every_change(
     index: ChangingIndex,
@@ -200,6 +201,7 @@ async def test_a_defect_of_a_shard_that_holds_texts_differs_from_the_tables(
             await ask_in_memory(index, resident)
 
 
+@pytest.mark.sampled("0-a mask that admits everybody")
 @pytest.mark.parametrize("defect", CONFIRMED)
 async def test_a_shard_that_proposes_too_much_shows_nothing_of_it(
     index: ChangingIndex, resident: Residence, monkeypatch: pytest.MonkeyPatch, defect: str

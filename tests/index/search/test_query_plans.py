@@ -165,6 +165,7 @@ def own(plan: Node) -> Node:
     return found
 
 
+@pytest.mark.sampled("None-rrf", "audiences-absolute", "audiences-relative", "audiences-rrf")
 @pytest.mark.parametrize("fusion", get_args(FusionName))
 async def test_an_exact_pass_reads_each_visible_vector_once_and_touches_no_other_partition(
     town: Town, fusion: FusionName

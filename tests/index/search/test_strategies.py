@@ -109,6 +109,7 @@ async def laid(
         yield made
 
 
+@pytest.mark.sampled("the-largest-apart")
 @settings(max_examples=examples(40), deadline=None)
 @given(asking=questions.principals, names=st.sampled_from(SCOPES), query=questions.queries)
 async def test_an_exact_pass_finds_what_brute_force_finds(
@@ -127,6 +128,7 @@ async def test_the_lexical_leg_is_exact_with_an_index_too(
     await laid.world.assert_right(laid.searchers["nearest"], asking, names, by_words)
 
 
+@pytest.mark.sampled("all-on-one-with-an-index-wanted1", "each-apart-wanted2")
 @pytest.mark.parametrize("wanted", [Filter(), Filter(sources=("wiki",)), Filter(tags_any=("red",))])
 async def test_the_dense_leg_misses_at_most_one_in_a_hundred_with_an_index(
     laid: Laid, wanted: Filter
@@ -149,6 +151,7 @@ async def test_the_dense_leg_misses_at_most_one_in_a_hundred_with_an_index(
     assert missed <= met / 100
 
 
+@pytest.mark.sampled("the-largest-apart-acme-1-1")
 @pytest.mark.parametrize(
     ("laid", "tenant", "nearest", "exact"),
     [

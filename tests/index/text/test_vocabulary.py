@@ -312,6 +312,7 @@ async def test_thousands_of_words_are_learned_in_one_statement_and_found_near(
     assert spelling == Spelling({"lightohuse": ("lighthouse",)}, extent=at(20_001))
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_look_up_reads_what_is_near_by_the_index(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore

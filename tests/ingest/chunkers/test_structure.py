@@ -255,6 +255,7 @@ def test_the_bounds_of_a_chunk_tell_the_rest_of_it(text: str) -> None:
     assert chunks_at(text, [(chunk.start, chunk.end) for chunk in found]) == found
 
 
+@pytest.mark.sampled("xxxxxxxx", "```\\nx = ", "# a\\n# a\\n", "<!-- a\\n<")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",

@@ -95,6 +95,7 @@ def test_what_is_none_is_refused(
     assert reason in refusal(extractor, suffix, content)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(extractor: Extractor) -> None:
     bomb = zipped({"word/document.xml": b" " * (UNPACKED_BYTES_MAX + 1)})
@@ -157,6 +158,9 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
 }
 
 
+@pytest.mark.sampled(
+    "comments left open", "sections", "tags left open", "attributes", "marks", "breaks"
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_html_is_converted_in_linear_time(shape: str) -> None:
@@ -178,6 +182,7 @@ def test_html_is_converted_in_linear_time(shape: str) -> None:
     assert large < 20 * small + 0.02
 
 
+@pytest.mark.sampled("content1")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "content",

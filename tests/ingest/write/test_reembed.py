@@ -142,6 +142,7 @@ async def test_all_vectors_of_the_tenant_change_and_nobody_elses(
     assert found.hits
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_a_tenant_that_is_there_already_stays_and_costs_nothing(
     mover: Reembedder, coming: RecordingEmbedder
@@ -217,6 +218,7 @@ async def test_what_is_written_during_the_move_comes_along(
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_a_round_that_embeds_nothing_does_not_end_the_move_while_documents_are_written(
     database: Database,
@@ -245,6 +247,7 @@ async def test_a_round_that_embeds_nothing_does_not_end_the_move_while_documents
     assert await widths(connection, "acme") == {64}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_a_document_written_before_each_of_many_switches_only_takes_more_rounds(
     database: Database,
@@ -342,6 +345,7 @@ async def test_when_the_last_tenant_has_moved_the_index_is_the_new_embedders(
     assert await DocumentStore(database).space("gamma") == coming.space
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_chunks_that_the_text_is_no_longer_cut_into_are_told_by_their_document(
     mover: Reembedder,
@@ -366,6 +370,7 @@ async def test_a_tenant_that_does_not_exist_is_named(
         await mover.run("nobody", coming.dimensions, ignore)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_a_run_that_ended_before_the_index_was_settled_is_made_up_for(
     mover: Reembedder, database: Database, coming: RecordingEmbedder
@@ -385,6 +390,7 @@ async def test_a_run_that_ended_before_the_index_was_settled_is_made_up_for(
     await check_or_create(database, coming)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_progress_is_told_to_the_end(mover: Reembedder, coming: RecordingEmbedder) -> None:
     told: list[ReembedProgress] = []

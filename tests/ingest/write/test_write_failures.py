@@ -241,6 +241,7 @@ async def test_whoever_is_overtaken_again_and_again_goes_first_at_last(
     assert written.changed
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_of_too_many_writers_of_one_document_the_refused_ones_stored_nothing(
     documents: DocumentStore, embedder: RecordingEmbedder, tenants: TenantStore

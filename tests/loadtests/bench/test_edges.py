@@ -110,6 +110,7 @@ def test_no_question_is_asked_twice_of_regions() -> None:
     assert len(set(questions)) == len(questions)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_answers_near_and_far_are_measured(tmp_path: Path) -> None:
     report = tmp_path / "edges.md"

@@ -19,6 +19,7 @@ def soaked(*arguments: str) -> tuple[int, list[str]]:
     return done.returncode, done.stdout.splitlines()
 
 
+@pytest.mark.thorough
 def test_a_short_soak_with_faults_finds_nothing_wrong() -> None:
     ended, lines = soaked(
         *("--minutes", "0.2", "--fault-every", "1"),
@@ -29,6 +30,7 @@ def test_a_short_soak_with_faults_finds_nothing_wrong() -> None:
     assert ended == 0
 
 
+@pytest.mark.thorough
 def test_a_broken_rule_of_the_cache_is_seen() -> None:
     ended, lines = soaked("--mutant", "key-without-scope")
 

@@ -25,6 +25,7 @@ async def subjects(environment: dict[str, str]) -> list[str]:
     return sorted(key["subject"] for key in keys)
 
 
+@pytest.mark.thorough
 async def test_a_deployment_keeps_the_case_until_its_operator_merges_the_spellings(
     settings: Settings, empty_url: str
 ) -> None:

@@ -97,6 +97,7 @@ async def test_a_worker_does_what_is_queued_and_stops_when_told_to(
     assert await ana.found("annual leave") == ["leave"]
 
 
+@pytest.mark.thorough
 async def test_jobs_that_a_killed_worker_had_are_done_by_another(
     settings: Settings, environment: dict[str, str], embedder: Embedder, ana: Caller
 ) -> None:

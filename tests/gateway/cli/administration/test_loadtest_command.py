@@ -36,6 +36,7 @@ async def loadtest(gateway: Gateway, folder: Path, *arguments: str) -> Result:
     return await asyncio.to_thread(CliRunner().invoke, app, line, env=unset)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.isolated
 async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
@@ -57,6 +58,7 @@ async def test_the_operator_gets_a_verdict_and_a_report_and_nothing_is_left(
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_who_has_a_key_leaves_no_document_behind(
     gateway: Gateway, ana: Caller, tmp_path: Path
@@ -72,6 +74,7 @@ async def test_who_has_a_key_leaves_no_document_behind(
     assert left == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_missed_budget_exits_with_1(gateway: Gateway, ana: Caller, tmp_path: Path) -> None:
     assert ana.key is not None
@@ -110,6 +113,7 @@ async def test_a_signal_ends_a_run_which_then_removes_its_documents(
     assert "PASS" not in output.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_breach_ends_the_run_if_that_is_asked_for(
     gateway: Gateway, ana: Caller, tmp_path: Path
@@ -145,6 +149,7 @@ async def test_a_run_that_compares_nothing_is_not_judged_if_the_budget_demands_i
     assert by_default.output.splitlines()[-1] == "PASS: not judged: all stale, all leaked"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_stages_and_exports_are_written(
     gateway: Gateway, ana: Caller, tmp_path: Path

@@ -80,6 +80,7 @@ def as_file(lines: list[bytes], folder: Path) -> Path:
     return file
 
 
+@pytest.mark.sampled("1")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 async def test_what_is_exported_and_imported_is_exported_alike(
@@ -193,6 +194,7 @@ async def test_bad_lines_are_told_and_the_rest_goes_on(
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_an_import_that_was_broken_off_goes_on(
     settings: Settings, ana: Caller, tmp_path: Path

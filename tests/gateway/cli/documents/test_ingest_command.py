@@ -230,6 +230,7 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
         assert (await ana.found(query, alpha=0))[0] == document_id
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_folder_of_another_place_joins_a_source_only_if_that_is_named(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
@@ -299,6 +300,7 @@ async def test_a_prune_of_much_needs_a_yes_and_one_of_all_needs_to_be_told(
     assert "5 removed" in gone
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_reading_that_is_stopped_goes_on_where_it_was(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path
@@ -328,6 +330,7 @@ async def test_a_reading_that_is_stopped_goes_on_where_it_was(
     assert not again.startswith("300 documents (0 unchanged)")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_watched_folder_is_kept_in_step_until_it_is_stopped(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path

@@ -212,6 +212,7 @@ async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secr
     assert "did you mean NEARHIT_PORT?" in warning
 
 
+@pytest.mark.thorough
 async def test_a_log_of_json_holds_nothing_else(environment: dict[str, str]) -> None:
     async with serving(environment | {"NEARHIT_LOG_LEVEL": "info"}) as served:
         served.process.terminate()
@@ -224,6 +225,7 @@ async def test_a_log_of_json_holds_nothing_else(environment: dict[str, str]) -> 
     assert {"start", "stop"} < {event["event"] for event in events}
 
 
+@pytest.mark.thorough
 async def test_a_key_is_not_made_where_no_terminal_can_show_it(
     environment: dict[str, str],
 ) -> None:
@@ -276,6 +278,7 @@ async def test_several_workers_serve_and_count_together_and_end_with_their_paren
     assert sum(answers.values()) == 20
 
 
+@pytest.mark.thorough
 async def test_workers_map_one_file_of_a_shard_that_ends_with_their_parent(
     environment: dict[str, str],
 ) -> None:
@@ -311,6 +314,7 @@ def mapped_folders(parent: int) -> set[Path]:
     return set.intersection(*folders) if len(folders) == 2 else set()
 
 
+@pytest.mark.thorough
 async def test_a_connection_with_nothing_to_do_is_closed_when_that_is_set(
     environment: dict[str, str],
 ) -> None:
@@ -319,6 +323,7 @@ async def test_a_connection_with_nothing_to_do_is_closed_when_that_is_set(
         assert await asyncio.wait_for(reader.read(), WAIT_S_MAX) == b""
 
 
+@pytest.mark.thorough
 async def test_a_connection_with_nothing_to_do_is_left_to_whoever_means_to_use_it_again(
     environment: dict[str, str],
 ) -> None:
@@ -345,6 +350,7 @@ async def used_connection(
         writer.close()
 
 
+@pytest.mark.thorough
 async def test_a_taken_port_is_named(environment: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -364,6 +370,7 @@ async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
     assert "NEARHIT_MODE=test" in line
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", ["1", "2"])
 async def test_an_embedder_that_the_index_does_not_have_is_told_before_anything_listens(
     environment: dict[str, str], workers: str
@@ -381,6 +388,7 @@ async def test_an_embedder_that_the_index_does_not_have_is_told_before_anything_
     assert "NEARHIT_EMBEDDER_NEXT" in line
 
 
+@pytest.mark.sampled("serve")
 @pytest.mark.parametrize("command", ["serve", "worker", "status"])
 async def test_a_role_of_searches_that_may_read_a_table_is_told_before_anything_starts(
     servers: Servers, databases: DatabaseCopies, command: str
