@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from email.message import Message
 from functools import lru_cache
+from typing import Any
 
 import jiter
 
@@ -56,8 +57,8 @@ def _is_accepted(expected: str, sent: str) -> bool:
     return is_json or (expected in _LINES and sent in _LINES)
 
 
-def check_json(body: bytes) -> None:
-    """Raise a 400 `Problem` if the body is not JSON, or JSON that parsers may read differently.
+def decode_json(body: bytes) -> Any:
+    """The value. A 400 `Problem` if it is not JSON, or JSON that parsers may read differently.
 
     RFC 8259 does not define duplicate names (section 4), and lets parsers accept a byte order mark
     (section 8.1); both are refused.
@@ -65,7 +66,7 @@ def check_json(body: bytes) -> None:
     if body.startswith(_BYTE_ORDER_MARK):
         raise problems.malformed("The body must not begin with a byte order mark.")
     try:
-        jiter.from_json(body, catch_duplicate_keys=True, allow_inf_nan=False)
+        return jiter.from_json(body, catch_duplicate_keys=True, allow_inf_nan=False)
     except ValueError as error:
         raise problems.malformed(f"Invalid JSON: {_without_key(str(error))}") from None
 

@@ -96,7 +96,7 @@ class QueuedAnswer(Body):
 
 def parse(model: type[Model], body: bytes) -> Model:
     """The body as a model. Raises a `Problem` with an error per invalid field."""
-    content.check_json(body)
+    content.decode_json(body)
     try:
         return model.model_validate_json(body)
     except ValidationError as error:

@@ -25,8 +25,8 @@ from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.citations import CitationParser
 from gateway.rag.passage import Passage, passage_from_answer
 from gateway.search import conversation
+from gateway.search.pipeline import AnsweredSearch, search_as_caller
 from gateway.search.response_headers import response_headers
-from gateway.search.search_endpoint import AnsweredSearch, search_as_caller
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 

@@ -21,7 +21,7 @@ from cache.protocol import Revisions
 from gateway import problems
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.http.request_context import RequestContext
-from gateway.search.search_endpoint import AnsweredSearch
+from gateway.search.pipeline import AnsweredSearch
 from gateway.search.search_request import SearchRequest, freshness_of
 from gateway.search.search_services import SearchServices
 from index.errors import DatabaseUnavailable

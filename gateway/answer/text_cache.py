@@ -18,8 +18,8 @@ from cache.keys import answer_key
 from cache.lookup import CacheLookup, ComputedAnswer
 from cache.protocol import Revisions
 from gateway.rag.passage import Passage
+from gateway.search.pipeline import AnsweredSearch
 from gateway.search.response_body import search_index
-from gateway.search.search_endpoint import AnsweredSearch
 from gateway.search.search_request import SearchRequest
 from index.errors import DatabaseUnavailable
 from index.invalidation.answer_dependencies import AnswerDependencies

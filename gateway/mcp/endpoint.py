@@ -30,7 +30,7 @@ async def mcp(context: RequestContext[McpServices]) -> Response:
         await context.authenticate()  # nobody without a key makes the worker load anything
         await context.services.protocol.load()
     try:
-        content.check_json(context.body)
+        content.decode_json(context.body)
         request = orjson.loads(context.body)
     except (problems.Problem, orjson.JSONDecodeError) as error:
         await context.authenticate()

@@ -23,9 +23,9 @@ from gateway.mcp import results
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.search_arguments import SearchArguments
 from gateway.mcp.tools import Headers
+from gateway.search.pipeline import search_as_caller
 from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_endpoint import search_as_caller
 from gateway.search.search_request import require_within_limits
 from gateway.subscriptions.event_endpoint import KEEP_ALIVE_S
 from gateway.subscriptions.subscription_watcher import (

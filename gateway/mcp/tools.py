@@ -1,6 +1,7 @@
 """The tools: each is an ordinary request of the token's principal, with its rights."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import orjson
@@ -16,9 +17,9 @@ from gateway.mcp import argument_parsing, results
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.search_arguments import SearchArguments
 from gateway.schemas import Body
+from gateway.search.pipeline import serve
 from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_endpoint import serve
 from gateway.search.search_request import SearchRequest, require_within_limits
 from gateway.search.search_services import SearchServices
 from index.model.document import TEXT_CHARACTERS_MAX, OneLine
@@ -31,7 +32,6 @@ Tool: TypeAlias = Callable[
 
 LOW_CONFIDENCE = "true if no result is good enough to rely on: tell the user"
 _SOURCES_MAX = 200
-_CACHE_KEY_PREFIX = b"mcp search "  # no body of `POST /v1/search` begins with it
 
 
 class FetchArguments(Body):
@@ -89,11 +89,9 @@ class SourcesListed(Body):
 
 
 async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
-    services, key = context.services.search, (context.digest, _CACHE_KEY_PREFIX + arguments)
-    request = services.parsed_request(key, context.principal)
-    if request is None:
-        request = services.request_of(context.principal, _search_body(services, arguments))
-        services.parsed_searches.put(request.scope.tenant, key, request)
+    services = context.services.search
+    read = partial(_search_body, services)
+    request = services.parser.parse_other(context.principal, arguments, read)
     answered = await serve(context, services, request)
     request, answer = answered.request, answered.answer
     headers = [

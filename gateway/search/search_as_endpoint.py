@@ -11,9 +11,9 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext
-from gateway.search.answer_service import get_or_compute
+from gateway.search.pipeline import AnsweredSearch, get_or_compute
 from gateway.search.schemas.search_as_schemas import SearchAsBody
-from gateway.search.search_endpoint import AnsweredSearch, build_response
+from gateway.search.search_endpoint import build_response
 from gateway.search.search_request import (
     freshness_of,
     require_received,

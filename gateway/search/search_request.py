@@ -12,6 +12,7 @@ from index.model import scope
 from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.tenants.principals import Principal
+from index.text import long_queries
 
 _KEYS_SEEN_MAX = 4  # of one search, which is asked again before and after a change of audiences
 
@@ -49,6 +50,20 @@ class SearchRequest:
             self.keys_seen.clear()
         self.keys_seen[history, audience_revision] = keys
         return keys
+
+    def asking(self, question: str) -> "SearchRequest":
+        """The same search with another question, which is valid and has no space around it."""
+        query = replace(self.query, text=long_queries.normalized(question))
+        tenant, grants = self.scope.tenant, self.scope.fingerprint
+        return SearchRequest(
+            self.principal,
+            self.body.model_copy(update={"query": question}),
+            self.scope,
+            query,
+            self.edition,
+            _key(tenant, grants, query, self.edition),
+            self.own_question_group,
+        )
 
     @property
     def asks_in_vain(self) -> bool:

@@ -7,14 +7,12 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from cache.answers import Answers
-from common.shares.cache import FairCache
 from common.shares.threads import FairThreads
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
-from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.receipts.receipt_issuer import ReceiptIssuer
 from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.low_confidence_log import LowConfidenceLog
@@ -24,6 +22,7 @@ from gateway.regions.standby import Standby
 from gateway.search import embedders as configured_embedders
 from gateway.search.cache_audit import CacheAuditor
 from gateway.search.schemas.search_schemas import SearchBody
+from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request
 from gateway.search.shard_auditor import ShardAuditor
 from gateway.settings.settings import Settings
@@ -43,26 +42,19 @@ from index.tenants.strategy_store import StrategyStore
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
 
-_PARSED_SEARCHES_MAX = 1_000  # at most 64 MB with the longest bodies, 2 MB with usual ones
 _FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
 _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
 
 @dataclass(frozen=True, slots=True)
 class SearchServices:
-    """edition:         of answers; another version of Nearhit or of the index gives other answers.
-    compares_all:    see `build_search_request`.
-    parsed_searches: by credential digest and request body.
-    tracing:         None if nothing is traced.
-    receipts:        None if there are no keys to sign them with.
-    spaces:          of the vectors of this gateway's embedders.
+    """tracing:  None if nothing is traced.
+    receipts: None if there are no keys to sign them with.
+    spaces:   of the vectors of this gateway's embedders.
     """
 
     settings: Settings
     metrics: Metrics
-    edition: str
-    compares_all: bool
-    postprocessors: PostprocessorNames
     database: Database
     searcher: Searcher
     sights: SightReader
@@ -80,29 +72,13 @@ class SearchServices:
     statistics: SearchStatistics
     low_confidence: LowConfidenceLog
     asked_questions: AskedQuestionLog
-    parsed_searches: FairCache[tuple[bytes, bytes], SearchRequest]
+    parser: SearchParser
     tracing: "Tracing | None"
     receipts: ReceiptIssuer | None
     spaces: tuple[str, ...]
 
-    def parsed_request(
-        self, key: tuple[bytes, bytes], principal: Principal
-    ) -> SearchRequest | None:
-        """The request that came with these bytes before, for the principal as it is known now."""
-        request = self.parsed_searches.get(key)
-        if request is not None and request.principal is not principal:
-            request = self.request_of(principal, request.body)
-            self.parsed_searches.put(principal.tenant, key, request)
-        return request
-
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
-        return build_search_request(
-            principal,
-            body,
-            edition=self.edition,
-            postprocessors=self.postprocessors,
-            compares_all=self.compares_all,
-        )
+        return self.parser.request_of(principal, body)
 
 
 def build(
@@ -149,16 +125,19 @@ def build(
         threads=threads,
         folder=_shard_folder(settings, version),
     )
-    share = settings.cache_audit_per_mille / 1000
-    return SearchServices(
-        settings=settings,
-        metrics=metrics,
+    request_of = partial(
+        build_search_request,
         edition=f"{version} {settings.confidence_min}",
+        postprocessors=lazy_rag_tools.postprocessor_names(settings),
         compares_all=settings.semantic_searches == "all"
         or not _CHEAP_EMBEDDERS.issuperset(
             map(configured_embedders.kind, configured_embedders.names(settings))
         ),
-        postprocessors=lazy_rag_tools.postprocessor_names(settings),
+    )
+    share = settings.cache_audit_per_mille / 1000
+    return SearchServices(
+        settings=settings,
+        metrics=metrics,
         database=stores.database,
         searcher=searcher(shards),
         sights=SightReader(nearest, threads),
@@ -195,7 +174,7 @@ def build(
             of_all=bool(settings.confidence_min),
         ),
         asked_questions=asked_questions,
-        parsed_searches=FairCache(_PARSED_SEARCHES_MAX),
+        parser=SearchParser(settings, request_of),
         tracing=tracing,
         receipts=receipts,
         spaces=tuple(embedder.space for embedder in embedders),

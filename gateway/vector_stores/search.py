@@ -13,7 +13,7 @@ from gateway.document_address import address_of_hit
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response
 from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.answer_service import record_served
+from gateway.search.pipeline import record_served
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header
 from gateway.search.schemas.search_schemas import FilterBody, SearchBody

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from cache.answers import ENTRY_BYTES_MAX
 from cache.lookup import CacheLookup, ComputedAnswer
 from cache.redis.store import RedisStore
+from cache.tiers.redis import ENTRY_BYTES_MAX
 from tests.cache.support.histories import at
 from tests.cache.support.search_stub import Index
 from tests.cache.support.worker import CacheWorker, FakeChangeLog

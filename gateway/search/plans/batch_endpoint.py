@@ -6,7 +6,7 @@ from gateway import problems
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
 from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.answer_service import has_local, record_served
+from gateway.search.pipeline import is_recallable, record_served
 from gateway.search.plans.answers_response import answers_response
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import cache_status
@@ -42,7 +42,7 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
         require_received(request, settings, f"searches.{number}.")
     trace.mark("revision")
     revisions = admitted.oldest  # only answers from memory may be as old as the caller allows
-    if not all(has_local(services, request, admitted) for request in requests):
+    if not all(is_recallable(services, request, admitted) for request in requests):
         revisions = admitted.revisions
     held = HeldAnswers(context.slot)
     try:

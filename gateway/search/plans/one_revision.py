@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.answer_service import get_or_compute
+from gateway.search.pipeline import get_or_compute
 from gateway.search.response_body import build_answer, search_index
 from gateway.search.search_request import SearchRequest
 from gateway.search.search_services import SearchServices

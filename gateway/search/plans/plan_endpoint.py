@@ -11,7 +11,7 @@ from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import strictest
 from gateway.http.request_context import RequestContext
 from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.answer_service import record_served
+from gateway.search.pipeline import record_served
 from gateway.search.plans.answers_response import answers_response
 from gateway.search.plans.one_revision import common_revisions
 from gateway.search.plans.plan_answer import encode_plan_answer

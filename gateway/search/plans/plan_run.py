@@ -20,7 +20,7 @@ import orjson
 from cache.lookup import ServedAnswer
 from cache.protocol import Revisions
 from gateway.search.answer_bytes import HeldAnswers
-from gateway.search.answer_service import get_or_compute
+from gateway.search.pipeline import get_or_compute
 from gateway.search.plans import references
 from gateway.search.plans.one_revision import ROUNDS_MAX, connection_limit, latest_revisions
 from gateway.search.plans.plan_schemas import PlanBody, SearchStepBody, StepBody

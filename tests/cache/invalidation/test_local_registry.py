@@ -33,7 +33,7 @@ async def test_an_answer_survives_a_change_that_does_not_concern_it(
     assert (served.body, served.tier) == (b"old", "memory")
     assert served.valid_until == at(acme=4)
     assert "revalidated" in worker.events
-    assert worker.answers.has_local("key", at(acme=4))
+    assert worker.answers.memory.find("key", at(acme=4))
 
 
 async def test_an_answer_that_a_change_concerns_is_computed_anew(
@@ -137,8 +137,8 @@ async def test_an_answer_that_is_not_recorded_is_not_served_by_an_earlier_record
         return ComputedAnswer(b"at once", Revisions(history, {"acme": 3}))
 
     await worker.ask_locally("key", Index(b"old", b"leave", acme=3), acme=3)
-    worker.answers._memory.drop("key")  # noqa: SLF001  evicted
-    assert await worker.answers.compute_at_once(CacheLookup("acme", "key"), at(acme=3), compute)
+    worker.answers.memory._answers.drop("key")  # noqa: SLF001  evicted
+    assert await worker.answers.compute_first(CacheLookup("acme", "key"), at(acme=3), compute)
     truth.commit("acme", b"travel")
 
     served = await worker.ask_locally("key", Index(b"new", b"leave", acme=4), acme=4)

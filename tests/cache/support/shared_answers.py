@@ -332,7 +332,7 @@ class SharedAnswersPlay:
             now = self._truth.revisions().by_partition[TENANT]
             sight, of_sight = process.latest[scope]
             of_key = Revisions(HISTORY, {}, of_sight.audiences)
-            served = await process.answers.compute_at_once(
+            served = await process.answers.compute_first(
                 self._lookup(asking, sight), of_key, compute
             )
             return None if served is None else (now, served)

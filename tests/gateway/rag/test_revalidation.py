@@ -13,8 +13,8 @@ from cache.protocol import Revisions
 from gateway.answer.revalidation import Revalidation, RevalidationServices
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.problems import Problem
+from gateway.search.pipeline import AnsweredSearch
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_endpoint import AnsweredSearch
 from gateway.search.search_request import SearchRequest
 from index.errors import DatabaseUnavailable
 from index.invalidation.changes import ChangeSet

@@ -10,8 +10,8 @@ from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from cache.singleflight import Singleflight
 from gateway.answer.text_cache import GeneratedText, Material, OnText, TextCache
+from gateway.search.pipeline import AnsweredSearch
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_endpoint import AnsweredSearch
 from gateway.search.search_request import SearchRequest
 from index.errors import DatabaseUnavailable
 from index.model.query import Query

@@ -1,0 +1,1 @@
+"""The tiers that an answer may come from: a file each, with `look` and `keep`."""

@@ -1,0 +1,234 @@
+"""The one way to the answer of a search; every call that searches goes it.
+
+asked     a `SearchRequest`: the scope, the canonical query, and the keys of the answer
+proof     who the caller is and which revision is current: by the counters of the tenant, which are
+          read once for all waiting requests, or by the search's own statement if that is likely
+          to be the only one (`_may_compute_first`)
+tiers     memory, Redis, a similar question, computing: `cache/answers.py` asks them in this order
+record    the read log, the statistics, the metrics, the audit
+
+A request of a known head comes from `gateway/http/heads.py`, every other one from a handler. Calls
+that answer several searches at one revision begin at the tiers.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
+from cache.protocol import Revisions
+from common.billing_context import bill_to
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.http.request_context import RequestContext
+from gateway.http.telemetry import Trace
+from gateway.monitoring.search_metrics import outcome_of
+from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
+from gateway.search.answer_keys import AnswerKey, acceptable_keys, latest_key, read_key
+from gateway.search.response_body import build_answer, compute_answer, search_index
+from gateway.search.schemas.search_schemas import SearchBody
+from gateway.search.search_request import SearchRequest, freshness_of, require_received
+from gateway.search.search_services import SearchServices
+from index.errors import DatabaseUnavailable, VectorRefused
+from index.tenants.principals import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredSearch:
+    """An answer, the search that it answers, and the promise that it keeps."""
+
+    request: SearchRequest
+    answer: ServedAnswer
+    consistency: bytes
+
+
+async def search_as_caller(
+    context: RequestContext[object], services: SearchServices, body: SearchBody
+) -> AnsweredSearch:
+    """The answer to the search, for the caller as it is by now."""
+    return await serve(context, services, services.request_of(await context.identify(), body))
+
+
+async def serve(
+    context: RequestContext[object], services: SearchServices, request: SearchRequest
+) -> AnsweredSearch:
+    """The answer, for the caller's keys and groups as of now; a 422 `Problem` if refused."""
+    trace = context.trace
+    if _may_compute_first(context, services, request):
+        answer = await _compute_first(services, request, context.http.authenticator.confirm_at)
+        if answer is not None:
+            record_traced(services, trace, request, answer)
+            return AnsweredSearch(request, answer, b"strong")
+    freshness = freshness_of(request.body, context.min_revision)
+    admitted = await context.authenticate(request.principal, freshness)
+    if admitted.principal is not request.principal:
+        request = services.request_of(admitted.principal, request.body)
+    require_received(request, services.settings)
+    trace.mark("revision")
+    answer = recall(services, request, admitted)
+    if answer is None:  # only an answer from memory may be as old as the caller allows
+        revisions = admitted.revisions.of(request.scope.partitions)
+        answer = await get_or_compute(services, request, revisions)
+    record_traced(services, trace, request, answer)
+    return AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
+
+
+def recall(
+    services: SearchServices, search: SearchRequest, admitted: AuthenticatedRequest
+) -> ServedAnswer | None:
+    """The answer from memory, as old as the caller allows; nothing is read elsewhere."""
+    for keyed in _acceptable_keys(services, search, admitted):
+        served = services.answers.recall(keyed.key, keyed.revisions)
+        if served is not None:
+            return served
+    return None
+
+
+def is_recallable(
+    services: SearchServices, search: SearchRequest, admitted: AuthenticatedRequest
+) -> bool:
+    """As `recall`, whether there is one; nothing is counted."""
+    return any(
+        services.answers.memory.find(keyed.key, keyed.revisions) is not None
+        for keyed in _acceptable_keys(services, search, admitted)
+    )
+
+
+async def get_or_compute(
+    services: SearchServices, search: SearchRequest, revisions: Revisions
+) -> ServedAnswer:
+    """An answer that is correct at `revisions`, of each partition of the scope.
+
+    Raises `DatabaseUnavailable`.
+    """
+    keyed = await read_key(services.sights, search, revisions)
+    lookup = await _cache_lookup(services, search, keyed)
+    # What a question depends on is worth recording once it comes again.
+    is_recorded = lookup.is_shared or lookup.key in services.answers.memory
+    return await services.answers.get_or_compute(
+        lookup,
+        keyed.revisions,
+        lambda: compute_answer(
+            services.searcher,
+            search.scope,
+            search.query,
+            services.rag_tools,
+            services.metrics.search,
+            revisions,
+            is_recorded=is_recorded,
+        ),
+    )
+
+
+def record_served(
+    services: SearchServices,
+    search: SearchRequest,
+    served: ServedAnswer,
+    seconds: float | None = None,
+) -> None:
+    """Count and log the read and its question; audit a sample of the answers.
+
+    seconds: that the answer took; None if it is one of several that were computed together.
+    """
+    services.read_log.answer(search.principal, served.key, served.body)
+    services.auditor.sample(search.scope, search.query, served)
+    is_low_confidence = served.body.endswith(LOW_CONFIDENCE_SUFFIX)
+    outcome = outcome_of(served.body, is_low_confidence=is_low_confidence)
+    services.metrics.search.served(search.scope.tenant, outcome)
+    services.statistics.served(search.scope.tenant, served.tier, outcome, seconds)
+    services.asked_questions.add(search.principal, search.query.text, outcome)
+    if is_low_confidence and search.query.text:
+        services.low_confidence.add(search.scope.tenant, search.query.text, served.body)
+
+
+def record_traced(
+    services: SearchServices, trace: Trace, search: SearchRequest, served: ServedAnswer
+) -> None:
+    """As `record_served`, for a request that this answer alone is for."""
+    record_served(services, search, served, time.perf_counter() - trace.started_s)
+    trace.tier = served.tier
+    trace.mark("cache" if served.tier != "miss" else "search")
+    if services.settings.log_queries:
+        trace.query = search.query.text
+
+
+def _may_compute_first(
+    context: RequestContext[object], services: SearchServices, request: SearchRequest
+) -> bool:
+    """Whether the answer may be computed before its revision is read: its statement proves it."""
+    freshness = freshness_of(request.body, context.min_revision)
+    return (
+        # The caller is known at a history that was seen lately, and names no revision.
+        context.http.authenticator.may_confirm_at(request.principal, freshness)
+        and not context.trace.unspent  # the rate limits may refuse the request
+        and not request.asks_in_vain  # so may the tenant's choice of what to receive
+        and not request.own_question_group  # a similar question may have the answer
+        and not services.searcher.has_standby  # it may be behind
+        and services.database.is_watched  # another server would be noticed
+        and _is_from_shards(services, request)  # computing takes no longer than Redis
+        and not services.searcher.is_in_memory(request.scope, request.query)  # no statement
+    )
+
+
+async def _compute_first(
+    services: SearchServices,
+    search: SearchRequest,
+    is_confirmed_at: Callable[[Principal, str, int | None], bool],
+) -> ServedAnswer | None:
+    """The answer, if its statement has read what the caller sees, and the caller is as it was.
+
+    is_confirmed_at: whether the principal is the same at a history and an access revision.
+    None if that is not so, if memory may have the answer, or if somebody else computes it.
+    """
+    keyed = latest_key(services.sights, search)
+    if keyed is None:
+        return None
+
+    async def compute() -> ComputedAnswer | None:
+        try:
+            result = await search_index(services.searcher, search.scope, search.query)
+        except (DatabaseUnavailable, VectorRefused):  # only a confirmed caller is told why
+            return None
+        if not is_confirmed_at(search.principal, result.history, result.access_revision):
+            return None
+        return await build_answer(
+            result,
+            search.scope,
+            search.query,
+            services.rag_tools,
+            services.metrics.search,
+            is_recorded=False,
+        )
+
+    lookup = CacheLookup(search.scope.tenant, keyed.key, own_key=keyed.own_key)
+    served = await services.answers.compute_first(lookup, keyed.revisions, compute)
+    if served is not None and served.key != keyed.key:
+        # The next search reads what is seen now.
+        outdated = keyed.revisions.audiences[search.scope.tenant]
+        services.sights.forget(search.scope, outdated)
+    return served
+
+
+def _acceptable_keys(
+    services: SearchServices, search: SearchRequest, admitted: AuthenticatedRequest
+) -> Iterator[AnswerKey]:
+    oldest = admitted.oldest.of(search.scope.partitions)
+    is_older = admitted.oldest is not admitted.revisions or admitted.age_s > 0
+    return acceptable_keys(services.sights, search, oldest, is_older=is_older)
+
+
+async def _cache_lookup(
+    services: SearchServices, search: SearchRequest, keyed: AnswerKey
+) -> CacheLookup:
+    question = None
+    if keyed.question_group:
+        with bill_to(search.scope.tenant):
+            question = await services.similarity.question(keyed.question_group, search.query.text)
+    is_shared = question is not None or not _is_from_shards(services, search)
+    return CacheLookup(search.scope.tenant, keyed.key, question, is_shared, keyed.own_key)
+
+
+def _is_from_shards(services: SearchServices, search: SearchRequest) -> bool:
+    """Whether the answer takes less time to compute than to look up and store in Redis."""
+    return search.query.postprocessing is None and services.searcher.answers_from_memory(
+        search.scope, search.query
+    )
