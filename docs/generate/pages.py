@@ -1,12 +1,18 @@
-"""The reference pages, each with the function that writes it."""
+"""The pages that are written from code and figures, each with the function that writes it.
+
+The repository holds the reference, except for the HTTP API. `make docs` builds that, and the pages
+of the benchmarks, for the site alone.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from docs.generate import cli, http, metrics, problems, settings
+from loadtests.bench import report
 
 DOCS = Path(__file__).parents[1]
 REFERENCE = DOCS / "reference"
+BENCHMARKS = DOCS / "benchmarks"
 
 WRITERS: Mapping[str, Callable[[], str]] = {
     "settings.md": settings.page,
@@ -16,7 +22,18 @@ WRITERS: Mapping[str, Callable[[], str]] = {
 }
 
 
+def of_the_site_alone() -> Mapping[Path, str]:
+    """The text of each page that the repository does not hold."""
+    api = {REFERENCE / name: text for name, text in http.pages().items()}
+    return api | {path.with_suffix(".md"): report.page(path) for path in _figures()}
+
+
 def committed() -> list[Path]:
-    """Every page that the repository holds: all but those of the HTTP API."""
-    built = (REFERENCE / "http.md", *(REFERENCE / http.FOLDER).glob("*.md"))
-    return sorted(set(DOCS.rglob("*.md")).difference(built))
+    """Every page that the repository holds, whether or not the site is built."""
+    built = {REFERENCE / "http.md", *(REFERENCE / http.FOLDER).glob("*.md")}
+    built |= {path.with_suffix(".md") for path in _figures()}
+    return sorted(set(DOCS.rglob("*.md")) - built)
+
+
+def _figures() -> list[Path]:
+    return sorted(BENCHMARKS.glob("*.json"))

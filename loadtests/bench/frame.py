@@ -3,8 +3,8 @@
     python -m loadtests.bench_NAME [DATA] [--only SECTION]… [--quick] [--report FILE]
                                    [--OPTION VALUE]…
 
-It measures the sections one after the other and writes the page after each, so that a section that
-fails loses nothing. It exits with 1 if a section that was measured misses a target.
+It measures the sections one after the other and writes the figures after each, so that a section
+that fails loses nothing. It exits with 1 if a section that was measured misses a target.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Run(Generic[Options]):
 
     @property
     def pictures(self) -> Path:
-        """The folder for plots, beside the page."""
+        """The folder for plots, beside the figures."""
         return self.report.path.parent
 
     def progress(self) -> Progress:
@@ -123,7 +123,7 @@ def _parser(benchmark: Benchmark[Any]) -> argparse.ArgumentParser:
         action="append",
         choices=list(benchmark.sections),
         default=[],
-        help="measure this section and keep the others of the page; may be repeated",
+        help="measure this section and keep the others; may be repeated",
     )
     fields = dataclasses.fields(benchmark.options)
     if any(field.metadata["quick"] is not None for field in fields):
@@ -136,8 +136,8 @@ def _parser(benchmark: Benchmark[Any]) -> argparse.ArgumentParser:
     parser.add_argument(
         "--report",
         type=Path,
-        default=Path(f"docs/benchmarks/{benchmark.name}.md"),
-        help="the page to write; its figures as JSON go beside it (default: %(default)s)",
+        default=Path(f"docs/benchmarks/{benchmark.name}.json"),
+        help="the figures to write (default: %(default)s)",
     )
     return parser
 

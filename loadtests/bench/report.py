@@ -1,6 +1,6 @@
-"""The page of a benchmark: each section as it was last measured.
+"""The figures of a benchmark: each section as it was last measured, and the page made of them.
 
-A JSON file beside the Markdown holds the sections, for a later run that measures only some of them.
+The JSON file is what is kept; `make docs` makes the page of it.
 """
 
 import json
@@ -13,29 +13,26 @@ from rich.console import Console
 from loadtests.bench import machine
 from loadtests.bench.section import Bar, Section, table
 
+_HEAD = "head"  # in the file, beside the sections by name
+
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkReport:
-    """path: of the Markdown. head: its first lines. packages: the page names their versions."""
+    """path: of the JSON. head: the page's first lines. packages: the page names their versions."""
 
     path: Path
     head: str
     packages: Sequence[str]
 
     def read(self) -> dict[str, Section]:
-        """The sections by name; empty if there is no page yet."""
-        file = self.path.with_suffix(".json")
-        if not file.exists():
-            return {}
-        stored = json.loads(file.read_text())
-        return {name: Section.from_json(section) for name, section in stored.items()}
+        """The sections by name; empty if nothing was measured yet."""
+        return _read(self.path)[1] if self.path.exists() else {}
 
     def write(self, sections: Mapping[str, Section]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        stored = {name: section.as_json() for name, section in sections.items()}
-        figures = json.dumps(stored, indent=1, ensure_ascii=False)
-        self.path.with_suffix(".json").write_text(figures + "\n")
-        self.path.write_text("\n".join([self.head, *map(_rendered, sections.values())]))
+        measured = {name: section.as_json() for name, section in sections.items()}
+        stored = json.dumps({_HEAD: self.head} | measured, indent=1, ensure_ascii=False)
+        self.path.write_text(stored + "\n")
 
     def measure(
         self,
@@ -56,6 +53,18 @@ class BenchmarkReport:
         for bar in missed:
             console.print(f"[red]missed:[/] {bar.what}: {bar.figure:.4g}, target {bar.limit}")
         return missed
+
+
+def page(figures: Path) -> str:
+    """The page of a report, in Markdown."""
+    head, sections = _read(figures)
+    return "\n".join([head, *map(_rendered, sections.values())])
+
+
+def _read(figures: Path) -> tuple[str, dict[str, Section]]:
+    stored = json.loads(figures.read_text())
+    head = stored.pop(_HEAD)
+    return head, {name: Section.from_json(section) for name, section in stored.items()}
 
 
 def _rendered(section: Section) -> str:

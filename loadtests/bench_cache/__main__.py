@@ -28,7 +28,7 @@ from loadtests.bench_cache.options import CacheOptions
 
 _HEAD = """# Benchmark of the cache
 
-`make bench-cache DATA=FOLDER` writes this page; `make bench-cache ONLY=speed` measures one section and keeps the others.
+`make bench-cache DATA=FOLDER` measures this page; `make bench-cache ONLY=speed` measures one section and keeps the others.
 The command fails if a target is missed.
 FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {op, path, from, text}; `speed`, `admission`, `mcp` and `invalidation` need none. `sharing` reads the groups of a real organisation, `acl_k8s_org`, or generates some. `streams` reads `banking77_en`, `pira_paraphrase`, `pira_en`, `pira_pt`, `medquad_en`, `squad_sent_dev` and `xquad_en`.
 [cache.json](cache.json) holds the figures of this page.

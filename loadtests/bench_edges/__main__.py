@@ -18,7 +18,7 @@ from loadtests.bench_edges.options import EdgesOptions
 
 _HEAD = """# Regions
 
-`make bench-edges` writes this page; `make bench-edges ONLY=latency` measures one section and keeps the others.
+`make bench-edges` measures this page; `make bench-edges ONLY=latency` measures one section and keeps the others.
 The command fails if a target is missed.
 Three regions share the machine: *home* has the primary, *a* is 40 ms away from it and *b* 120 ms, each way; *a* is 160 ms away from *b*.
 Each region has a gateway with one worker, a Valkey, and a PostgreSQL; those of *a* and *b* are streaming standbys of the primary.

@@ -12,7 +12,7 @@ from loadtests.bench_faults import sections
 
 _HEAD = """# Faults under load
 
-`make bench-faults` writes this page; `make bench-faults ONLY=embedder` measures one section and keeps the other.
+`make bench-faults` measures this page; `make bench-faults ONLY=embedder` measures one section and keeps the other.
 The command fails if a target is missed.
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine; the generator sends 100 searches per second, each when it is due, and two writes per second, which it repeats until they are acknowledged.
 Each fault lasts five seconds; *during* ends when the fault ends, and *seconds to recover* counts from then until the last search that failed or took more than 250 ms.

@@ -18,7 +18,7 @@ from loadtests.bench_growth.shards import comparison as shard_comparison
 
 _HEAD = """# Growth
 
-`make bench-growth` writes this page; QUICK=1 takes smaller sizes and some minutes, ONLY=SECTION measures one section and keeps the others.
+`make bench-growth` measures this page; QUICK=1 takes smaller sizes and some minutes, ONLY=SECTION measures one section and keeps the others.
 `python -m loadtests.bench_growth --chunks 1000,10000,100000,1000000` sets the sizes, as do `--shards`, `--tenants`, `--entries` and `--writers`.
 The command fails if a target is missed.
 Processor time is what the system counted for a server's processes, divided by the requests; memory is PSS, in which a page that processes share is counted once.

@@ -33,7 +33,7 @@ from loadtests.bench_index.quality import (
 
 _HEAD = """# Benchmark of the index
 
-`make bench-index DATA=FOLDER` writes this page; `make bench-index DATA=FOLDER ONLY=quality` measures one section and keeps the others.
+`make bench-index DATA=FOLDER` measures this page; `make bench-index DATA=FOLDER ONLY=quality` measures one section and keeps the others.
 The command fails if a target is missed.
 FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance); and a handbook with the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}.
 [index.json](index.json) holds the figures of this page.

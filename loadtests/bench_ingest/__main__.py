@@ -11,7 +11,7 @@ from loadtests.bench_ingest.options import IngestOptions
 
 _HEAD = """# Benchmark of ingestion
 
-`make bench-ingest DATA=FOLDER` writes this page; `make bench-ingest DATA=FOLDER ONLY=edits` measures one section and keeps the other.
+`make bench-ingest DATA=FOLDER` measures this page; `make bench-ingest DATA=FOLDER ONLY=edits` measures one section and keeps the other.
 The command fails if a target is missed.
 FOLDER holds a real handbook and the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}, and public passages, `SET/corpus.jsonl.gz` {title, text}.
 [ingest.json](ingest.json) holds the figures of this page.

@@ -15,7 +15,7 @@ from loadtests.bench_load.options import LoadOptions
 
 _HEAD = """# Load
 
-`make bench-load` writes this page; `make bench-load ONLY=hits` measures one section and keeps the other.
+`make bench-load` measures this page; `make bench-load ONLY=hits` measures one section and keeps the other.
 The command fails if a target is missed.
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine.
 Each request is sent when it is due and timed from then, whatever became of those before it; [how load is judged](../design/building.md#load-is-judged-by-when-requests-were-due) says why.

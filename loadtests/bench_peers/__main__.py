@@ -19,7 +19,7 @@ from loadtests.bench_peers.options import PeersOptions, PeersRun
 
 _HEAD = """# Nearhit beside others
 
-`make bench-peers` writes this page with generated passages and questions, `make bench-peers DATA=FOLDER` with real ones; QUICK=1 takes smaller sizes and four minutes, ONLY=SECTION measures one section and keeps the other.
+`make bench-peers` measures this page with generated passages and questions, `make bench-peers DATA=FOLDER` with real ones; QUICK=1 takes smaller sizes and four minutes, ONLY=SECTION measures one section and keeps the other.
 The command fails if a target is missed.
 FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md).
 [peers.json](peers.json) holds the figures of this page.

@@ -15,7 +15,7 @@ from loadtests.bench_scale import apart, many, restart, throughput
 
 _HEAD = """# More than one gateway
 
-`make bench-scale` writes this page; `make bench-scale ONLY=restart` measures one section and keeps the others.
+`make bench-scale` measures this page; `make bench-scale ONLY=restart` measures one section and keeps the others.
 The command fails if a target is missed.
 The gateways, with one worker each, share a PostgreSQL and a Valkey; HAProxy sends each request to the gateway with the fewest open requests.
 [scale.json](scale.json) holds the figures of this page.

