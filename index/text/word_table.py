@@ -66,9 +66,13 @@ class WordTable:
         return len(self.counts)
 
     def __contains__(self, word: str) -> bool:
-        encoded = word.encode()
-        place = bisect_left(range(len(self)), encoded, key=self._encoded)
-        return place < len(self) and self._encoded(place) == encoded
+        encoded, letters, starts = word.encode(), self.letters.data, self.starts.data
+
+        def word_at(place: int) -> bytes:
+            return letters[starts[place] : starts[place + 1]].tobytes()
+
+        place = bisect_left(range(len(self)), encoded, key=word_at)
+        return place < len(self) and word_at(place) == encoded
 
     @property
     def size_bytes(self) -> int:
@@ -105,9 +109,6 @@ class WordTable:
             *(self.letters, self.starts, self.counts),
             *(self.trigrams, self.posting_starts, self.postings),
         )
-
-    def _encoded(self, place: int) -> bytes:
-        return self.letters[self.starts[place] : self.starts[place + 1]].tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

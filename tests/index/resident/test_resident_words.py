@@ -176,6 +176,7 @@ async def test_corrections_are_those_of_the_database(
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_near_words_are_those_of_the_database(watched: Database, seed: int) -> None:
+    """With limits by which most words have more similar ones than are wanted."""
     random = Random(seed)  # noqa: S311  no secret
     words = await learn_at_random(watched, random)
     loaded = (await load(watched)).words
@@ -184,7 +185,7 @@ async def test_near_words_are_those_of_the_database(watched: Database, seed: int
     for scope in SCOPES:
         texts = [*{*typed(words, random).split(), *random.sample(words, 20)}]
         rows = await watched.searching.rows(
-            "vocabulary.look_up", "acme", texts, 0.2, 50, len(texts), scope.grants
+            "vocabulary.look_up", "acme", texts, 0.05, 5, len(texts), scope.grants
         )
         for row in rows:
             near = [] if row["is_known"] else nearest(loaded, row["word"], scope)
@@ -194,7 +195,7 @@ async def test_near_words_are_those_of_the_database(watched: Database, seed: int
 
 
 def nearest(words: ResidentWords, word: str, scope: Scope) -> list[Near]:
-    return words.near(word, scope.grants, similarity_min=0.2, count=50, slips_max=100)
+    return words.near(word, scope.grants, similarity_min=0.05, count=5, slips_max=100)
 
 
 async def test_a_word_of_another_group_would_be_noticed(watched: Database) -> None:
@@ -409,6 +410,13 @@ async def test_words_from_before_the_column_and_those_of_another_server_are_left
     followed = await follow(database, loaded)
 
     assert words_of(followed)["tenant"] == sorted([*words_of(loaded)["tenant"], "lightship"])
+    assert loaded.words is not None
+    async with database.session() as session:
+        row = await session.row(
+            "vocabulary.learned_words", "acme", "tenant", 100, loaded.words.snapshot_xmin
+        )
+    assert row is not None
+    assert row["words"] == ["lightship"]
 
 
 @pytest.mark.parametrize("words_max", [1, 3])

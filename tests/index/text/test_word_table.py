@@ -112,13 +112,33 @@ def test_two_words_within_slips_differ_in_few_trigrams(
         assert compared.may_be_within(spelling.distance(one, other))
 
 
+@pytest.mark.parametrize(
+    ("word", "typed", "slips"),
+    [
+        ("lighthouse", "ligthhouse", 1),
+        ("lighthouse", "lighthuose", 1),
+        ("lighthouse", "ilghtohuse", 2),
+        ("telescopes", "lescopes", 2),
+        ("beacon", "xbeacony", 2),
+        ("harbour", "hxarbour", 1),
+        ("internationalization", "itnernationalizatoin", 2),
+    ],
+)
+def test_slips_at_either_end_and_swapped_letters_are_not_ruled_out(
+    word: str, typed: str, slips: int
+) -> None:
+    assert spelling.distance(word, typed) == slips
+    assert compare([word], typed).may_be_within(slips)
+
+
 def test_most_words_that_are_not_near_are_ruled_out() -> None:
-    random = Random(1)  # noqa: S311  no secret
-    typed = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=9)) for _ in range(50)]
+    table, random = table_of(REAL_WORDS), Random(1)  # noqa: S311  no secret
+    typed = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=9)) for _ in range(200)]
 
-    ruled_out = [not compare(REAL_WORDS, word).may_be_within(1) for word in typed]
+    trigrams = [word_table.trigrams_of(word, "") for word in typed]
+    ruled_out = [not table.compare(each).may_be_within(1) for each in trigrams]
 
-    assert sum(ruled_out) > 45
+    assert sum(ruled_out) > 190
 
 
 @given(st.lists(words, min_size=1, max_size=20), words)
