@@ -106,7 +106,7 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         on_event=lambda _event: None,
         threads=new_threads(),
     )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while shards.use(ANA) is None:
             await asyncio.sleep(0.01)
     await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
