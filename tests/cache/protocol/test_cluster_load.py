@@ -130,7 +130,7 @@ async def test_no_answer_is_stale_while_slots_move_and_a_node_fails() -> None:
             moved, load.served = load.served, Counter()
             lost = await cluster.slots_of(cluster.masters[0])
             await cluster.masters[0].kill()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 # Perhaps no tenant is left on the lost node: then all are served at once.
                 while not (is_served(load, lost) and await cluster.replica.role() == "master"):
                     await asyncio.sleep(0.05)

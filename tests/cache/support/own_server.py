@@ -47,6 +47,6 @@ async def answers(client: Redis) -> bool:
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await holds():
             await asyncio.sleep(0.01)

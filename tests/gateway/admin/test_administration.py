@@ -26,7 +26,7 @@ from tests.gateway.support.gateways import Caller, Gateway, problem, running
 pytestmark = pytest.mark.anyio
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
-LINES_S_MAX = 5.0
+LINES_S_MAX = 60.0
 
 
 @pytest.fixture(scope="module")

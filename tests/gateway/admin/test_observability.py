@@ -24,7 +24,7 @@ from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
-LINES_S_MAX = 5.0
+LINES_S_MAX = 60.0
 
 
 @pytest.fixture(scope="module")

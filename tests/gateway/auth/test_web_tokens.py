@@ -202,41 +202,39 @@ async def test_a_web_token_of_a_user_that_its_provider_has_ended_is_refused_at_o
         problem(await zoe.call("POST", "/v1/search", json=SEARCH), 401)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("claims", "why"),
-    [
-        ({"exp": LONG_AGO}, "expired"),
-        ({"exp": None}, "lacks the claim exp"),
-        ({"exp": "soon"}, ""),
-        ({"nbf": LONG_FROM_NOW}, "not valid yet"),
-        ({"iat": LONG_FROM_NOW}, "not valid yet"),
-        ({"iss": "https://evil.example"}, "its issuer is another one"),
-        ({"iss": None}, "lacks the claim iss"),
-        ({"aud": "somebody-else"}, "audience is another service"),
-        ({"aud": None}, "lacks the claim aud"),
-        ({"sub": None}, ""),
-        ({"sub": "with space"}, ""),
-        ({"tenant": None}, ""),
-        ({"tenant": "public"}, ""),
-        ({"tenant": "there-is-none"}, ""),
-        ({"tenant": ["acme"]}, ""),
-        ({"groups": 7}, "claim"),
-        ({"groups": {"sales": True}}, "claim"),
-        ({"groups": "sales"}, "claim"),
-        ({"groups": ["sales", 7]}, "claim"),
-        ({"roles": {"admin": {}}}, "claim"),
-        ({"roles": "admin"}, "claim"),
-        ({"roles": [["admin"]]}, "claim"),
-        ({"groups": [{"name": "sales"}]}, ""),
-        ({"groups": [f"g{number}" for number in range(300)]}, ""),
-        ({"exp": 10**20}, ""),
-    ],
-)
-async def test_a_web_token_that_is_not_for_us_is_refused(
-    gateway: Gateway, issuer: Issuer, claims: dict[str, Any], why: str
-) -> None:
-    await refused(gateway, issuer.token(**claims), why)
+# Claims of a token, and what its refusal says.
+NOT_FOR_US: list[tuple[dict[str, Any], str]] = [
+    ({"exp": LONG_AGO}, "expired"),
+    ({"exp": None}, "lacks the claim exp"),
+    ({"exp": "soon"}, ""),
+    ({"nbf": LONG_FROM_NOW}, "not valid yet"),
+    ({"iat": LONG_FROM_NOW}, "not valid yet"),
+    ({"iss": "https://evil.example"}, "its issuer is another one"),
+    ({"iss": None}, "lacks the claim iss"),
+    ({"aud": "somebody-else"}, "audience is another service"),
+    ({"aud": None}, "lacks the claim aud"),
+    ({"sub": None}, ""),
+    ({"sub": "with space"}, ""),
+    ({"tenant": None}, ""),
+    ({"tenant": "public"}, ""),
+    ({"tenant": "there-is-none"}, ""),
+    ({"tenant": ["acme"]}, ""),
+    ({"groups": 7}, "claim"),
+    ({"groups": {"sales": True}}, "claim"),
+    ({"groups": "sales"}, "claim"),
+    ({"groups": ["sales", 7]}, "claim"),
+    ({"roles": {"admin": {}}}, "claim"),
+    ({"roles": "admin"}, "claim"),
+    ({"roles": [["admin"]]}, "claim"),
+    ({"groups": [{"name": "sales"}]}, ""),
+    ({"groups": [f"g{number}" for number in range(300)]}, ""),
+    ({"exp": 10**20}, ""),
+]
+
+
+async def test_a_web_token_that_is_not_for_us_is_refused(gateway: Gateway, issuer: Issuer) -> None:
+    for claims, why in NOT_FOR_US:
+        await refused(gateway, issuer.token(**claims), why)
     assert await bearer(gateway, issuer.token()).found("x") == []
 
 
@@ -405,7 +403,7 @@ async def test_a_remembered_token_ends_with_the_key_that_its_issuer_withdraws(
 
 
 async def _refusal(caller: Caller) -> httpx2.Response:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             answer = await caller.call("POST", "/v1/search", json=SEARCH)
             if answer.status_code != 200:
@@ -427,7 +425,7 @@ async def test_an_issuer_that_is_away_too_long_is_believed_no_longer(
         problem(await _refusal(ana), 503)
         issuer.status = 200
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (await ana.call("POST", "/v1/search", json=SEARCH)).status_code != 200:
                 await asyncio.sleep(0.01)
 

@@ -79,7 +79,7 @@ async def redis_with_tls(certificates: Path) -> AsyncIterator[str]:
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
     process = await asyncio.create_subprocess_exec(program, *arguments, stdout=DEVNULL)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await _accepts(port):
                 await asyncio.sleep(0.01)
         yield f"rediss://127.0.0.1:{port}"

@@ -12,12 +12,14 @@ from playwright.async_api import (
     Page,
     ViewportSize,
     async_playwright,
+    expect,
 )
 
 from tests import system_programs
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
+_TIMEOUT_MS = 60_000  # as in all tests: a hang, not a busy machine
 _EXPECTED = "Failed to load resource"  # Chromium's line for a status that is no success
 _AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -32,6 +34,7 @@ async def chromium() -> AsyncIterator[Browser]:
         browser = await playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
+        expect.set_options(timeout=_TIMEOUT_MS)
         try:
             yield browser
         finally:
@@ -47,7 +50,7 @@ class Console:
         self.errors: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", self._note)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(_TIMEOUT_MS)
 
     def _note(self, message: ConsoleMessage) -> None:
         if message.type == "error" and _EXPECTED not in message.text:

@@ -87,7 +87,7 @@ async def test_a_script_in_what_callers_wrote_is_text_on_every_page(
 
 async def wait_for_question(admin: Caller) -> None:
     """A low-confidence question is stored some time after its answer."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (await admin.call("GET", "/v1/curation")).json()["items"]:
             await asyncio.sleep(0.05)
 

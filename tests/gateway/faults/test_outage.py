@@ -157,7 +157,7 @@ class TestPostgres:
             proxy.cut()
 
             problem(await ana.call("POST", "/v1/search", json=hour), 503)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while (
                     await other.as_(ana).call("POST", "/v1/search", json=hour)
                 ).status_code == 200:

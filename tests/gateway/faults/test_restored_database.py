@@ -110,7 +110,7 @@ class Company:
 
     async def is_back(self) -> None:
         """Wait until both gateways have found the database again."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             for gateway in self.gateways:
                 while (await gateway.client.get("/readyz")).status_code != 200:
                     await asyncio.sleep(0.02)

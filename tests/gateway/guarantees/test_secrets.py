@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 WORDS = ("zanzibar", "quokka")  # of what is asked for, and of nothing else
 QUERY = " ".join(WORDS)
-LINES_S_MAX = 10.0
+LINES_S_MAX = 60.0
 LAST = "the-last-one"
 
 BODIES = (

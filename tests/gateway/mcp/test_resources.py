@@ -66,7 +66,7 @@ async def test_an_address_that_names_no_search_is_an_error(ana: Caller, uri: str
 async def test_a_client_that_listens_hears_of_each_new_answer(ana: Caller) -> None:
     await ana.put("leave", LEAVE)
     async with connected(ana) as client, client.listen(resource_subscriptions=[URI]) as stream:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             first = await anext(stream)
             await ana.put("leave", "# Leave\n\nEverybody gets 30 days of annual leave a year.")
             second = await anext(stream)
@@ -81,7 +81,7 @@ async def test_a_client_that_loses_its_key_hears_the_end(gateway: Gateway) -> No
     key = (await ada.call("POST", "/v1/keys", json={"subject": "ana"})).json()
     ana = Caller(gateway.client, key["key"])
     async with connected(ana) as client, client.listen(resource_subscriptions=[URI]) as stream:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await anext(stream)
             await ada.call("DELETE", f"/v1/keys/{key['id']}")
             assert [event async for event in stream] == []

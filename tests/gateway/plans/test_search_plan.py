@@ -313,7 +313,7 @@ class Together(MoodyEmbedder):
         self.both = asyncio.Barrier(2)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await self.both.wait()
         return await super().embed_query(text)
 

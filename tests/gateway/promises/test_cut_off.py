@@ -60,7 +60,7 @@ async def test_cut_off_shards_with_texts_answer_new_questions_too(
     revision = await written(ana, 25)
     async with running(settings.model_copy(update=there), embedder) as worker:
         at_worker, numbers = worker.as_(ana), itertools.count()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await worker.counted("nearhit_shard_events_total", event="loaded") < 1 + receives:
                 await asked(at_worker, query=f"days {next(numbers)}")
 

@@ -134,7 +134,7 @@ async def test_a_new_question_to_shards_at_home_reaches_the_revision_or_is_refus
     revision = await written(ana, 25)
     async with running(settings.model_copy(update={"shard_bytes_max": 1 << 26}), embedder) as home:
         at_home, numbers = home.as_(ana), itertools.count()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await home.counted("nearhit_shard_events_total", event="loaded"):
                 await asked(at_home, query=f"days {next(numbers)}")
 

@@ -55,7 +55,7 @@ async def test_a_revision_that_was_not_heard_of_is_read_from_the_primary(
     monkeypatch.setattr(HeldLease, "heard", lambda lease, *_: lease)
     monkeypatch.setattr(HeldLease, "renewed", renewed_without_news)
     writing = asyncio.create_task(written(ana, 26))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "26 days" not in (at_home := await asked(ana)).text:
             await asyncio.sleep(0.01)
 

@@ -297,7 +297,7 @@ async def test_who_leaves_ends_what_is_written_for_it(
         asking.cancel()
         await asyncio.wait([asking])
         ended = {"route": "/v1/answer", "status": "200" if stream else "400", "tier": "miss"}
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await stub.left.wait()
             while not await gateway.counted("nearhit_http_request_duration_seconds_count", **ended):
                 await asyncio.sleep(0.005)

@@ -33,7 +33,7 @@ async def items(admin: Caller, state: str = "open") -> list[dict[str, Any]]:
 
 async def kept(admin: Caller, count: int) -> list[dict[str, Any]]:
     """The open items, once so many are."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(found := await items(admin)) != count:
             await asyncio.sleep(0.05)
     return found
@@ -309,7 +309,7 @@ async def test_items_come_page_by_page(served: Served) -> None:
         for number in range(103):
             await ana.search(f"Lamp {number}?", scopes=["private"])
         await ana.search("Lamp 7?", scopes=["private"])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(pages := await _pages(admin)) != 2 or sum(map(len, pages)) != 103:
                 await asyncio.sleep(0.1)
 

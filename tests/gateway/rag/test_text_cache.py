@@ -246,6 +246,6 @@ async def test_an_audit_leaves_texts_alone(served: Served, settings: Settings) -
 
 
 async def until_asked(stub: StubOpenAI) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not stub.chats:
             await asyncio.sleep(0.005)

@@ -55,7 +55,7 @@ def store() -> FakeStore:
 
 
 async def until_called(store: FakeStore) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await store.is_called.wait()
     store.is_called.clear()
 

@@ -88,7 +88,7 @@ async def writing(connected: Connect) -> AsyncIterator[TenantStore]:
 async def held(connected: Connect, name: str = "far") -> AsyncIterator[Region]:
     async with Announcer(DURATION_S).running() as announcer, connected(announcer) as database:
         region = Region(database, name)
-        async with region.keeper.running(), asyncio.timeout(10):
+        async with region.keeper.running(), asyncio.timeout(60):
             await region.knows()
             yield region
 
@@ -167,7 +167,7 @@ async def test_a_holder_that_can_no_longer_acknowledge_takes_its_lease_anew(
         )
         await connection.close()
         assert len(ended) == SENDERS
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while far.keeper.is_held:
                 await asyncio.sleep(0.01)
             await far.knows()
@@ -197,7 +197,7 @@ async def test_a_gateway_far_from_the_primary_holds_its_lease(
         ) as database,
     ):
         far = Region(database, "far")
-        async with far.keeper.running(), asyncio.timeout(20):
+        async with far.keeper.running(), asyncio.timeout(60):
             await far.knows()
             for number in range(1, 6):
                 took_s = await seconds_of(tenants.add_member("acme", "sales", f"member {number}"))
@@ -219,7 +219,7 @@ async def test_a_holder_that_stops_renewing_asks_the_primary(connected: Connect)
         connected(announcer) as database,
     ):
         far = Region(database, "far")
-        async with far.keeper.running(), asyncio.timeout(10):
+        async with far.keeper.running(), asyncio.timeout(60):
             await far.knows()
         await asyncio.sleep(DURATION_S)
         assert far.access_revision() is None
@@ -236,7 +236,7 @@ async def test_a_lost_connection_ends_the_lease(database_url: str, connected: Co
     async with Announcer(duration_s).running() as announcer, connected(announcer) as database:
         await TenantStore(database).create("acme", "Acme")
         far = Region(database, "far", duration_s)
-        async with far.keeper.running(), asyncio.timeout(20):
+        async with far.keeper.running(), asyncio.timeout(60):
             await far.knows()
             await end_connections(database_url, "%renew_read_lease%")
             started_s = time.monotonic()
@@ -290,7 +290,7 @@ async def test_a_holder_follows_to_a_new_history(connected: Connect) -> None:
         before = far.keeper.known(["acme"])
         await tenants.begin_history()
         await tenants.add_member("acme", "sales", "ana")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await far.knows()
 
         after = far.keeper.known(["acme"])

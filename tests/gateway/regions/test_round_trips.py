@@ -64,7 +64,7 @@ async def ready(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway
 
 async def has_prepared(trips: RoundTrips) -> None:
     """Wait until the gateway has prepared the statements of its first write."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while sum(_LAST_PREPARED in request.text for request in trips.requests) < _CONNECTIONS:
             await asyncio.sleep(0.01)
         await asyncio.sleep(2 * _WAY_S)  # the reply is under way
@@ -118,7 +118,7 @@ async def test_after_a_cut_a_lease_is_held_again_within_seven_round_trips(
     ):
         store = ReadLeaseStore(database)
         keeper = LeaseKeeper(store, TenantStore(database), "far", duration_s=3.0)
-        async with keeper.running(), asyncio.timeout(20):
+        async with keeper.running(), asyncio.timeout(60):
             await until(keeper, is_held=True)
             with trips.counting() as returning:
                 trips.cut()

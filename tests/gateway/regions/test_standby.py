@@ -53,7 +53,7 @@ async def asked_until_standby_answers(far: Gateway, caller: Caller) -> None:
     The first ones may need functions that the standby has not replayed yet.
     """
     answered = 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while answered < 3:
             before = await reads(far, "standby")
             await caller.search(f"question {random.random()}")  # noqa: S311

@@ -110,7 +110,7 @@ async def test_what_is_served_is_audited_behind_it(
     async with running(always, embedder) as auditing:
         wrong = await auditing.as_(ana).search("annual leave")
         assert "99 days" in wrong.text
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
                 await asyncio.sleep(0.01)
 
@@ -131,7 +131,7 @@ async def test_a_wrong_answer_that_shows_a_hidden_document_counts_as_leaked(
     always = settings.model_copy(update={"cache_audit_per_mille": 1000})
     async with running(always, embedder) as auditing:
         await auditing.as_(ana).search("annual leave", top_k=1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
                 await asyncio.sleep(0.01)
 
@@ -157,7 +157,7 @@ async def test_a_wrong_answer_counts_if_nobody_can_tell_whether_it_is_leaked(
     always = settings.model_copy(update={"cache_audit_per_mille": 1000})
     async with running(always, embedder) as auditing:
         await auditing.as_(ana).search("annual leave")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
                 await asyncio.sleep(0.01)
 
@@ -181,7 +181,7 @@ async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
     )
     async with running(always, embedder) as auditing:
         asking = auditing.as_(ana)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             number = 0
             # Until the shard of acme is there, searches read the tables.
             while not await auditing.counted("nearhit_shard_events_total", event="loaded"):
@@ -195,7 +195,7 @@ async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
             Shard, "admitted", lambda _shard, segment, _scope: np.zeros(len(segment), np.bool_)
         )
         assert await asking.found("days of leave") == []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await auditing.counted("nearhit_cache_events_total", event="audit_other"):
                 await asyncio.sleep(0.01)
             while files & set(folder.glob("*.shard")):

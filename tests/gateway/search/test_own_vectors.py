@@ -277,7 +277,7 @@ async def resident(
     async with running(settings.model_copy(update=own), embedder) as worker:
         worker.tenant_name = gateway.tenant_name
         numbers = iter(range(1_000))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await worker.counted("nearhit_shard_events_total", event="loaded") < 1:
                 await worker.as_(ana).found(f"annual leave {next(numbers)}")
         yield worker

@@ -53,7 +53,7 @@ async def feedback(caller: Caller, *hits: dict[str, Any]) -> int:
 
 async def rolled_up(gateway: Gateway, rollup: PopularityRollup) -> None:
     """Wait until openings are stored, and roll them up."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await rollup.roll_up(gateway.tenant_name, datetime.now(UTC).date()) is None:
             await asyncio.sleep(0.02)
 
@@ -120,7 +120,7 @@ async def test_a_reading_counts_only_where_the_tenant_counts_all(
     await count(admin, "all")
     await read(ana, document_id="leave")
     await fetch(ben, document_id="leave")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await popularities(ana))["leave"] < 0.15:  # each of the two subjects once
             await rollup.roll_up(gateway.tenant_name, datetime.now(UTC).date())
             await asyncio.sleep(0.02)
@@ -159,7 +159,7 @@ async def test_a_worker_rolls_up_the_tenants_that_are_due(
 
     async with (
         open_services(shared_settings, Metrics(), embedder) as services,
-        asyncio.timeout(20),
+        asyncio.timeout(60),
     ):
         while (await popularities(ana))["travel"] == 0:
             await worker_loop.roll_up_popularity(services.worker)

@@ -45,7 +45,7 @@ async def resident(
     async with running(settings.model_copy(update=own), embedder) as worker:
         worker.tenant_name = gateway.tenant_name
         asking = worker.as_(ana)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await worker.counted("nearhit_shard_events_total", event="loaded") < 2:
                 await found(asking)
         yield worker
@@ -81,7 +81,7 @@ async def test_a_new_question_takes_one_statement_and_its_answer_says_the_revisi
 ) -> None:
     asking = resident.as_(ana)
     await found(asking)  # so that the worker has tokens of the rates ahead
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             try:
                 async with in_one_statement(resident):

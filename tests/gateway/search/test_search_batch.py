@@ -173,7 +173,7 @@ async def test_what_a_batch_has_shown_is_in_the_audit_log(ana: Caller, admin: Ca
 
     await ask(ana, {"query": "annual leave", "alpha": 0.0}, {"query": "trains", "alpha": 0.0})
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         rows: list[dict[str, Any]] = []
         while not rows:
             logged = await admin.call("GET", "/v1/audit/log?subject=ana")

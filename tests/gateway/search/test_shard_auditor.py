@@ -77,7 +77,7 @@ class Worker:
             clock_s=lambda: self.now_s,
             sleep=self.sleep,
         )
-        async with auditor.running(), asyncio.timeout(10):
+        async with auditor.running(), asyncio.timeout(60):
             await self.over.wait()
         return self.compared
 
@@ -147,7 +147,7 @@ async def test_what_a_shard_has_missed_is_found_by_the_next_search(
         asking, numbers = auditing.as_(ana), itertools.count()
 
         async def until(metric: str, event: str, number: int) -> None:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while await auditing.counted(metric, event=event) < number:
                     assert "leave" in await asking.found(f"annual leave {next(numbers)}")
                     await asyncio.sleep(0.01)

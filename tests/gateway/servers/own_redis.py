@@ -33,7 +33,7 @@ class OwnRedis:
         options = {"port": "0", "unixsocket": str(self.socket), "dir": str(self.folder), "save": ""}
         arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
         self._process = await asyncio.create_subprocess_exec(_program(), *arguments, stdout=DEVNULL)
-        async with asyncio.timeout(10), Redis.from_url(self.url) as client:
+        async with asyncio.timeout(60), Redis.from_url(self.url) as client:
             while not await _answers(client):
                 await asyncio.sleep(0.01)
 

@@ -14,7 +14,7 @@ async def readings(gateway: Gateway) -> float:
 
 async def holds_lease(gateway: Gateway, caller: Caller) -> None:
     """Wait until a search reads no revision."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             before = await readings(gateway)
             await caller.search("leave")

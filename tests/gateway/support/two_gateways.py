@@ -185,7 +185,7 @@ class GatewayStage:
 
     async def redis_is_asked_again(self, who: WorldPrincipal) -> None:
         """Wait until no gateway's breaker is open."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             for worker in range(len(self.gateways)):
                 while await self._is_left_alone(who, worker):
                     await asyncio.sleep(0.02)

@@ -35,7 +35,7 @@ class WebhookReceiver:
         self._changed = asyncio.Condition()
 
     async def until(self, number: int) -> None:
-        async with asyncio.timeout(20), self._changed:
+        async with asyncio.timeout(60), self._changed:
             await self._changed.wait_for(lambda: len(self.messages) >= number)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -33,7 +33,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 SAMPLED, UNSAMPLED = "01", "00"
-WAIT_S_MAX = 20.0
+WAIT_S_MAX = 60.0
+DELAY_S_MAX = 20.0  # of searches that would wait for a collector
 ROOT = Path(__file__).parents[3]
 
 
@@ -376,7 +377,7 @@ async def test_a_collector_that_is_away_delays_nobody(settings: Settings) -> Non
             await ana.search(f"annual leave {number}")
         answered_s = asyncio.get_running_loop().time()
 
-    assert answered_s - started_s < WAIT_S_MAX
+    assert answered_s - started_s < DELAY_S_MAX
 
 
 def test_a_gateway_without_a_collector_needs_no_opentelemetry(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ async def test_writers_of_the_same_new_sources_take_them_in_one_order(
     async with connection.transaction():  # another writer, who has come as far as source a
         await connection.execute(_ADD_SOURCE, "a")
         writing = asyncio.create_task(documents.apply_all("acme", writes))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await connection.fetchval(_SOMEBODY_WAITS):
                 await asyncio.sleep(0.005)
         await connection.execute(_ADD_SOURCE, "b")

@@ -54,7 +54,7 @@ async def held(url: str, statement: str) -> AsyncIterator[None]:
 
 async def until_waiting(connection: "asyncpg.Connection[asyncpg.Record]", *, sessions: int) -> None:
     """Wait until so many sessions of the database wait for a lock."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             waiting = await connection.fetchval(
                 "SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"

@@ -230,7 +230,7 @@ async def test_a_source_waits_for_a_write_under_way_that_may_take_the_last_place
         )
         await add_source(session, "acme", NO_QUOTAS)
         later = asyncio.create_task(vector_store(database, "b"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await session.connection.fetchval(_SOMEBODY_WAITS):
                 assert not later.done()
                 await asyncio.sleep(0.005)

@@ -185,7 +185,7 @@ class Interleaving:
     async def end(self) -> None:
         for worker in self.workers:
             await worker.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while any(map(self._is_mine, asyncio.all_tasks())):  # also for shards that were dropped
                 for event in self.model.waiting:
                     event.set()

@@ -218,7 +218,7 @@ class SlowSource(RecordingInvalidation):
         self._embedder = embedder
 
     async def drain(self, tenant: str, revisions: Revisions) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self._embedder.calls < 2:
                 await asyncio.sleep(0)
         await super().drain(tenant, revisions)

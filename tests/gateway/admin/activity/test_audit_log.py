@@ -31,7 +31,7 @@ from tests.gateway.writes.test_queued_writes import put_later
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 PATH = "/v1/audit/log"
-SEEN_S_MAX = 10.0
+SEEN_S_MAX = 60.0
 LEAVE = "# Leave\n\nEverybody gets 25 days of annual leave a year."
 QUESTION = "how many days of annual leave"
 GENERATION = f"{SCHEMA}.{RANKING}/{StaticEmbedder.space}/{lexical.ANALYSER}/{RULES}"
