@@ -115,9 +115,7 @@ _SYNTAXES = (
     ),
 )
 _OBJECT = re.compile(r"\{\s*[\"}]")
-_DATA = re.compile(
-    r"\s*(?:\Z|[\[{,])"
-)  # after an object: the text is JSON, and has no front matter
+_DATA = re.compile(r"\s*(?:\Z|,|\{\s*\")")  # after an object: all of the text is JSON
 
 
 def front_matter(text: str, warnings: list[str]) -> tuple[dict[str, Any], str]:

@@ -126,6 +126,14 @@ def test_json_that_may_say_who_may_read_is_refused_if_it_can_not_be_read(text: s
         front_matter(text + BODY, [])
 
 
+@pytest.mark.parametrize("body", ["[Link](a.md)\n", "{{< figure >}}\n", "- a\n", "text"])
+def test_any_text_may_follow_an_object(body: str) -> None:
+    assert front_matter('{"title": "A"}\n' + body, []) == (
+        {"title": "A", "metadata": {}},
+        f"\n{body}",
+    )
+
+
 def test_readers_in_json_without_a_text_are_read() -> None:
     fields, body = front_matter('{"readers": ["user:ana"]}\n', [])
 
