@@ -44,7 +44,7 @@ def compile_filter(parsed: Filter, schema: str, attributes: Attributes) -> Predi
             if isinstance(parts, Kind):
                 _refuse(f"{name} has no parts.")
             predicate = compile_filter(condition, schema, parts)
-            return lambda values: any(map(predicate, values[name]))
+            return lambda values: any(map(predicate, values.get(name, ())))
         case Comparison(_, name, operator, value):
             kind = _kind(parsed, schema, attributes)
             if not isinstance(kind, Kind):  # `members eq "ID"` means `members.value eq "ID"`

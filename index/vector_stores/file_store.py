@@ -25,11 +25,15 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class FileListing:
-    """The requested page of a list. after: the last id of the page before."""
+    """The requested page of a list. after: the last id that was read in this order.
+
+    is_backward: the caller shows the page in the other order, since it reads the list upwards.
+    """
 
     after: str | None
     newest_first: bool
     limit: int
+    is_backward: bool = False
 
 
 class FileStore:

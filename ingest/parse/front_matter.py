@@ -1,10 +1,14 @@
-"""The front matter of a text: YAML between lines of `---`, or TOML between lines of `+++`.
+"""The front matter of a text: YAML between lines of `---`, TOML between lines of `+++`, or JSON.
+
+JSON is an object at the start of the text, as Hugo reads it, or the members of one before a line of
+`;;;`, as Hexo does.
 
 People write for Obsidian, Hugo or Jekyll, which differ in what they take. An entry that cannot be
 parsed stays as text, with a warning. Only what concerns rights refuses a text: to read less than
 its author meant could show it to more readers.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator
@@ -50,8 +54,9 @@ class FrontMatterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Syntax:
-    """entry: the key at the start of an entry, up to its value."""
+    """mark: the line that closes it. entry: the key at the start of an entry, up to its value."""
 
+    mark: str
     opening: re.Pattern[str]
     closing: re.Pattern[str]
     load: Callable[[str], Any]
@@ -59,20 +64,58 @@ class _Syntax:
 
 
 _QUOTED = r"\"[^\"\n]*\"|'[^'\n]*'"
+_NEVER = re.compile(r"(?!)")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises `ValueError` for a name that is there twice: parsers keep the one or the other."""
+    if len(members := dict(pairs)) < len(pairs):
+        raise ValueError("a name is there twice")
+    return members
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_distinct,
+    parse_float=safe_yaml.number,
+    parse_int=safe_yaml.number,
+    parse_constant=str,
+)
+
+
+def _load_members(source: str) -> Any:
+    """The object, which may lack its braces. Raises `ValueError`."""
+    members = source.strip()
+    try:
+        return _JSON.decode(members if members.startswith("{") else f"{{{members}}}")
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 _SYNTAXES = (
     _Syntax(
+        "---",
         re.compile(r"---[ \t]*(?:\n|\Z)"),
         re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE),
         safe_yaml.load,
         re.compile(rf"^({_QUOTED}|[^\s#\-\[\]{{}}'\"][^\n]*?)[ \t]*:(?=\s|\Z)", re.MULTILINE),
     ),
     _Syntax(
+        "+++",
         re.compile(r"\+\+\+[ \t]*(?:\n|\Z)"),
         re.compile(r"^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE),
         lambda source: tomllib.loads(source, parse_float=safe_yaml.number),
         re.compile(rf"^({_QUOTED}|[\w.-]+)[ \t]*=", re.MULTILINE),
     ),
+    _Syntax(
+        ";;;",
+        re.compile(r";;;[ \t]*(?:\n|\Z)|(?=\"[^\"\n]+\"[ \t]*:(?s:.*?)^;;;[ \t]*$)", re.MULTILINE),
+        re.compile(r"^;;;[ \t]*(?:\n|\Z)", re.MULTILINE),
+        _load_members,
+        _NEVER,
+    ),
 )
+_OBJECT = re.compile(r"\{\s*[\"}]")
+_DATA = re.compile(r"\s*(?:\Z|,|\{\s*\")")  # after an object: all of the text is JSON
 
 
 def front_matter(text: str, warnings: list[str]) -> tuple[dict[str, Any], str]:
@@ -84,8 +127,11 @@ def front_matter(text: str, warnings: list[str]) -> tuple[dict[str, Any], str]:
 
     Raises `FrontMatterError` if it may limit who may read the text, and does not do so clearly.
     """
+    start = len(text) - len(text.lstrip())
+    if _OBJECT.match(text, start):
+        return _parse_object(text, start, warnings)
     for syntax in _SYNTAXES:
-        opening = syntax.opening.match(text, len(text) - len(text.lstrip()))
+        opening = syntax.opening.match(text, start)
         if opening is not None:
             return _parse(syntax, text, opening.end(), warnings)
     return {}, text
@@ -98,6 +144,21 @@ def refuse_lookalikes(keys: Collection[Any]) -> None:
             raise FrontMatterError(f"{key}: not a field; readers and owner define who may read")
 
 
+def _parse_object(text: str, start: int, warnings: list[str]) -> tuple[dict[str, Any], str]:
+    try:
+        mapping, end = _JSON.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        if _ACCESS_KEY.search(text[start : start + PARSED_CHARACTERS_MAX]):
+            problem = "must be JSON, since it may say who may read"
+            raise FrontMatterError(f"front matter: {problem}") from None
+        return {}, text
+    refuse_lookalikes(mapping)
+    body = text[end:]
+    if _DATA.match(body) and ACCESS.isdisjoint(mapping):
+        return {}, text
+    return _fields(mapping, warnings), body
+
+
 def _parse(
     syntax: _Syntax, text: str, start: int, warnings: list[str]
 ) -> tuple[dict[str, Any], str]:
@@ -107,7 +168,9 @@ def _parse(
     if closing is None or mapping is None:
         # As Markdown it would lose its own readers, and the folder's readers could read it.
         if _ACCESS_KEY.search(source):
-            problem = "must be a mapping" if closing else "must be closed by a line of ---"
+            problem = (
+                "must be a mapping" if closing else f"must be closed by a line of {syntax.mark}"
+            )
             raise FrontMatterError(f"front matter: {problem}, since it may say who may read")
         return {}, text
     refuse_lookalikes(mapping)

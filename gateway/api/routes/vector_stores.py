@@ -39,6 +39,9 @@ _PAGE_PARAMETERS: Mapping[str, Parameter] = {
     "after": Parameter(
         {"type": "string", "maxLength": 512, "description": "`last_id` of the previous page"}
     ),
+    "before": Parameter(
+        {"type": "string", "maxLength": 512, "description": "`first_id` of the page after this one"}
+    ),
     "limit": parameters.limit(99_999),  # a limit over 100 counts as 100
     "order": parameters.one_of("asc", "desc"),
 }

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -68,8 +69,15 @@ class Comparison(_ConditionBody):
 _PARTS = {
     "type": "array",
     "description": "may be empty for `and`, which every document then meets",
-    "items": {"type": "object", "description": "a comparison, or a compound like this one"},
+    "items": {"type": "object", "description": "a comparison, a compound like this one, or `{}`"},
 }
+
+
+def _with_empty_parts(filters: object) -> object:
+    """`{}` is a condition that every document meets, as an empty `and` is."""
+    if not isinstance(filters, list | tuple):
+        return filters
+    return [{"type": "and", "filters": []} if part == {} else part for part in filters]
 
 
 def _some_for_or(
@@ -85,6 +93,7 @@ class Compound(_ConditionBody):
     filters: Annotated[  # not strict: what a validator has seen before has a list
         tuple["AttributeFilter", ...],
         Field(strict=False),
+        BeforeValidator(_with_empty_parts),
         AfterValidator(_some_for_or),
         WithJsonSchema(_PARTS),
     ]

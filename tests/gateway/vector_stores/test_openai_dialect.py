@@ -47,6 +47,11 @@ def test_every_optional_field_of_a_request_may_be_null() -> None:
         {"filters": {}},
         {"filters": {"type": "and", "filters": []}},
         {"filters": {"type": "or", "filters": [{"type": "and", "filters": []}]}},
+        {"filters": {"type": "and", "filters": [{}]}},
+        {"filters": {"type": "or", "filters": [{}]}},
+        {"filters": {"type": "or", "filters": [{}, {"type": "eq", "key": "year", "value": 1}]}},
+        {"filters": {"type": "and", "filters": [{}, {"type": "eq", "key": "year", "value": 2024}]}},
+        {"filters": {"type": "and", "filters": [{"type": "or", "filters": [{}]}, {}]}},
         {"filters": {"type": "and", "filters": [{"type": "gt", "key": "year", "value": 1.0}]}},
         {"ranking_options": {"ranker": "none", "hybrid_search": None}},
         {"ranking_options": {"hybrid_search": {"embedding_weight": 3, "text_weight": 1}}},
@@ -62,6 +67,60 @@ async def test_what_asks_for_nothing_unusual_is_found(ana: Caller, fields: dict[
     )
 
     assert [found["file_id"] for found in answer.json()["data"]] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"type": "and", "filters": [{}, {"type": "eq", "key": "year", "value": 1}]},
+        {"type": "or", "filters": [{"type": "eq", "key": "year", "value": 1}]},
+    ],
+)
+async def test_an_empty_condition_widens_no_other(ana: Caller, filters: dict[str, Any]) -> None:
+    await ana.put("a", "The annual leave is 25 days.", source="wiki", metadata={"year": 2024})
+
+    answer = await ana.call(
+        "POST", "/v1/vector_stores/wiki/search", json={"query": "leave", "filters": filters}
+    )
+
+    assert answer.json()["data"] == []
+
+
+async def test_lists_are_read_in_both_directions(ana: Caller, client: AsyncOpenAI) -> None:
+    for number in range(5):
+        await client.files.create(file=(f"{number}.md", b"a"), purpose="assistants")
+
+    for order in ("asc", "desc"):
+        path = f"/v1/files?order={order}"
+        ids = [file["id"] for file in (await ana.call("GET", path)).json()["data"]]
+        pages = [
+            (await ana.call("GET", f"{path}&limit=2&before={before}")).json()
+            for before in (ids[4], ids[2], ids[1], ids[0])
+        ]
+
+        assert [[file["id"] for file in page["data"]] for page in pages] == [
+            ids[2:4], ids[0:2], ids[0:1], []
+        ]  # fmt: skip
+        assert [page["has_more"] for page in pages] == [True, False, False, False]
+        assert (pages[0]["first_id"], pages[0]["last_id"]) == (ids[2], ids[3])
+
+
+async def test_stores_and_their_files_are_read_upwards_too(
+    ana: Caller, client: AsyncOpenAI
+) -> None:
+    stores = [await client.vector_stores.create(name=str(number)) for number in range(3)]
+    files = []
+    for number in range(3):
+        file = await client.files.create(file=(f"{number}.md", b"a"), purpose="assistants")
+        await client.vector_stores.files.create_and_poll(file.id, vector_store_id=stores[0].id)
+        files.append(file.id)
+
+    for path, ids in (
+        ("/v1/vector_stores", [store.id for store in stores]),
+        (f"/v1/vector_stores/{stores[0].id}/files", files),
+    ):
+        page = (await ana.call("GET", f"{path}?order=asc&before={ids[2]}&limit=1")).json()
+        assert ([item["id"] for item in page["data"]], page["has_more"]) == ([ids[1]], True)
 
 
 async def test_weights_of_a_hybrid_search_are_those_of_meaning_and_words(ana: Caller) -> None:

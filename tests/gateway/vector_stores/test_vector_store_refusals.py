@@ -193,7 +193,8 @@ async def test_a_file_that_is_too_much_for_a_document_is_said_to_have_failed(
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "param"),
     [
-        ("GET", "/v1/files?before=file-1", None, 400, "before"),
+        ("GET", "/v1/files?before=file-1&after=file-2", None, 400, "before"),
+        ("GET", f"/v1/files?before={'x' * 513}", None, 400, "before"),
         ("GET", "/v1/files?limit=0", None, 400, "limit"),
         ("GET", "/v1/files?limit=two", None, 400, "limit"),
         ("GET", "/v1/files?limit=1234567", None, 400, "limit"),

@@ -54,6 +54,93 @@ def test_a_thematic_break_begins_no_front_matter(text: str) -> None:
     assert front_matter(text, []) == ({}, text)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        '{"title": "A", "n": 3, "readers": ["user:ana"]}\n',
+        '{\n  "title": "A",\n  "n": 3,\n  "readers": ["user:ana"]\n}\n',
+        '\n\n{"readers": ["user:ana"], "title": "A", "n": 3}\n\n',
+        ';;;\n"title": "A", "n": 3, "readers": ["user:ana"]\n;;;\n',
+        ';;;\n{"title": "A", "n": 3, "readers": ["user:ana"]}\n;;;\n',
+        '"title": "A",\n"n": 3,\n"readers": ["user:ana"]\n;;;\n',
+    ],
+)
+def test_json_is_front_matter_as_hugo_and_hexo_read_it(source: str) -> None:
+    fields, body = front_matter(source + BODY, [])
+
+    assert fields == {"title": "A", "readers": ["user:ana"], "metadata": {"n": 3}}
+    assert body.lstrip() == BODY
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("1.10", "1.10"), ("1.5", 1.5), ("9007199254740993", "9007199254740993"), ("NaN", "NaN"),
+        ("1e5", "1e5"), ("true", True), ('"no"', "no"), ('{"a": [1]}', {"a": [1]}),
+    ],
+)  # fmt: skip
+def test_values_of_json_stay_as_they_are_written(value: str, expected: object) -> None:
+    fields, _ = front_matter(f'{{"value": {value}}}\n{BODY}', [])
+
+    assert fields["metadata"] == {"value": expected}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{< figure >}}\n\nA text.\n",
+        "{.lead}\nA text.\n",
+        "{% include a %}\n",
+        '{"a": 1}\n',
+        '{"a": 1}\n{"a": 2}\n',
+        '{"a": 1,\n# A text\n',
+        '{"a": }\n# A text\n',
+        ";;; a comment of Lisp\n",
+        ";;;\n\nA text.\n",
+        '"Quoted": he said.\n\nA text.\n',
+        ';;;\n"a": 1,\n;;;\nA text.\n',
+    ],
+)
+def test_what_only_looks_like_json_is_text(text: str) -> None:
+    assert front_matter(text, []) == ({}, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"readers": ["user:ana"], "readers": ["tenant"]}\n',
+        '{"readers": ["user:ana"],}\n',
+        '{"title": "A",\n"readers": ["user:ana"\n',
+        "{\"a\": 1, 'readers': []}\n",
+        '{"Reader": "user:ana"}\n',
+        '{"acl": [], "a": ' + "[" * 100_000 + "\n",
+        '{"a": "' + "x" * PARSED_CHARACTERS_MAX + '", "owners": ["ana"]}\n',
+        ';;;\n"readers": ["user:ana"],\n;;;\n',
+        ';;;\n"readers": ["user:ana"]\n',
+        '"readers": ["user:ana"] "title": "A"\n;;;\n',
+        ';;;\n"a": \'' + "x" * PARSED_CHARACTERS_MAX + '\', "readers": []\n;;;\n',
+    ],
+)
+def test_json_that_may_say_who_may_read_is_refused_if_it_can_not_be_read(text: str) -> None:
+    with pytest.raises(FrontMatterError):
+        front_matter(text + BODY, [])
+
+
+@pytest.mark.parametrize("body", ["[Link](a.md)\n", "{{< figure >}}\n", "- a\n", "text"])
+def test_any_text_may_follow_an_object(body: str) -> None:
+    assert front_matter('{"title": "A"}\n' + body, []) == (
+        {"title": "A", "metadata": {}},
+        f"\n{body}",
+    )
+
+
+def test_readers_in_json_without_a_text_are_read() -> None:
+    fields, body = front_matter('{"readers": ["user:ana"]}\n', [])
+
+    assert fields["readers"] == ["user:ana"]
+    assert body.strip() == ""
+
+
 def test_front_matter_is_parted_from_the_body() -> None:
     fields, body = front_matter(
         "---\ntitle: Leave\ntags: [hr]\nreaders:\n- group:hr\n---  \n# Ask\n", []
