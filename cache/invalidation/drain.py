@@ -56,7 +56,7 @@ class ChangeFeed(Protocol[N_co]):
 
 class Invalidation(Generic[N]):
     """`count` receives drained, dropped (with the number of entries), renewed, contended,
-    went_back, and away when Redis or PostgreSQL is unavailable.
+    went_back, and unavailable when Redis or PostgreSQL is.
 
     observe_s: receives the duration of each drain, including the wait for the drain lock.
     """

@@ -1,7 +1,8 @@
 """The pages that are written from code and figures, each with the function that writes it.
 
-The repository holds the reference, except for the HTTP API. `make docs` builds that, and the pages
-of the benchmarks, for the site alone.
+The repository holds the reference, except for what a program shows by itself: the HTTP API
+(`/openapi.json`) and the commands (`--help`). `make docs` builds these, and the pages of the
+benchmarks, for the site alone.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +17,6 @@ BENCHMARKS = DOCS / "benchmarks"
 
 WRITERS: Mapping[str, Callable[[], str]] = {
     "settings.md": settings.page,
-    "cli.md": cli.page,
     "metrics.md": metrics.page,
     "problems.md": problems.page,
 }
@@ -25,12 +25,13 @@ WRITERS: Mapping[str, Callable[[], str]] = {
 def of_the_site_alone() -> Mapping[Path, str]:
     """The text of each page that the repository does not hold."""
     api = {REFERENCE / name: text for name, text in http.pages().items()}
-    return api | {path.with_suffix(".md"): report.page(path) for path in _figures()}
+    figures = {path.with_suffix(".md"): report.page(path) for path in _figures()}
+    return {REFERENCE / "cli.md": cli.page(), **api, **figures}
 
 
 def committed() -> list[Path]:
     """Every page that the repository holds, whether or not the site is built."""
-    built = {REFERENCE / "http.md", *(REFERENCE / http.FOLDER).glob("*.md")}
+    built = {*(REFERENCE / http.FOLDER).glob("*.md"), REFERENCE / "http.md", REFERENCE / "cli.md"}
     built |= {path.with_suffix(".md") for path in _figures()}
     return sorted(set(DOCS.rglob("*.md")) - built)
 
