@@ -59,6 +59,13 @@ async def read(session: Session, partition: str, head: Row) -> ReadWords | None:
     )
 
 
+def has_learned(words: ResidentWords | None, head: Row) -> bool:
+    """Whether the vocabulary has words that `read_learned` reads. head: of `resident.changes`."""
+    if words is None or words.near is None:
+        return False
+    return 0 < words.lacks(_extent(head)) <= LEARNED_WORDS_MAX
+
+
 async def read_learned(
     session: Session, partition: str, words: ResidentWords | None, head: Row
 ) -> ResidentWords | None:
@@ -66,8 +73,7 @@ async def read_learned(
 
     head: of `resident.changes`.
     """
-    extent = _extent(head)
-    if words is None or words.near is None or not 0 < words.lacks(extent) <= LEARNED_WORDS_MAX:
+    if words is None or not has_learned(words, head):
         return words
     row = await session.row(
         "resident.learned_words",
@@ -75,7 +81,7 @@ async def read_learned(
     )
     assert row is not None, "a SELECT without FROM has a row"
     return words.with_learned(
-        extent,
+        _extent(head),
         row["digests"] or b"",
         row["hashes"] or b"",
         row["snapshot_xmin"],
