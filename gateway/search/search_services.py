@@ -112,6 +112,7 @@ def build(
             score_min=settings.confidence_min,
             shards=shards,
             standby=standby,
+            in_region=settings.region is not None,
         )
 
     nearest = stores.database if standby is None else standby.database
@@ -120,7 +121,6 @@ def build(
         nearest,
         bytes_max=settings.shard_bytes_max,
         chunks_max=settings.shard_chunks_max,
-        with_texts=settings.shard_texts,
         on_event=metrics.shard_event,
         threads=threads,
         folder=_shard_folder(settings, version),

@@ -150,10 +150,19 @@ class Database:
         assert calls is not None, "they have been created"
         return calls
 
-    async def as_owner(self, session: Session) -> Session:
-        """The session of a `shard_snapshot`, which acts as the owner of the tables from here on."""
-        await session.connection.execute("SET LOCAL ROLE NONE")
-        return replace(session, statements=STATEMENTS)
+    async def shard_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        """The rows of one statement of `resident.sql`, in one round trip.
+
+        The owner calls the function that the role of shards may call, and reads no more than that
+        returns.
+        """
+        calls = self._shard_functions.all_calls() or await self._create_shard_functions()
+        async with self.session() as session:
+            try:
+                return await replace(session, statements=calls).rows(name, *arguments)
+            except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
+                self._shard_functions.forget_all()
+                raise DatabaseUnavailable("a function of shards was dropped") from error
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         async with self.session() as session:

@@ -19,6 +19,8 @@ from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
 from index.postgres.session import ObserveStatement, Row
 
+_SEVERAL_TENANTS = ""  # no tenant has this name
+
 # The connection of the task's snapshot, if it has one.
 _PINNED: ContextVar["Connection | None"] = ContextVar("pinned", default=None)
 
@@ -45,7 +47,8 @@ class Health:
 class SearchConnections:
     """Calls the search functions by statement name, on connections of the search role.
 
-    Each statement's first argument is the tenant, whose share the connection counts against.
+    A connection counts against the share of a tenant: of the statement's first argument, but for
+    `shared_rows`.
     owner: where functions are created; of the primary, if `pool` leads to a standby.
     standby: of the owner on that standby, where functions are looked for first; else None.
     """
@@ -69,24 +72,41 @@ class SearchConnections:
         self._functions = security_definer_functions.Functions(function_roles.SEARCH)
         self._create_lock = asyncio.Lock()
 
+    @property
+    def is_pinned(self) -> bool:
+        """Whether this task's statements run in a `snapshot`."""
+        return _PINNED.get() is not None
+
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         """The rows of a statement in `security_definer_functions.STATEMENTS`.
 
         Raises `DatabaseUnavailable` and `Saturated`.
         """
+        return await self._call(arguments[0], name, arguments, numbers)
+
+    async def shared_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        """`rows` of a statement that serves several tenants at once: these have one share.
+
+        Raises `DatabaseUnavailable` and `Saturated`.
+        """
+        return await self._call(_SEVERAL_TENANTS, name, arguments, {})
+
+    async def _call(
+        self, tenant: str, name: str, arguments: Sequence[Any], numbers: Mapping[str, int]
+    ) -> Sequence[Row]:
         with unavailable():
             call = self._functions.get_call(name, numbers) or await self._create_function(
                 name, numbers
             )
             try:
-                return await self._rows(name, call, arguments)
+                return await self._rows(tenant, name, call, arguments)
             except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
                 self._functions.forget(name, numbers)
                 if _PINNED.get() is not None:  # the error has ended its transaction
                     raise DatabaseUnavailable("a search's function was dropped") from error
             call = await self._create_function(name, numbers)
             try:
-                return await self._rows(name, call, arguments)
+                return await self._rows(tenant, name, call, arguments)
             except asyncpg.UndefinedFunctionError as error:
                 raise DatabaseUnavailable("a standby has not replayed a function yet") from error
 
@@ -148,11 +168,12 @@ class SearchConnections:
             async with self._owner.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
                 return await self._functions.create(connection, name, numbers)
 
-    async def _rows(self, name: str, call: str, arguments: Sequence[Any]) -> Sequence[Row]:
+    async def _rows(
+        self, tenant: str, name: str, call: str, arguments: Sequence[Any]
+    ) -> Sequence[Row]:
         pinned = _PINNED.get()
         if pinned is not None:
             return await self._fetch(pinned, name, call, arguments)
-        tenant = arguments[0]
         await self._acquire_slot(tenant)
         try:
             async with self._pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:

@@ -1,4 +1,4 @@
-"""The best of proposed chunks, scored in memory: what `search.proposed` returns from PostgreSQL.
+"""The best of proposed chunks, scored in memory: what `search.exact` returns from PostgreSQL.
 
 Pure.
 """
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.model.scope import Scope
-from index.postgres.session import Row
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard, ShardQuestion
 
@@ -32,18 +31,22 @@ class _Scored(NamedTuple):
             return self.lexical
         return alpha * self.dense + (1 - alpha) * self.lexical
 
-    def hit_row(self, scope: Scope) -> Row:
+    def hit_row(self, scope: Scope) -> "_HitRow":
         row = _HitRow(chunk_id=self.chunk_id, dense=self.dense, lexical=self.lexical)
         row.scored, row.scope = self, scope
         return row
 
-    def fields(self, scope: Scope) -> Row:
+    def fields(self, scope: Scope) -> dict[str, Any]:
         """What a hit shows of the chunk."""
-        assert self.segment.records is not None, "the shard holds records"
         fields = self.segment.records.fields(self.row)
         tokens = self.shard.allowed_tokens(self.segment, self.row)
         scope_name = scope.name_of(fields["tenant"], tokens)
-        return {**fields, "scope_name": scope_name, "summaries": None}
+        return {
+            **fields,
+            "allowed_tokens": tokens,
+            "scope_name": scope_name,
+            "summaries": None,
+        }
 
 
 class _HitRow(dict[str, Any]):
@@ -53,17 +56,16 @@ class _HitRow(dict[str, Any]):
     scope: Scope
 
     def __missing__(self, key: str) -> Any:
-        shown = self.scored.fields(self.scope)
-        self.update(shown)
-        return shown[key]
+        self.update(self.scored.fields(self.scope) | self)  # what a statement has added stays
+        return self[key]
 
 
 def best_chunks(
     shards: Sequence[Shard], question: ShardQuestion, proposed: Sequence[int]
-) -> list[Row]:
+) -> list[dict[str, Any]]:
     """The best chunks with the fields of their hits, best first, ties to the lower chunk id.
 
-    shards: which hold records. proposed: of `shard.propose`.
+    proposed: of `shard.propose`.
     """
     ids = np.array(proposed, np.int64)
     scored = chain.from_iterable(_scored(shard, question, ids) for shard in shards)
@@ -83,7 +85,6 @@ def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> It
 def _scored_rows(
     shard: Shard, segment: ShardSegment, rows: NDArray[np.intp], question: ShardQuestion
 ) -> Iterator[_Scored]:
-    assert shard.sums is not None, "the shard holds records"
     lexical = shard.sums.lexical(segment.postings.products(rows, question.weights))
     dense: list[float | None] = [None] * len(rows)
     if question.vector is not None:

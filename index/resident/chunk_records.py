@@ -1,4 +1,4 @@
-"""What a hit shows of each chunk of a shard, for gateways that hold texts in memory.
+"""What a hit shows of each chunk of a shard.
 
 Pure.
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from index.postgres.session import Row
 
-# In the order of `records.sql`; the other fields of a row of `search.sql` belong to the question.
+# As `record` of `resident.sql`; the other fields of a row of `search.sql` belong to the question.
 _FIELDS = (
     "document_key", "tenant", "document_id", "title", "source", "uri", "language", "tags",
     "metadata", "digest", "start_at", "end_at", "text",

@@ -1,4 +1,4 @@
-"""How a shard follows the change log, and when its proposals count: rules without I/O.
+"""How a shard follows the change log, and when its answers count: rules without I/O.
 
 Why no answer from shards misses a commit that was acknowledged before the request arrived:
   1. A version of a shard holds exactly the chunks of its revision: it was loaded in one snapshot,
@@ -9,11 +9,11 @@ Why no answer from shards misses a commit that was acknowledged before the reque
      own. So is the result of a compaction, whose labels have codes of their own: changes that were
      read for another version are never applied to it. It may be at an earlier revision, or of
      another history, than the version that it replaces: rules 3 and 4 ask at each search.
-  3. The statement that scores the proposed chunks begins after the request arrived, and returns the
-     history and the revisions of its snapshot. The proposals count only if the shards are at these
-     (`is_at`), so the answer is that of the snapshot.
-  4. Shards that hold texts answer without that statement, at the revisions that were read after the
-     request arrived, or at later ones, in the same history (`has_reached`).
+  3. The statement that confirms an answer begins after the request arrived, and returns the history
+     and the revisions of its snapshot. The answer counts only if the shards are at these (`is_at`),
+     so it is that of the snapshot.
+  4. In a region, shards answer without that statement, at the revisions that a lease has proven
+     since the request arrived, or at later ones, in the same history (`has_reached`).
 Everything may be lost at any time: an evicted shard or a process that ends costs only time.
 """
 

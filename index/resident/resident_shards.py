@@ -42,7 +42,6 @@ class ResidentShards:
 
     bytes_max:  what all may take together.
     chunks_max: of a partition that is loaded; a larger one is searched in PostgreSQL.
-    with_texts: whether they hold what hits show, so that they answer alone.
     on_event:   called at each event, for metrics.
     threads:    in which large shards are searched.
     folder:     where processes of one machine share shards; None if they don't.
@@ -56,7 +55,6 @@ class ResidentShards:
         chunks_max: int,
         on_event: OnEvent,
         threads: FairThreads,
-        with_texts: bool = False,
         folder: ShardFolder | None = None,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -68,7 +66,6 @@ class ResidentShards:
             database,
             folder,
             chunks_max=chunks_max,
-            with_texts=with_texts,
             searches=lambda partition: self._searches.get(partition, 0),
         )
         self._on_event = on_event
@@ -167,27 +164,19 @@ class ResidentShards:
             followed.append(current)
         return followed
 
-    def hold_texts(self, scope: Scope) -> bool:
-        """Whether the scope's partitions are in memory, with what hits show."""
-        residents = [self._residents.get(partition) for partition in scope.partitions]
-        return all(each is not None and each.shard.sums is not None for each in residents)
-
     def have_reached(self, scope: Scope, history: str, revisions: Mapping[str, int]) -> bool:
         """Whether the scope's shards, which are in memory, are at these revisions or later ones."""
         shards = [self._residents[partition].shard for partition in scope.partitions]
         return followed_shard.has_reached(shards, history, revisions)
 
     async def at_least(
-        self, scope: Scope, history: str, revisions: Mapping[str, int]
+        self, shards: Sequence[Shard], history: str, revisions: Mapping[str, int]
     ) -> Sequence[Shard] | None:
-        """The scope's shards at these revisions or later ones, with what hits show.
+        """The shards at these revisions or later ones; None if one can't get there.
 
-        None if they are not in memory, or can't get there. Raises `DatabaseUnavailable`.
+        Raises `DatabaseUnavailable`.
         """
-        if not self.hold_texts(scope):
-            return None
-        shards = self.use(scope)
-        if shards is None or followed_shard.has_reached(shards, history, revisions):
+        if followed_shard.has_reached(shards, history, revisions):
             return shards
         newest = {each.partition: max(each.revision, revisions[each.partition]) for each in shards}
         return await self.follow(shards, history, newest)

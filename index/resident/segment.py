@@ -28,7 +28,7 @@ class ShardSegment:
     postings:  the chunks' terms.
     labels:    codes of each chunk's audience, source, language, tags, document and tenant, in the
                order of `ChunkLabels`; shape (6, rows).
-    records:   what hits show of the chunks; None if shards hold no texts.
+    records:   what hits show of the chunks.
     admitted:  which rows a scope admits, by the scope's fingerprint; shape (rows,).
     """
 
@@ -38,7 +38,7 @@ class ShardSegment:
     inverse_norms: NDArray[np.float32]
     postings: TermPostings
     labels: NDArray[np.int32]
-    records: ChunkRecords | None = None
+    records: ChunkRecords
     admitted: LRUCache[bytes, NDArray[np.bool_]] = field(
         default_factory=lambda: LRUCache(_SCOPES_MAX)
     )
@@ -50,8 +50,8 @@ class ShardSegment:
     def size_bytes(self) -> int:
         columns = (self.ids, self.document_keys, self.dense, self.inverse_norms, self.labels)
         masks = (_SCOPES_MAX + 1) * len(self.ids)  # as many as there can be, and the live rows
-        records = 0 if self.records is None else self.records.size_bytes
-        return masks + self.postings.size_bytes + records + sum(each.nbytes for each in columns)
+        others = self.postings.size_bytes + self.records.size_bytes
+        return masks + others + sum(each.nbytes for each in columns)
 
     def is_consistent(self, label_counts: Sequence[int]) -> bool:
         """Whether the columns fit together, so that no question reads beside them.
@@ -65,7 +65,7 @@ class ShardSegment:
         are_rows = all(len(each) == len(self) for each in columns if isinstance(each, np.ndarray))
         if not are_rows or self.labels.shape != (len(label_counts), len(self)):
             return False
-        if self.records is not None and not self.records.is_consistent(len(self)):
+        if not self.records.is_consistent(len(self)):
             return False
         counts = np.array(label_counts)[:, np.newaxis]
         are_codes = (self.labels >= 0).all() and (self.labels < counts).all()
@@ -126,10 +126,8 @@ def _merge_records(
     segments: Sequence[ShardSegment],
     kept: Sequence[NDArray[np.intp]],
     order: NDArray[np.intp],
-) -> ChunkRecords | None:
+) -> ChunkRecords:
     pieces: list[bytes] = []
     for each, rows in zip(segments, kept, strict=True):
-        if each.records is None:
-            return None
         pieces += each.records.pieces(rows)
     return chunk_records.build([pieces[place] for place in order.tolist()])

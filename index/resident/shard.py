@@ -1,8 +1,8 @@
 """The chunks of one partition at one revision, and which of them may be the best for a question.
 
 A shard proposes: it returns every chunk that could be among the best, by a proven bound on the
-error of its scores. PostgreSQL scores the proposed chunks, checks their permissions and orders
-them. So the answer is the one of a scan, to the last bit, on every machine.
+error of its scores. `best_chunks` scores these as PostgreSQL does, and orders them. So the answer
+is the one of a scan, to the last bit, on every machine.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ class Shard:
     partition: a tenant, or `public`: then the public chunks of all tenants.
     space:     of all vectors; None without chunks.
     stats:     of the partition.
-    sums:      how PostgreSQL adds, if segments hold records; None if PostgreSQL has to score.
+    sums:      how PostgreSQL adds.
     words:     of the tenant's vocabulary; None if they are not in memory, as for `public`.
     segments:  the oldest and largest first. live: for each, which rows still exist.
     filtered:  this version with the documents alone that a scope and the unindexed conditions of a
@@ -123,7 +123,7 @@ class Shard:
     revision: int
     space: str | None
     stats: PartitionStats
-    sums: SumOrder | None
+    sums: SumOrder
     labels: ChunkLabels
     words: ResidentWords | None
     segments: tuple[ShardSegment, ...]

@@ -44,15 +44,13 @@ async def compare(database: Database, shard: Shard) -> ShardDifferences | None:
     Raises `DatabaseUnavailable`.
     """
     async with database.shard_snapshot() as session:
-        changes = await loading.changes_in(database, session, shard)
+        changes = await loading.changes_in(session, shard)
         followed = None if changes is None else followed_shard.apply(shard, changes)
         if followed is None:
             return None
         comparison = await asyncio.to_thread(ShardComparison, followed)
-        owner = None if shard.sums is None else await database.as_owner(session)
         async for page in loading.read_pages(session, shard.partition):
-            whole = page if owner is None else await page.with_records(owner)
-            await asyncio.to_thread(comparison.add, whole)
+            await asyncio.to_thread(comparison.add, page)
     return comparison.differences
 
 
@@ -120,8 +118,6 @@ def _have_equal_records(
     segment: ShardSegment, rows: NDArray[np.intp], page: ShardSegment, places: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
     """Whether hits show the same of each row of the segment and its place in the page."""
-    if segment.records is None or page.records is None:
-        return np.full(len(rows), segment.records is page.records)
     pieces = zip(segment.records.pieces(rows), page.records.pieces(places), strict=True)
     return np.fromiter((held == read for held, read in pieces), np.bool_, len(rows))
 

@@ -20,6 +20,7 @@ from index.postgres.session import Row
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard
 from index.search import shard_pass, snapshot_reads, strategy
+from index.search.confirmation import Confirmations
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.ranking.fusion import Candidate, ScoredChunk
 from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
@@ -87,9 +88,9 @@ class _ScopeStats:
 
 
 class SearchExecutor:
-    """Searches in PostgreSQL; with shards, PostgreSQL compares only what they propose.
+    """Searches in PostgreSQL; with shards in memory, whose answers PostgreSQL confirms.
 
-    Shards that hold texts answer without PostgreSQL.
+    in_region: see `Searcher`.
     """
 
     def __init__(
@@ -99,9 +100,13 @@ class SearchExecutor:
         *,
         limits: StrategyLimits,
         shards: ResidentShards | None = None,
+        in_region: bool = False,
     ) -> None:
         self._database = database.searching
-        self._shard_pass = None if shards is None else ShardPass(database, shards)
+        self.confirmations = Confirmations(database.searching)
+        self._shard_pass = None
+        if shards is not None:
+            self._shard_pass = ShardPass(database, shards, self.confirmations, in_region=in_region)
         self._query_embedder = query_embedder
         self._limits = limits
         self._vocabulary = Vocabulary(database)
@@ -123,12 +128,12 @@ class SearchExecutor:
 
         Raises `DatabaseUnavailable`.
         """
-        if known is not None:
-            in_memory = await self._execute_in_memory(scope, query, rows_max, known)
-            if in_memory is not None:
-                return in_memory
-        stats = self._stats.get(scope.partitions)
-        shards = None if self._shard_pass is None else self._shard_pass.loaded(scope, query)
+        stats, shards = self._stats.get(scope.partitions), None
+        if self._shard_pass is not None:
+            shards = await self._shard_pass.loaded(scope, query, known)
+        if shards:
+            default_space = self._query_embedder.default_space
+            stats = _to_scope_stats(scope, shard_pass.head(scope, shards, default_space))
         for attempt in range(_PREPARATIONS_MAX):
             estimate = None
             if stats is None or not (
@@ -141,7 +146,7 @@ class SearchExecutor:
             prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
             extras = snapshot_reads.NOTHING
             if shards and self._shard_pass is not None:
-                results = await self._shard_pass.run(prepared, shards)
+                results = await self._shard_pass.run(prepared, shards, known)
                 shards = shards if results else None
             else:
                 # Summaries alone are too few for a graph of all chunks to lead to.
@@ -161,7 +166,7 @@ class SearchExecutor:
                 return _merge_results(prepared, results, extras)
             # Since the last search a language, a word or another space was added: search again.
             if shards and self._shard_pass is not None:
-                shards = self._shard_pass.loaded(scope, query)  # with the word
+                shards = await self._shard_pass.loaded(scope, query, known)  # with the word
         raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
 
     def has_shards(self, scope: Scope, query: Query) -> bool:
@@ -177,27 +182,6 @@ class SearchExecutor:
         return self._shard_pass is not None and self._shard_pass.is_in_memory_at(
             scope, query, known
         )
-
-    async def _execute_in_memory(
-        self, scope: Scope, query: Query, rows_max: int, known: KnownRevisions
-    ) -> PassResults | None:
-        """The results from shards that hold texts; None if there are none, or if they can't tell.
-
-        Raises `DatabaseUnavailable`.
-        """
-        if self._shard_pass is None:
-            return None
-        shards = await self._shard_pass.with_texts(scope, query, known)
-        if shards is None:
-            return None
-        stats = _to_scope_stats(scope, shard_pass.head(scope, shards))
-        space = stats.space or self._query_embedder.default_space
-        embedded_query = await self._query_embedder.embed(scope, query, space)
-        prepared = await self._prepare(scope, query, rows_max, embedded_query, stats, shards)
-        if not prepared.spelling.holds(stats.vocabulary):
-            return None  # a word was looked up after a later commit
-        result = await self._shard_pass.run_in_memory(prepared, shards)
-        return None if result is None else _merge_results(prepared, [result])
 
     async def _prepare(
         self,

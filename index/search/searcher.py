@@ -14,6 +14,7 @@ from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
 from index.search import confidence, hits, strategy
+from index.search.confirmation import Confirmations
 from index.search.facets import Facets
 from index.search.hits import Hit, SelectedHits
 from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
@@ -64,6 +65,8 @@ class Searcher:
     shards: partitions in memory; None to search in PostgreSQL alone.
     standby: searched instead of `database` at revisions that are known and replayed there; then the
         shards are of its rows.
+    in_region: whether a read lease proves the revisions that a search is given: then shards at
+        these answer without PostgreSQL, which may be far away.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Searcher:
         score_min: float | None = None,
         shards: ResidentShards | None = None,
         standby: StandbyDatabase | None = None,
+        in_region: bool = False,
     ) -> None:
         self._score_min = score_min
         self._database = database
@@ -82,13 +86,20 @@ class Searcher:
         self._is_remote = bool(query_vector_caches)
 
         def executor(database: Database, shards: ResidentShards | None) -> SearchExecutor:
-            return SearchExecutor(database, query_embedder, limits=limits, shards=shards)
+            return SearchExecutor(
+                database, query_embedder, limits=limits, shards=shards, in_region=in_region
+            )
 
         if standby is None:
             self._executor, self._standby = executor(database, shards), None
         else:
             self._executor = executor(database, None)
             self._standby = StandbyExecutor(standby, executor(standby.database, shards))
+
+    @property
+    def confirmations(self) -> Confirmations:
+        """What PostgreSQL says of answers from memory, and of its counters."""
+        return self._executor.confirmations
 
     @property
     def has_standby(self) -> bool:

@@ -1,11 +1,11 @@
-"""The pass over shards: they propose the chunks that may be among the best.
+"""The pass over shards: they propose the chunks that may be among the best, and score them.
 
-PostgreSQL scores the proposed chunks and returns their texts. Shards that hold texts do both in
-memory, at a revision that was read for the caller.
+PostgreSQL confirms that the caller may see the best ones at the revisions of the shards.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from index.postgres.session import Row
 from index.resident import best_chunks, followed_shard, matching_documents, shard
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard, ShardQuestion
-from index.search import strategy
-from index.search.search_pass import PassResult, PreparedSearch, pass_arguments, to_pass_result
+from index.search import second_check
+from index.search.confirmation import Confirmation, Confirmations
+from index.search.search_pass import PassResult, PreparedSearch
+from index.search.visibility_args import filter_args
 
 _FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits
 # Chunks; with more, PostgreSQL scans as quickly; a starting value, not measured.
@@ -36,17 +38,33 @@ class KnownRevisions:
 
 
 class ShardPass:
-    def __init__(self, database: Database, shards: ResidentShards) -> None:
+    """in_region: whether known revisions need no statement that confirms them; see `Searcher`."""
+
+    def __init__(
+        self,
+        database: Database,
+        shards: ResidentShards,
+        confirmations: Confirmations,
+        *,
+        in_region: bool,
+    ) -> None:
         self._database = database.searching
         self._shards = shards
+        self._confirmations = confirmations
+        self._in_region = in_region
 
     def is_likely(self, scope: Scope, query: Query) -> bool:
-        """Whether shards would propose for the query now."""
+        """Whether shards would answer the query now."""
         return _can_propose(query) and self._shards.holds(scope, query.filter)
 
     def is_in_memory(self, scope: Scope, query: Query) -> bool:
-        """Whether shards would answer the query now, without PostgreSQL."""
-        return _is_answered_by_texts(query) and self._shards.hold_texts(scope)
+        """Whether shards would answer the query now at known revisions, without PostgreSQL."""
+        return (
+            self._in_region
+            and not _needs_details(query)
+            and matching_documents.unindexed_conditions(query.filter) is None
+            and self.is_likely(scope, query)
+        )
 
     def is_in_memory_at(self, scope: Scope, query: Query, known: KnownRevisions) -> bool:
         """As `is_in_memory`, with shards at the known revisions or later ones."""
@@ -54,68 +72,98 @@ class ShardPass:
             scope, known.history, known.by_partition
         )
 
-    def loaded(self, scope: Scope, query: Query) -> Sequence[Shard] | None:
-        """The shards for a search; None if they can't propose, or until they are loaded."""
-        return self._shards.use(scope) if _can_propose(query) else None
-
-    async def with_texts(
-        self, scope: Scope, query: Query, known: KnownRevisions
+    async def loaded(
+        self, scope: Scope, query: Query, known: KnownRevisions | None
     ) -> Sequence[Shard] | None:
-        """The shards that answer at the known revisions or later ones; None if they can't.
+        """The shards for a search; None if they can't answer it, or until they are loaded.
 
-        Raises `DatabaseUnavailable`.
+        In a region they are at the known revisions or later ones. Raises `DatabaseUnavailable`.
         """
-        if not _is_answered_by_texts(query):
+        if not _can_propose(query):
             return None
-        shards = await self._shards.at_least(scope, known.history, known.by_partition)
-        return shards if shards and all(each.sums for each in shards) else None
-
-    async def run_in_memory(
-        self, prepared: PreparedSearch, shards: Sequence[Shard]
-    ) -> PassResult | None:
-        """One pass over shards that hold texts; None if PostgreSQL has to compare the chunks."""
-        question = _to_shard_question(prepared)
-        proposed = await shard.propose(shards, question, _PROPOSED_MAX, self._shards.threads)
-        if proposed is None:
-            return None
-        rows = best_chunks.best_chunks(shards, question, proposed)
-        return PassResult(head(prepared.scope, shards), rows, exact=True)
+        shards = self._shards.use(scope)
+        if shards is None or not self._in_region or known is None:
+            return shards
+        return await self._shards.at_least(shards, known.history, known.by_partition)
 
     async def run(
-        self, prepared: PreparedSearch, shards: Sequence[Shard]
+        self, prepared: PreparedSearch, shards: Sequence[Shard], known: KnownRevisions | None
     ) -> Sequence[PassResult] | None:
-        """One pass, confirmed by PostgreSQL; None if the shards can't follow, or disagree with it.
+        """One pass; None if the shards can't follow, or if PostgreSQL does not confirm it.
 
-        The statement returns the revisions of its snapshot. At the revisions of the shards no other
-        chunk could be among the best. Raises `DatabaseUnavailable` and `Saturated`.
+        Raises `DatabaseUnavailable` and `Saturated`.
         """
-        exact_pass = strategy.exact(others=prepared.scope.public)
-        question = _to_shard_question(prepared)
+        scope, question = prepared.scope, _to_shard_question(prepared)
         for _ in range(_FOLLOWS_MAX):
-            filtered = await self._shards.filtered(shards, question.scope, question.filter)
+            filtered = await self._shards.filtered(shards, scope, question.filter)
             if filtered is None:
                 return None
             shards = filtered
             proposed = await shard.propose(shards, question, _PROPOSED_MAX, self._shards.threads)
             if proposed is None:
                 return None
-            arguments = pass_arguments(prepared, exact_pass, proposed)
-            rows = await self._database.rows("search.proposed", *arguments)
-            result = to_pass_result(rows, exact=True)
-            revisions = dict(zip((prepared.scope.tenant, PUBLIC), result.revisions, strict=True))
-            if followed_shard.is_at(shards, result.history, revisions):
-                if result.head["confirmed"] == len(proposed):
-                    return [result]
-                self._shards.refuse([each.partition for each in shards])
-                return None
-            followed = await self._shards.follow(shards, result.history, revisions)
+            rows = best_chunks.best_chunks(shards, question, proposed)
+            if _needs_details(prepared.query):
+                await self._read_details(prepared, rows)
+            chunk_ids = {row["chunk_id"] for row in rows}
+            if self._in_region and known is not None and _has_reached(shards, known):
+                is_admitted = len(chunk_ids) == len(rows) and all(
+                    second_check.admits(scope, question.filter, row) for row in rows
+                )
+                return self._result(prepared, shards, rows, is_admitted=is_admitted)
+            confirmed = await self._confirmations.confirm(scope, question.filter, [*chunk_ids])
+            if followed_shard.is_at(shards, confirmed.history, confirmed.revisions):
+                is_admitted = confirmed.visible == len(rows)
+                return self._result(prepared, shards, rows, confirmed, is_admitted=is_admitted)
+            followed = await self._shards.follow(shards, confirmed.history, confirmed.revisions)
             if followed is None:
                 return None
             shards = followed
         return None
 
+    async def _read_details(self, prepared: PreparedSearch, rows: Sequence[dict[str, Any]]) -> None:
+        """Add to the rows what shards lack.
 
-def head(scope: Scope, shards: Sequence[Shard]) -> Row:
+        It is of the shards' revision if this is confirmed afterwards.
+        """
+        query = prepared.query
+        details = await self._database.rows(
+            "search.details",
+            *filter_args(prepared.scope, query.filter),
+            True,
+            prepared.scope.public,
+            [row["chunk_id"] for row in rows],
+            query.expand,
+            query.summaries,
+        )
+        by_chunk = {row["chunk_id"]: row for row in details}
+        for row in rows:
+            row.update(by_chunk.get(row["chunk_id"], {}))
+
+    def _result(
+        self,
+        prepared: PreparedSearch,
+        shards: Sequence[Shard],
+        rows: Sequence[Row],
+        confirmed: Confirmation | None = None,
+        *,
+        is_admitted: bool,
+    ) -> Sequence[PassResult] | None:
+        """The result; None if the second check refuses a row: then the shards are dropped."""
+        if not is_admitted:
+            self._shards.refuse([each.partition for each in shards])
+            return None
+        result_head = head(prepared.scope, shards, prepared.embedded_query.space)
+        if confirmed is not None:
+            result_head |= {
+                "tenant_access_revision": confirmed.access_revision,
+                "tenant_audience_revision": confirmed.audience_revision,
+                "tenant_vocabulary_size": confirmed.vocabulary_size,
+            }
+        return [PassResult(result_head, rows, exact=True)]
+
+
+def head(scope: Scope, shards: Sequence[Shard], default_space: str) -> dict[str, Any]:
     """`head` of `search.sql`, of these shards; for `public` only if the scope includes it."""
     by_partition = {each.partition: each for each in shards}
     own, public = by_partition[scope.tenant], by_partition.get(PUBLIC)
@@ -127,7 +175,7 @@ def head(scope: Scope, shards: Sequence[Shard]) -> Row:
         "tenant_audience_revision": own.stats.audience_revision,
         "tenant_chunks": own.rows,
         "public_chunks": 0 if public is None else public.rows,
-        "embedding_space": own.stats.space,
+        "embedding_space": own.stats.space or default_space,
         "tenant_vocabulary_size": own.stats.vocabulary_size,
         "tenant_languages": own.stats.languages,
         "public_languages": None if public is None else public.stats.languages,
@@ -135,19 +183,17 @@ def head(scope: Scope, shards: Sequence[Shard]) -> Row:
     }
 
 
+def _has_reached(shards: Sequence[Shard], known: KnownRevisions) -> bool:
+    return followed_shard.has_reached(shards, known.history, known.by_partition)
+
+
 def _can_propose(query: Query) -> bool:
     return shard.can_answer(query) and query.depth <= _PROPOSED_MAX
 
 
-def _is_answered_by_texts(query: Query) -> bool:
-    """Whether shards hold all that the answer to the query shows and filters by."""
-    return (
-        _can_propose(query)
-        and not query.expand
-        and not query.summaries
-        and not query.reads_times
-        and matching_documents.unindexed_conditions(query.filter) is None
-    )
+def _needs_details(query: Query) -> bool:
+    """Whether the answer shows or reads what shards lack."""
+    return query.expand or query.summaries or query.reads_times
 
 
 def _to_shard_question(prepared: PreparedSearch) -> ShardQuestion:

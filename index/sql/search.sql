@@ -139,7 +139,7 @@ FROM (:head) AS whole
 
 -- fragment: summaries
 -- Summaries of the document and of all sections that contain a chunk.
-SELECT jsonb_agg(jsonb_build_array(above.text, above.start_at, above.end_at))
+SELECT jsonb_agg(jsonb_build_array(above.text, above.start_at, above.end_at) ORDER BY above.chunk_id)
 FROM chunk_texts AS above
 WHERE above.document_key = chunk_texts.document_key AND (above.chunk_id < 0) IS TRUE
   AND above.start_at <= chunk_texts.start_at AND above.end_at >= chunk_texts.end_at
@@ -166,6 +166,45 @@ END
 -- document. What is written now has fewer bytes, unless numbers with large exponents are written out.
 CASE WHEN octet_length(documents.metadata::text) <= 65536 THEN documents.metadata END
 
+-- fragment: around
+-- The text of a chunk of `chunk_texts` with the chunk before it and the chunk after it, if the chunk
+-- `is_extended`.
+SELECT
+    before.start_at, after.end_at,
+    before.repeated
+        || substr(document_texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
+FROM (
+    -- OFFSET 0: a whole text is read only if it is asked for.
+    SELECT document_key, text FROM document_texts
+    WHERE is_extended AND chunk_texts.chunk_id > 0 AND document_key = chunk_texts.document_key
+    OFFSET 0
+) AS document_texts
+CROSS JOIN LATERAL (
+    -- repeated: lines of the table, list or code before the chunk, with which its text begins.
+    SELECT
+        coalesce(min(start_at), chunk_texts.start_at) AS start_at,
+        left(
+            coalesce(min(text), chunk_texts.text),
+            coalesce(min(repeated), length(chunk_texts.text) - chunk_texts.end_at + chunk_texts.start_at)
+        ) AS repeated
+    FROM (
+        SELECT start_at, text, length(text) - end_at + start_at AS repeated
+        FROM chunk_texts AS neighbour
+        WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
+          AND neighbour.start_at < chunk_texts.start_at
+        ORDER BY start_at DESC LIMIT 1
+    ) AS neighbours
+) AS before
+CROSS JOIN LATERAL (
+    SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
+    FROM (
+        SELECT end_at FROM chunk_texts AS neighbour
+        WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
+          AND neighbour.start_at > chunk_texts.start_at
+        ORDER BY start_at LIMIT 1
+    ) AS neighbours
+) AS after
+
 -- fragment: answer
 -- The head in the first row, joined with the chosen chunks and the fields of their hits.
 SELECT
@@ -181,48 +220,12 @@ FROM (SELECT 1 AS position, * FROM head) AS head
 FULL JOIN (SELECT row_number() OVER () AS position, * FROM chosen) AS chosen USING (position)
 -- OFFSET 0: one lookup for each chunk, also in a small table.
 LEFT JOIN LATERAL (
-    SELECT chunk_id, document_key, digest, start_at, end_at, text FROM chunk_texts
-    WHERE chunk_texts.chunk_id = chosen.chunk_id
+    SELECT chunk_id, document_key, digest, start_at, end_at, text, $20::boolean AS is_extended
+    FROM chunk_texts WHERE chunk_texts.chunk_id = chosen.chunk_id
     OFFSET 0
 ) AS chunk_texts ON true
 LEFT JOIN documents USING (document_key)
-LEFT JOIN LATERAL (
-    SELECT
-        before.start_at, after.end_at,
-        before.repeated
-            || substr(document_texts.text, before.start_at + 1, after.end_at - before.start_at) AS text
-    FROM (
-        -- OFFSET 0: a whole text is read only if $20 is true.
-        SELECT document_key, text FROM document_texts
-        WHERE $20::boolean AND chunk_texts.chunk_id > 0 AND document_key = chunk_texts.document_key
-        OFFSET 0
-    ) AS document_texts
-    CROSS JOIN LATERAL (
-        -- repeated: lines of the table, list or code before the chunk, with which its text begins.
-        SELECT
-            coalesce(min(start_at), chunk_texts.start_at) AS start_at,
-            left(
-                coalesce(min(text), chunk_texts.text),
-                coalesce(min(repeated), length(chunk_texts.text) - chunk_texts.end_at + chunk_texts.start_at)
-            ) AS repeated
-        FROM (
-            SELECT start_at, text, length(text) - end_at + start_at AS repeated
-            FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
-              AND neighbour.start_at < chunk_texts.start_at
-            ORDER BY start_at DESC LIMIT 1
-        ) AS neighbours
-    ) AS before
-    CROSS JOIN LATERAL (
-        SELECT greatest(max(end_at), chunk_texts.end_at) AS end_at
-        FROM (
-            SELECT end_at FROM chunk_texts AS neighbour
-            WHERE neighbour.document_key = document_texts.document_key AND (neighbour.chunk_id > 0) IS TRUE
-              AND neighbour.start_at > chunk_texts.start_at
-            ORDER BY start_at LIMIT 1
-        ) AS neighbours
-    ) AS after
-) AS around ON true
+LEFT JOIN LATERAL (:around) AS around ON true
 
 -- name: survey
 -- The number of chunks in all, and the visible share, estimated from the documents with the lowest
@@ -296,37 +299,30 @@ chosen AS (:best),
 head AS (:head)
 :answer;
 
--- name: proposed
--- `exact` over the chunks $19, which shards propose (index/resident). It confirms each: a chunk that the
--- caller may not see is not confirmed, and the gateway then searches with `exact`.
-WITH visible AS MATERIALIZED (
-    SELECT :compared
-    FROM unnest($19::bigint[]) AS proposed (proposed_id)
-    CROSS JOIN LATERAL (
-        SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = proposed_id OFFSET 0
-    ) AS chunk_texts
-    CROSS JOIN LATERAL (
-        SELECT tenant FROM documents
-        WHERE documents.document_key = chunk_texts.document_key
-          AND (($13 AND tenant = $1 AND :is_admitted)
-               OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others))
-          AND :passes_filter
-        OFFSET 0
-    ) AS documents
-    CROSS JOIN LATERAL (
-        SELECT partition_no, CASE WHEN :embedding_space = $21 THEN $15::halfvec END AS asked FROM tenants
-        WHERE tenants.tenant = documents.tenant AND (tenant = $1 OR NOT is_being_deleted)
-        OFFSET 0
-    ) AS tenants
-    CROSS JOIN LATERAL (
-        SELECT chunk_id, dense, lexical FROM chunks
-        WHERE chunks.partition_no = tenants.partition_no AND chunks.chunk_id = proposed_id AND :is_of_kind
-        OFFSET 0
-    ) AS chunks
-),
-chosen AS (:best),
-head AS (SELECT whole.*, (SELECT count(DISTINCT chunk_id) FROM visible) AS confirmed FROM (:head) AS whole)
-:answer;
+-- name: details
+-- $15 chunks, $16 as $20 and $17 as $23: what shards lack of those of them that the caller may see. Each
+-- OFFSET 0: one lookup for each chunk.
+SELECT
+    chunk_id, coalesce(around.text, chunk_texts.text) AS text,
+    coalesce(around.start_at, chunk_texts.start_at) AS start_at,
+    coalesce(around.end_at, chunk_texts.end_at) AS end_at,
+    documents.updated_at,
+    CASE WHEN $17::boolean THEN (:summaries) END AS summaries
+FROM unnest($15::bigint[]) AS shown (shown_id)
+CROSS JOIN LATERAL (
+    SELECT chunk_id, document_key, start_at, end_at, text, $16::boolean AS is_extended
+    FROM chunk_texts WHERE chunk_texts.chunk_id = shown_id
+    OFFSET 0
+) AS chunk_texts
+CROSS JOIN LATERAL (
+    SELECT updated_at FROM documents
+    WHERE documents.document_key = chunk_texts.document_key
+      AND (($13 AND tenant = $1 AND :is_admitted)
+           OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others AND NOT :is_of_deleted_tenant))
+      AND :passes_filter
+    OFFSET 0
+) AS documents
+LEFT JOIN LATERAL (:around) AS around ON true;
 
 -- name: matching
 -- The keys of the documents that the filter admits, of the tenant and of others, each as one string of

@@ -64,46 +64,6 @@ CROSS JOIN LATERAL (
 ) AS near
 ORDER BY requested.position;
 
--- fragment: words_by_token
--- The tokens and the words of each, and the first transaction that had not ended in the snapshot: only this
--- and later ones can add words that the snapshot lacks.
-SELECT
-    array_agg(token) AS tokens, array_agg(words) AS words,
-    pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS snapshot_xmin
-FROM (SELECT token, string_agg(word, ' ') AS words FROM entries GROUP BY token) AS by_token
-
--- name: words
--- $1 tenant, $2 the token of words that the whole tenant may read, $3 limit: its words by token, from which
--- a process corrects typos alone.
-WITH entries AS (
-    SELECT $2 AS token, word FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text]
-    UNION ALL
-    SELECT token, word FROM restricted_words WHERE tenant = $1
-    LIMIT $3
-)
-:words_by_token;
-
--- name: learned_words
--- $1 to $3 as above, $4 the first transaction of a snapshot that had not ended: the words that the snapshot
--- may lack. Numbers of transactions that are yet to come are of another server, from which the words were
--- restored.
-WITH entries AS (
-    SELECT $2 AS token, word FROM vocabulary
-    WHERE tenant = $1 AND learned_by >= $4::bigint::text::xid8
-      AND learned_by < pg_snapshot_xmax(pg_current_snapshot())
-    UNION ALL
-    SELECT token, word FROM restricted_words
-    WHERE tenant = $1 AND learned_by >= $4::bigint::text::xid8
-      AND learned_by < pg_snapshot_xmax(pg_current_snapshot())
-    LIMIT $3
-)
-:words_by_token;
-
--- name: separators
--- $1 characters: those that pg_trgm does not take for a part of a word.
-SELECT string_agg(character, '') FROM unnest(string_to_array($1, NULL)) AS character
-WHERE show_trgm(character) = '{}';
-
 -- name: entries
 -- $1 tenant, here and below: its words; those of a token after the token.
 SELECT word AS entry FROM vocabulary WHERE ARRAY[tenant] && ARRAY[$1::text]

@@ -39,7 +39,7 @@ def load(gateway: Service, requests: Iterator[bytes]) -> float | None:
     started_s = ended_s = time.monotonic()
     while True:
         ended_loads = _ended_loads(gateway)
-        if _is_proposed(gateway, requests):
+        if _is_resident(gateway, requests):
             return ended_s - started_s
         if _loads(gateway, "unsuitable") > unsuitable:
             return None
@@ -51,11 +51,11 @@ def load(gateway: Service, requests: Iterator[bytes]) -> float | None:
         ended_s = time.monotonic()
 
 
-def _is_proposed(gateway: Service, requests: Iterator[bytes]) -> bool:
-    """Whether the next request is answered by what a shard proposes."""
-    before = metrics.statements([gateway.url])["search.proposed"]
+def _is_resident(gateway: Service, requests: Iterator[bytes]) -> bool:
+    """Whether the next request is answered from a shard."""
+    before = metrics.statements([gateway.url])["search_confirmation.confirm"]
     _search(gateway, requests, 1)
-    return metrics.statements([gateway.url])["search.proposed"] > before
+    return metrics.statements([gateway.url])["search_confirmation.confirm"] > before
 
 
 def _search(gateway: Service, requests: Iterator[bytes], count: int) -> None:

@@ -24,7 +24,6 @@ EVERYTHING: dict[str, Any] = {
     "image": {"digest": "sha256:" + "0" * 64, "pullSecrets": ["registry"]},
     "settings": {
         "NEARHIT_SHARD_BYTES_MAX": 268435456,
-        "NEARHIT_SHARD_TEXTS": True,
         "NEARHIT_REDIS_TIMEOUT_S": 0.05,
         "NEARHIT_ANSWER_FALLBACK": 'I can\'t: "no" # really',
         "NEARHIT_SOURCES_DIR": "/sources",
@@ -115,7 +114,6 @@ async def test_pods_get_settings_that_exist_in_a_form_that_the_gateway_accepts(
             settings = Settings()
 
         assert settings.shard_bytes_max == 268435456
-        assert settings.shard_texts
         assert settings.redis_timeout_s == 0.05
         assert settings.answer_fallback == EVERYTHING["settings"]["NEARHIT_ANSWER_FALLBACK"]
 

@@ -34,8 +34,8 @@ class CacheSettings(BaseSettings):
     )
     shard_bytes_max: NonNegativeInt = Field(
         268_435_456,
-        description="memory of a worker for the vectors and terms of tenants that are searched "
-        "often, shared memory included; 0: every search reads PostgreSQL",
+        description="memory of a worker for the vectors, terms and texts of tenants that are "
+        "searched often, shared memory included; 0: every search reads PostgreSQL",
     )
     shard_folder: Path | None = Field(
         None,
@@ -45,11 +45,6 @@ class CacheSettings(BaseSettings):
     )
     shard_chunks_max: PositiveInt = Field(
         200_000, description="maximum chunks of a tenant that is held in memory"
-    )
-    shard_texts: bool = Field(
-        False,
-        description="also hold their texts in memory: then new questions are answered without "
-        "PostgreSQL, and memory alone decides what a caller may see; see docs/design/answering.md",
     )
     shard_audit_s: NonNegativeFloat = Field(
         600.0,

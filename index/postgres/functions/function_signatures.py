@@ -39,6 +39,15 @@ SIGNATURES: Mapping[str, Signature] = {
             text -> revision bigint, audience_revision bigint, history text, chunks bigint,
             languages text[], vocabulary_size bigint, confidence jsonb, partition_space text
         """,
+        "resident.words": """
+            text, text, bigint -> tokens text[], words text[], snapshot_xmin bigint
+        """,
+        "resident.learned_words": """
+            text, text, bigint, bigint -> tokens text[], words text[], snapshot_xmin bigint
+        """,
+        "resident.separators": """
+            text -> separators text
+        """,
         "resident.tenant_documents": """
             text -> document_key bigint, tenant text, document_id text, source text, language
             text, tags text[], owner text, readers text[], partition_no integer,
@@ -51,14 +60,14 @@ SIGNATURES: Mapping[str, Signature] = {
         """,
         "resident.chunks": """
             integer[], bigint[] -> chunks bigint, ids bytea, document_keys bytea, dense bytea,
-            lexical bytea, lexical_lengths bytea
+            lexical bytea, lexical_lengths bytea, records bytea, record_lengths bytea
         """,
         "resident.changes": """
-            text, bigint, bigint, bigint, boolean -> position integer, revision bigint,
+            text, bigint, bigint, bigint -> position integer, revision bigint,
             audience_revision bigint, history text, languages text[], vocabulary_size bigint,
             confidence jsonb, is_whole boolean, partition_space text, outdated bytea, chunks
             bigint, ids bytea, document_keys bytea, dense bytea, lexical bytea,
-            lexical_lengths bytea,
+            lexical_lengths bytea, records bytea, record_lengths bytea,
             document_key bigint, tenant text, document_id text, source text, language text,
             tags text[], owner text, readers text[], embedding_space text
         """,
@@ -95,20 +104,18 @@ SIGNATURES: Mapping[str, Signature] = {
             metadata jsonb, updated_at timestamp with time zone, scope_name text,
             summaries jsonb
         """,
-        "search.proposed": """
-            text, text[], text[], text, text[], text[], text[], text[], timestamp
-            with time zone, timestamp with time zone, text[], jsonb, boolean,
-            boolean, halfvec, sparsevec, bigint, double precision, bigint[],
-            boolean, text, boolean, boolean -> position integer, history text,
-            tenant_revision bigint, public_revision bigint, tenant_access_revision
-            bigint, tenant_audience_revision bigint, tenant_chunks bigint, public_chunks
-            bigint, embedding_space text, tenant_vocabulary_size bigint, tenant_languages text[],
-            public_languages text[], confidence jsonb, confirmed bigint, chunk_id
-            bigint, dense double precision, lexical double precision, digest bytea,
-            text text, start_at integer, end_at integer, document_key bigint, tenant
-            text, document_id text, title text, source text, uri text, language
-            text, tags text[], metadata jsonb, updated_at timestamp with time zone,
-            scope_name text, summaries jsonb
+        "search.details": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
+            zone, timestamp with time zone, text[], jsonb, boolean, boolean, bigint[], boolean,
+            boolean -> chunk_id bigint, text text, start_at integer, end_at integer, updated_at
+            timestamp with time zone, summaries jsonb
+        """,
+        "search_confirmation.confirm": """
+            text[], text[], text[], text[], text[], text[], text[], text[], timestamp with time
+            zone, timestamp with time zone, text[], jsonb, bigint[], integer[], integer[],
+            integer[], boolean[] -> history text, tenant_revision bigint, public_revision bigint,
+            tenant_access_revision bigint, tenant_audience_revision bigint,
+            tenant_vocabulary_size bigint, visible bigint
         """,
         "search_audiences.admitted": """
             text, text[], text[], text, bigint -> history text, audience_revision bigint,

@@ -43,6 +43,7 @@ def role_of(name: str) -> FunctionRole | None:
     """The role that calls the statement as a function; None if the owner runs it."""
     of_searches = (
         "search.",
+        "search_confirmation.",
         "search_documents.",
         "search_facets.",
         "search_relations.",

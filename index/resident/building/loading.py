@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,11 @@ _HALF_HEADER_BYTES = 4  # dimensions and an unused half word
 
 
 class Unsuitable(Exception):
-    """The partition can't be a shard: its vectors have several spaces, or one has no direction."""
+    """The partition can't be a shard.
+
+    Its vectors have several spaces, or one has no direction, or the server adds scores in an order
+    that is not known here.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +46,15 @@ class _Terms:
 class DocumentPage:
     """Documents, and all their chunks or those that have changed.
 
-    chunks: `chunk_columns` of `resident.sql`. records: what hits show of them; None to hold none.
+    chunks: `chunk_columns` of `resident.sql`.
     """
 
     documents: Sequence[Row]
     chunks: Row
-    records: ChunkRecords | None = None
-
-    async def with_records(self, session: Session) -> "DocumentPage":
-        """session: of the snapshot that read the chunks, with the rights of the tables' owner."""
-        row = await session.row("records.of_chunks", _ids(self.chunks["ids"]).tolist())
-        assert row is not None, "an aggregate always has a row"
-        lengths = np.frombuffer(row["lengths"], ">i4").astype(np.int64)
-        assert len(lengths) == self.chunks["chunks"], "a chunk of the snapshot has no text"
-        return replace(self, records=chunk_records.of_bytes(row["records"], lengths))
 
     def segment(self, labels: ChunkLabels) -> ShardSegment:
         """Raises `Unsuitable`."""
-        return from_rows(labels, self.documents, self.chunks, self.records)
+        return from_rows(labels, self.documents, self.chunks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,26 +81,20 @@ def new_labels() -> ChunkLabels:
     return ChunkLabels(Audiences(), Labels(), Labels(), Labels(), Labels(), Labels())
 
 
-async def load(
-    database: Database, partition: str, *, chunks_max: int, with_texts: bool = False
-) -> Shard | None:
+async def load(database: Database, partition: str, *, chunks_max: int) -> Shard | None:
     """The partition as it is now; None if it has more chunks or is gone.
 
-    with_texts: whether to hold what hits show, if PostgreSQL adds in an order that is known here.
     Raises `DatabaseUnavailable` and `Unsuitable`.
     """
-    sums = None
     async with database.shard_snapshot() as session:
         head = await session.row("resident.partition", partition)
         if head is None or head["chunks"] > chunks_max:
             return None
+        sums = await exact_scores.probe(session)
+        if sums is None:
+            raise Unsuitable("the server adds scores in an unknown order")
         pages = [page async for page in read_pages(session, partition)]
-        if with_texts:
-            sums = await exact_scores.probe(session)
-        owner = await database.as_owner(session)
-        words = await loading_words.read(owner, partition, head)
-        if sums is not None:
-            pages = [await page.with_records(owner) for page in pages]
+        words = await loading_words.read(session, partition, head)
     shard = await asyncio.to_thread(_build, partition, head, pages, words, sums)
     pages.clear()
     await asyncio.to_thread(freed_memory.give_back)
@@ -113,7 +102,7 @@ async def load(
 
 
 async def read_pages(session: Session, partition: str) -> AsyncIterator[DocumentPage]:
-    """All documents of the partition, some at a time, without records."""
+    """All documents of the partition, some at a time."""
     statement = "public" if partition == PUBLIC else "tenant"
     arguments = () if partition == PUBLIC else (partition,)
     batches = session.batches(f"resident.{statement}_documents", *arguments, size=_PAGE_DOCUMENTS)
@@ -126,39 +115,59 @@ async def read_pages(session: Session, partition: str) -> AsyncIterator[Document
             yield DocumentPage(documents, chunks)
 
 
+async def read_sums(database: Database) -> SumOrder | None:
+    """How the server adds; None if it is not known here. Raises `DatabaseUnavailable`."""
+    async with database.shard_snapshot() as session:
+        return await exact_scores.probe(session)
+
+
 async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
     """The changes after the shard's revision; None if it has to be loaded again.
 
     So it is if a change is no longer stored, if they are too many, or if a shard can't hold one.
     Raises `DatabaseUnavailable`.
     """
-    async with database.shard_snapshot() as session:
-        return await changes_in(database, session, shard)
+    rows = await database.shard_rows("resident.changes", *_changes_arguments(shard))
+    head = _whole_head(rows)
+    if head is None:
+        return None
+    words = shard.words
+    if words is not None and loading_words.has_grown(
+        words, head
+    ):  # a snapshot has to tell of both
+        async with database.shard_snapshot() as session:
+            return await changes_in(session, shard)
+    return _to_changes(shard, rows, head, words)
 
 
-async def changes_in(database: Database, session: Session, shard: Shard) -> ShardChanges | None:
+async def changes_in(session: Session, shard: Shard) -> ShardChanges | None:
     """`read_changes` in the snapshot of the session."""
-    page = None
-    rows = await session.rows(
-        "resident.changes",
-        shard.partition,
-        shard.revision,
-        CHANGES_MAX,
-        CHANGED_CHUNKS_MAX,
-        shard.sums is not None,
-    )
-    head = next((row for row in rows if row["revision"] is not None), None)
-    if head is None or not head["is_whole"]:
+    rows = await session.rows("resident.changes", *_changes_arguments(shard))
+    head = _whole_head(rows)
+    if head is None:
         return None
     words = shard.words
     if words is not None and loading_words.has_grown(words, head):
-        owner = await database.as_owner(session)
-        words = await loading_words.read_learned(owner, shard.partition, words, head)
+        words = await loading_words.read_learned(session, shard.partition, words, head)
+    return _to_changes(shard, rows, head, words)
+
+
+def _changes_arguments(shard: Shard) -> tuple[str, int, int, int]:
+    return shard.partition, shard.revision, CHANGES_MAX, CHANGED_CHUNKS_MAX
+
+
+def _whole_head(rows: Sequence[Row]) -> Row | None:
+    """The first row; None unless it has all changes."""
+    head = next((row for row in rows if row["revision"] is not None), None)
+    return head if head is not None and head["is_whole"] else None
+
+
+def _to_changes(
+    shard: Shard, rows: Sequence[Row], head: Row, words: ResidentWords | None
+) -> ShardChanges | None:
+    """None if a shard can't hold them."""
     documents = [row for row in rows if row["document_key"] is not None]
-    if head["chunks"]:
-        page = DocumentPage(documents, head)
-        if shard.sums is not None:
-            page = await page.with_records(await database.as_owner(session))
+    page = DocumentPage(documents, head) if head["chunks"] else None
     try:
         return ShardChanges(
             history=head["history"],
@@ -178,7 +187,7 @@ def _build(
     head: Row,
     pages: Sequence[DocumentPage],
     words: ResidentWords | None,
-    sums: SumOrder | None,
+    sums: SumOrder,
 ) -> Shard:
     """The shard of what was read in one snapshot; takes long. Raises `Unsuitable`."""
     space = _space([row for page in pages for row in page.documents])
@@ -216,12 +225,7 @@ def _stats(head: Row) -> PartitionStats:
     )
 
 
-def from_rows(
-    labels: ChunkLabels,
-    documents: Sequence[Row],
-    chunks: Row,
-    records: ChunkRecords | None = None,
-) -> ShardSegment:
+def from_rows(labels: ChunkLabels, documents: Sequence[Row], chunks: Row) -> ShardSegment:
     """A segment of chunks of these documents.
 
     chunks: `chunk_columns` of `resident.sql`.
@@ -238,7 +242,7 @@ def from_rows(
         dense=_halves(chunks["dense"], chunks["chunks"]),
         terms=_terms(chunks["lexical"], chunks["lexical_lengths"]),
         codes=codes[of_document],
-        records=records,
+        records=chunk_records.of_bytes(chunks["records"], _lengths(chunks["record_lengths"])),
     )
 
 
@@ -277,7 +281,7 @@ def _segment(
     dense: NDArray[np.float16],
     terms: _Terms,
     codes: NDArray[np.int32],
-    records: ChunkRecords | None,
+    records: ChunkRecords,
 ) -> ShardSegment:
     norms = np.sqrt(np.square(dense.astype(np.float32)).sum(axis=1))
     if not np.isfinite(norms).all():
@@ -299,6 +303,11 @@ def _ids(sent: bytes) -> NDArray[np.int64]:
     return np.frombuffer(sent, ">i8").astype(np.int64)
 
 
+def _lengths(sent: bytes) -> NDArray[np.int64]:
+    """The numbers of `int4send`, one after the other."""
+    return np.frombuffer(sent, ">i4").astype(np.int64)
+
+
 def _halves(sent: bytes, count: int) -> NDArray[np.float16]:
     """The vectors of `halfvec_send`, one after the other. Raises `Unsuitable`."""
     if len(sent) % count:
@@ -312,7 +321,7 @@ def _halves(sent: bytes, count: int) -> NDArray[np.float16]:
 
 def _terms(sent: bytes, lengths: bytes) -> _Terms:
     """The vectors of `sparsevec_send`, one after the other: a header, the terms, the values."""
-    sizes = np.frombuffer(lengths, ">i4").astype(np.int64)
+    sizes = _lengths(lengths)
     counts = (sizes - _SPARSE_HEADER_BYTES) // 8
     words = np.frombuffer(sent, ">i4")
     first = (np.cumsum(sizes) - sizes + _SPARSE_HEADER_BYTES) // 4

@@ -23,7 +23,7 @@ async def read(session: Session, partition: str, head: Row) -> ResidentWords | N
     """
     if partition == PUBLIC:
         return None
-    row = await session.row("vocabulary.words", partition, SHARED, WORDS_MAX + 1)
+    row = await session.row("resident.words", partition, SHARED, WORDS_MAX + 1)
     assert row is not None, "an aggregate has a row"
     words, letters = await asyncio.to_thread(_parse, row)
     if sum(map(len, words.values())) > WORDS_MAX:
@@ -49,7 +49,7 @@ async def read_learned(
     if words.entries + words.lacks(extent) > WORDS_MAX:
         return None
     row = await session.row(
-        "vocabulary.learned_words", partition, SHARED, WORDS_MAX + 1, words.snapshot_xmin
+        "resident.learned_words", partition, SHARED, WORDS_MAX + 1, words.snapshot_xmin
     )
     assert row is not None, "an aggregate has a row"
     learned, letters = _parse(row)
@@ -70,7 +70,7 @@ async def _separators(session: Session, letters: frozenset[str]) -> str:
     """Those of the letters that pg_trgm does not take for a part of a word."""
     if not letters:
         return ""
-    found: str | None = await session.value("vocabulary.separators", "".join(sorted(letters)))
+    found: str | None = await session.value("resident.separators", "".join(sorted(letters)))
     return found or ""
 
 

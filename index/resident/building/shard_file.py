@@ -73,15 +73,13 @@ class _Base:
 
     segment: ShardSegment
     stats: PartitionStats
-    sums: SumOrder | None
+    sums: SumOrder
     words: ResidentWords | None
 
     def is_consistent(self, label_counts: Sequence[int]) -> bool:
         """Whether the columns fit together; `label_counts` as in `ShardSegment`."""
-        has_texts = self.segment.records is not None
         has_words = self.words is None or self.words.is_consistent()
-        is_whole = has_texts == (self.sums is not None) and has_words
-        return is_whole and self.segment.is_consistent(label_counts)
+        return has_words and self.segment.is_consistent(label_counts)
 
 
 def write(file: BinaryIO, shard: Shard, edition: str) -> None:

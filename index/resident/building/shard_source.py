@@ -3,18 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import structlog
 
 from index.postgres.database import Database
-from index.resident import exact_scores, followed_shard
+from index.resident import followed_shard
 from index.resident.building import loading
 from index.resident.building.load_slots import LoadSlots
 from index.resident.building.shard_file import Unusable
 from index.resident.building.shard_folder import ShardFolder
-from index.resident.exact_scores import SumOrder
 from index.resident.shard import Shard
 
 LOADS_MAX = 2  # at once in a worker; a starting value, not measured
@@ -36,8 +35,6 @@ class ShardSource:
 
     chunks_max: of a partition that is loaded.
     searches:  how often a partition was searched lately, which decides what is loaded next.
-    with_texts: whether shards hold what hits show. Files of processes that hold texts, and of those
-                that hold none, are not used by the others.
     """
 
     def __init__(
@@ -46,14 +43,11 @@ class ShardSource:
         folder: ShardFolder | None,
         *,
         chunks_max: int,
-        with_texts: bool,
         searches: Callable[[str], int],
     ) -> None:
-        texts = "with texts" if with_texts else "without texts"
         self._database = database
-        self._folder = folder and replace(folder, edition=f"{folder.edition}, {texts}")
+        self._folder = folder
         self._chunks_max = chunks_max
-        self._with_texts = with_texts
         self._slots = LoadSlots(LOADS_MAX, searches)
 
     async def load(self, partition: str) -> SourcedShard | None:
@@ -66,12 +60,7 @@ class ShardSource:
             if mapped is not None:
                 return mapped
             async with self._slots.slot(partition):  # few at once: loading slows searches
-                shard = await loading.load(
-                    self._database,
-                    partition,
-                    chunks_max=self._chunks_max,
-                    with_texts=self._with_texts,
-                )
+                shard = await loading.load(self._database, partition, chunks_max=self._chunks_max)
             if shard is None:
                 return None
             return SourcedShard(await _share(shard, folder), shard.revision, "loaded")
@@ -127,7 +116,7 @@ class ShardSource:
             return None
         if base.revision <= after:
             return None
-        if base.sums is not None and base.sums != await self._probe():
+        if base.sums != await loading.read_sums(self._database):
             await _remove(folder, partition, "PostgreSQL adds scores in another order now")
             return None
         # Reads the database's history and revision too: a file of another database, or of a
@@ -139,11 +128,6 @@ class ShardSource:
         if followed.rows > self._chunks_max:
             return None
         return SourcedShard(followed, base.revision, "mapped")
-
-    async def _probe(self) -> SumOrder | None:
-        """Raises `DatabaseUnavailable`."""
-        async with self._database.shard_snapshot() as session:
-            return await exact_scores.probe(session)
 
 
 async def follow(database: Database, shard: Shard) -> Shard | None:

@@ -30,7 +30,7 @@ SUBJECTS = {"ana": ("staff",), "ben": ("staff",), "eve": ()}
 WRITES = 6  # more than were lost
 CUT_ALL_BUT_SEARCHES = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = 'nearhit' AND query !~ 'search_(exact|proposed)' AND pid <> pg_backend_pid()"""
+WHERE datname = 'nearhit' AND query !~ 'search_(exact|confirmation)' AND pid <> pg_backend_pid()"""
 DISCONNECT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'nearhit'"
 
 

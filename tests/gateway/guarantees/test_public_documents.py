@@ -28,7 +28,6 @@ TEXTS = {
 STORES: Mapping[str, dict[str, Any]] = {
     "tables": {"shard_bytes_max": 0},
     "shards": {"shard_bytes_max": 1 << 26},
-    "shards with texts": {"shard_bytes_max": 1 << 26, "shard_texts": True},
 }
 _NUMBERS = itertools.count()
 

@@ -44,7 +44,7 @@ async def test_cut_off_a_region_answers_what_it_promised_and_nothing_else(
 
 
 @pytest.mark.parametrize("receives", [False, True], ids=["own", "own and public"])
-async def test_cut_off_shards_with_texts_answer_new_questions_too(
+async def test_cut_off_shards_answer_new_questions_too(
     settings: Settings,
     embedder: Embedder,
     far: Gateway,
@@ -54,7 +54,7 @@ async def test_cut_off_shards_with_texts_answer_new_questions_too(
     receives: bool,
 ) -> None:
     """The far gateway sees to it that no lease is stored."""
-    there = {"region": "shards", "database_url": SecretStr(proxy.url), "shard_texts": True}
+    there = {"region": "shards", "database_url": SecretStr(proxy.url)}
     there |= {"shard_bytes_max": 1 << 26}
     await far.receive_public(receives=receives)
     revision = await written(ana, 25)

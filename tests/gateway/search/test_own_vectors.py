@@ -263,9 +263,8 @@ async def test_no_similar_question_answers_a_vector(
         assert (await admin.call("GET", "/v1/cache/semantic")).json()["pairs"] == 0
 
 
-@pytest.fixture(params=[False, True], ids=["confirmed by PostgreSQL", "with texts"])
+@pytest.fixture
 async def resident(
-    request: pytest.FixtureRequest,
     settings: Settings,
     embedder: Embedder,
     gateway: Gateway,
@@ -273,7 +272,7 @@ async def resident(
     ana: Caller,
 ) -> AsyncIterator[Gateway]:
     """A worker that has loaded the tenant's shard."""
-    own = {"shard_bytes_max": 1 << 26, "shard_texts": request.param}
+    own = {"shard_bytes_max": 1 << 26}
     async with running(settings.model_copy(update=own), embedder) as worker:
         worker.tenant_name = gateway.tenant_name
         numbers = iter(range(1_000))

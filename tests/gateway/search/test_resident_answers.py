@@ -17,6 +17,7 @@ from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
+CONFIRM = "search_confirmation.confirm"
 _numbers = itertools.count()
 
 
@@ -28,9 +29,8 @@ async def statements(gateway: Gateway, name: str) -> float:
     return await gateway.counted("nearhit_sql_statement_duration_seconds_count", statement=name)
 
 
-@pytest.fixture(params=[False, True], ids=["confirmed by PostgreSQL", "with texts"])
+@pytest.fixture
 async def resident(
-    request: pytest.FixtureRequest,
     settings: Settings,
     embedder: Embedder,
     gateway: Gateway,
@@ -41,7 +41,7 @@ async def resident(
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
     await admin.put("secret", "The annual leave of the board.", readers=["group:board"])
     await gateway.receive_public()
-    own = {"shard_bytes_max": 1 << 26, "shard_texts": request.param}
+    own = {"shard_bytes_max": 1 << 26}
     async with running(settings.model_copy(update=own), embedder) as worker:
         worker.tenant_name = gateway.tenant_name
         asking = worker.as_(ana)
@@ -52,7 +52,7 @@ async def resident(
 
 
 async def search_statements(gateway: Gateway) -> list[float]:
-    names = "search.proposed", "search.exact", "search.exact_legs", "search.survey"
+    names = "search.details", "search.exact", "search.exact_legs", "search.survey"
     return [await statements(gateway, name) for name in names]
 
 
@@ -64,18 +64,13 @@ async def found(caller: Caller) -> list[str]:
 @asynccontextmanager
 async def in_one_statement(worker: Gateway) -> AsyncIterator[None]:
     """A test fails if the revision is read meanwhile, or no shard is asked."""
-    names = "tenants.revisions", "search.proposed"
+    names = "tenants.revisions", CONFIRM
     before = [await statements(worker, name) for name in names]
     yield
     after = [await statements(worker, name) for name in names]
     assert [now - then for now, then in zip(after, before, strict=True)] == [0, 1]
 
 
-confirmed = pytest.mark.parametrize("resident", [False], indirect=True)
-with_texts = pytest.mark.parametrize("resident", [True], indirect=True)
-
-
-@confirmed
 async def test_a_new_question_takes_one_statement_and_its_answer_says_the_revision(
     resident: Gateway, ana: Caller
 ) -> None:
@@ -175,8 +170,7 @@ async def test_an_answer_from_shards_is_repeated_from_memory_and_is_not_in_redis
     assert await stored(resident) == before + 2
 
 
-@with_texts
-async def test_a_new_question_to_texts_in_memory_gets_the_same_bytes_without_a_search_of_tables(
+async def test_a_new_question_gets_the_bytes_of_the_tables_without_a_search_of_them(
     resident: Gateway, ana: Caller
 ) -> None:
     asking = resident.as_(ana)
@@ -193,7 +187,6 @@ async def test_a_new_question_to_texts_in_memory_gets_the_same_bytes_without_a_s
     assert any(answer.json()["hits"] for answer in answers)
 
 
-@with_texts
 @pytest.mark.parametrize(
     "fields",
     [
@@ -217,7 +210,6 @@ async def test_what_memory_does_not_hold_is_asked_of_postgresql(
     assert await search_statements(resident) != before
 
 
-@with_texts
 async def test_a_new_question_shows_the_title_and_text_that_were_acknowledged_before_it(
     resident: Gateway, ana: Caller
 ) -> None:
@@ -229,7 +221,6 @@ async def test_a_new_question_shows_the_title_and_text_that_were_acknowledged_be
         assert hits["days"] == written
 
 
-@confirmed
 async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_changed(
     resident: Gateway, admin: Caller
 ) -> None:
@@ -239,14 +230,14 @@ async def test_a_cached_answer_takes_no_search_after_the_callers_groups_have_cha
 
     for number in range(6):  # an id of its own each, so that none is a repeat
         if number == 2:
-            before = await statements(resident, "search.proposed")
+            before = await statements(resident, CONFIRM)
         headers = {"X-Request-Id": f"id-{number}"}
         answer = await ben.call(
             "POST", "/v1/search", json={"query": "the board's leave"}, headers=headers
         )
         assert len(answer.json()["hits"]) == 2
 
-    assert await statements(resident, "search.proposed") == before
+    assert await statements(resident, CONFIRM) == before
 
 
 async def test_a_question_that_comes_again_survives_changes_that_do_not_concern_it(

@@ -16,10 +16,10 @@ SEARCHES = security_definer_functions.statements_of(function_roles.SEARCH).keys(
 
 _TABLES = r"(audiences|documents|document_texts|chunks|chunks_\{partition_no\}|chunk_texts)"
 _READS = re.compile(rf"\b(?:FROM|JOIN|USING|UPDATE|INTO)\s+{_TABLES}\b(?! ?\()")
-_OWN = re.compile(r"\btenant = \$[12]\b|\bARRAY\[tenant\] && ARRAY\[\$1::text\]")
+_OWN = re.compile(r"\btenant = (\$[12]|asked\.tenant)\b|\bARRAY\[tenant\] && ARRAY\[\$1::text\]")
 _ADMITTED = re.compile(
-    r"allowed_tokens && \$2::text\[\]"
-    r" OR \(allowed_tokens && \$3::text\[\] AND NOT allowed_tokens"
+    r"allowed_tokens && (\$2::text\[\]|asked\.grants)\s+"
+    r"OR \(\s*allowed_tokens && (\$3::text\[\]|asked\.shared)\s+AND NOT allowed_tokens"
 )
 _OF_ADMITTED = "audience_key = ANY (ARRAY(SELECT audience_key FROM admitted))"
 _AUDIENCES = re.compile("FROM audiences")
@@ -35,8 +35,7 @@ WITHOUT_A_TENANT = {
     "partitions.publish_index": "the same",
     "embedding_migration.tenants": "how many documents each tenant has",
     "popularity.add_openings": "documents that `search_popularity.openable` has admitted",
-    "records.of_chunks": "texts of chunks that the loader of a shard has read in this snapshot",
-    "resident.chunks": "vectors and terms of documents that the loader of a shard has listed",
+    "resident.chunks": "what shards hold of documents that their loader has listed",
     "resident.public_documents": "public documents of all tenants, for the shard of those",
 }
 # What somebody asks for is decided by grants; these answer nobody who has any.
@@ -52,9 +51,8 @@ WITHOUT_GRANTS = {
     "jobs.document_state": "a writer's, who has been let write it: a version, and no document",
     "partitions": "the worker's",
     "popularity": "counts what was opened by who might, and tells nobody of documents",
-    "records": "fills shards with texts; masks in memory decide who sees them",
     "identifiers": "a migration's",
-    "resident": "fills shards; what they propose is read by `search.proposed`, with grants",
+    "resident": "fills shards; what they find is asked for again, with grants",
     "source_origins": "the operator's, who ingests: identifiers of one source, and no text",
     "sources.users": "an admin's, who is told whether there are any",
     "sources.remove": "an admin's, who may remove all of the tenant's documents",

@@ -23,11 +23,12 @@ from index.resident import followed_shard, matching_documents, resident_partitio
 from index.resident.building import loading, shard_folder
 from index.resident.building.loading import ShardChanges
 from index.resident.building.shard_folder import ShardFolder
+from index.resident.exact_scores import SumOrder
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.resident_shards import ResidentShards
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, Shard
-from tests.index.support.tiny_shards import STATS, empty_shard, tiny_segment, values_of
+from tests.index.support.tiny_shards import STATS, SUMS, empty_shard, tiny_segment, values_of
 from tests.threads import new_threads
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -94,6 +95,10 @@ class Model:
             empty = empty.with_segment(segment).at_revision(self.revision, "space", STATS, None)
         await self.wait()
         return empty
+
+    async def read_sums(self, _database: object) -> SumOrder:
+        await self.wait()
+        return SUMS
 
     async def read_changes(self, _database: object, shard: Shard) -> ShardChanges | None:
         await self.wait()
@@ -202,6 +207,7 @@ async def played(
     model = Model(Random(seed))  # noqa: S311  no secret
     monkeypatch.setattr(loading, "load", model.load)
     monkeypatch.setattr(loading, "read_changes", model.read_changes)
+    monkeypatch.setattr(loading, "read_sums", model.read_sums)
     monkeypatch.setattr(matching_documents, "read", model.read_matching)
     monkeypatch.setattr(resident_partition, "_CHANGED_ROWS_MAX", 4)
     monkeypatch.setattr(asyncio, "to_thread", model.in_thread)

@@ -35,14 +35,14 @@ async def put(writer: Writer, tenant: str, document_id: str, text: str, **fields
     await put_document(writer, a_document(document_id, text, **fields), tenant)
 
 
-@pytest.fixture(params=[False, True], ids=["confirmed by PostgreSQL", "with texts"])
+@pytest.fixture(params=[False, True], ids=["confirmed by PostgreSQL", "in a region"])
 async def resident(
     request: pytest.FixtureRequest,
     database: Database,
     tenants: TenantStore,
     embedder: RecordingEmbedder,
 ) -> AsyncIterator[Residence]:
-    async with residence(database, embedder, with_texts=request.param) as opened:
+    async with residence(database, embedder, in_region=request.param) as opened:
         yield opened
 
 

@@ -31,9 +31,8 @@ DOCUMENTS = 7
 NONE = ShardDifferences(0, 0, 0)
 
 
-@pytest.fixture(params=[False, True], ids=["without texts", "with texts"])
+@pytest.fixture
 async def resident(
-    request: pytest.FixtureRequest,
     database: Database,
     tenants: TenantStore,
     documents: DocumentStore,
@@ -46,7 +45,7 @@ async def resident(
     for number in range(DOCUMENTS):
         readers = ("public",) if number % 2 else ("tenant",)
         await put(writer, a_document(f"d{number}", f"Item {number} of the list.", readers=readers))
-    async with residence(database, embedder, with_texts=request.param) as opened:
+    async with residence(database, embedder) as opened:
         await opened.load(SCOPE)
         await put(writer, a_document("d1", "Another item.", readers=("public",)))
         await writer.remove("acme", "d2", lambda document: document)

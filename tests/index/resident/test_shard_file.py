@@ -67,7 +67,7 @@ def with_digest(content: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("shards") / "acme", a_shard(CHUNKS, with_texts=True))
+    return written(tmp_path_factory.mktemp("shards") / "acme", a_shard(CHUNKS))
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +77,8 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "expected",
-    [a_shard(CHUNKS), a_shard(CHUNKS, with_texts=True)],
-    ids=["without texts", "with texts"],
-)
-def test_a_shard_comes_back_with_each_column_label_and_word(
-    tmp_path: Path, expected: Shard
-) -> None:
+def test_a_shard_comes_back_with_each_column_label_and_word(tmp_path: Path) -> None:
+    expected = a_shard(CHUNKS)
     mapped = read(written(tmp_path / "acme", expected))
 
     for name in ("partition", "history", "revision", "space", "stats", "sums"):
@@ -131,14 +125,13 @@ def ordered(values: dict[int, int]) -> list[int]:
 def texts_of(shard: Shard) -> list[str]:
     """The texts of a shard of one segment."""
     (segment,) = shard.segments
-    assert segment.records is not None
     pieces = segment.records.pieces(np.arange(len(segment)))
     return [json.loads(piece)[1] for piece in pieces]
 
 
 def test_a_shard_follows_changes_beside_the_file(path: Path) -> None:
     mapped = read(path)
-    segment = tiny_segment(mapped.labels, {3: 9, 50: 4}, records=True)
+    segment = tiny_segment(mapped.labels, {3: 9, 50: 4})
 
     followed = mapped.without(np.array([3, 5])).with_segment(segment)
 
@@ -161,7 +154,7 @@ def test_labels_that_no_chunk_has_any_more_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_shard_without_words_or_whose_chunks_are_all_deleted_comes_back(tmp_path: Path) -> None:
-    whole = a_shard(CHUNKS, with_texts=True)
+    whole = a_shard(CHUNKS)
     assert whole.words is not None
     for expected in (None, replace(whole.words, tables=())):
         empty = replace(whole.without(np.arange(1, 40)).compacted(), words=expected)
@@ -277,8 +270,6 @@ def test_an_array_of_another_type_or_beyond_the_file_is_refused(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("sums", None),
-        ("segment.records", None),
         ("sums.is_fused", "perhaps"),
         ("stats.languages", 5),
         ("stats.vocabulary_size", "many"),

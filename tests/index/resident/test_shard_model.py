@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 ONE_CHUNK = Scene(chunks=1)
 TWO_SEARCHES = Scene(chunks=1, commits=1, searches=2, compacts=False, trims=False)
 TWO_HISTORIES = Scene(chunks=1, commits=1, histories=2, compacts=False, trims=False)
-SHARED = Scene(chunks=1, commits=1, shares=True, holds_texts=True)
+SHARED = Scene(chunks=1, commits=1, shares=True, in_region=True)
 SHARED_TWO_COMMITS = replace(SHARED, commits=2)
 SHARED_HISTORIES = replace(TWO_HISTORIES, shares=True)
 
@@ -40,7 +40,7 @@ LARGE_SCENES = {
     "two histories, two commits": (replace(TWO_HISTORIES, commits=2), 479_878),
     "two histories, compacted": (Scene(chunks=1, commits=1, histories=2), 315_881),
     "a shared file, two commits": (SHARED_TWO_COMMITS, 251_904),
-    "a shared file, two histories": (replace(SHARED_HISTORIES, holds_texts=True), 74_722),
+    "a shared file, two histories": (replace(SHARED_HISTORIES, in_region=True), 74_722),
     "a shared file, two histories, compacted": (replace(SHARED_HISTORIES, compacts=True), 650_542),
 }
 if is_thorough():
@@ -54,7 +54,7 @@ def test_no_interleaving_serves_a_stale_answer(scene: Scene, states: int) -> Non
     assert outcome.trace is None
     assert outcome.states == states
     assert outcome.labels >= {"memory answers", "the shard answers", "the shard answers at once"}
-    assert ("the shard alone answers" in outcome.labels) == scene.holds_texts
+    assert ("the shard alone answers" in outcome.labels) == scene.in_region
 
 
 def apply_twice(shard: Shard, changes: ShardChanges) -> Shard | None:
@@ -133,6 +133,10 @@ MUTANTS = {
         Rules(reads_after_arrival=False),
         accepting(ONE_CHUNK),
     ),
+    "a confirmation began before the request": (
+        Rules(confirms_after_arrival=False),
+        accepting(ONE_CHUNK),
+    ),
     "a compaction claims the revision of the version that it replaces": (
         Rules(replace=claim_the_present_revision),
         accepting(ONE_CHUNK),
@@ -167,7 +171,7 @@ MUTANTS = {
     ),
     "texts answer in any history": (
         Rules(has_reached=has_reached_in_any_history, answers_in_known_history=False),
-        accepting(replace(SHARED_HISTORIES, holds_texts=True)),
+        accepting(replace(SHARED_HISTORIES, in_region=True)),
     ),
     "a shard answers in any history": (Rules(is_at=is_at_in_any_history), accepting(TWO_HISTORIES)),
     "a shard follows any history": (

@@ -300,25 +300,9 @@ async def test_a_file_of_another_edition_is_replaced(worker: Open, writer: Write
         assert each.events == {event: 1}
 
 
-async def test_a_file_with_texts_and_one_without_are_not_used_by_the_other_workers(
-    worker: Open, writer: Writer
-) -> None:
-    await put(writer, "leave", "Everybody has 25 days of leave.")
-    for with_texts, event in (
-        (True, "loaded"),
-        (False, "loaded"),
-        (False, "mapped"),
-        (True, "loaded"),
-    ):
-        each = await worker(with_texts=with_texts)
-        await each.load(ANA)
-        assert each.events == {event: 1}
-        assert each.shards.hold_texts(ANA) == with_texts
-
-
 async def test_texts_are_views_on_the_file_and_are_followed(worker: Open, writer: Writer) -> None:
     await put(writer, "leave", "Everybody has 25 days of leave.")
-    one, other = await worker(with_texts=True), await worker(with_texts=True)
+    one, other = await worker(), await worker()
     for each in (one, other):
         await each.load(ANA)
         assert await each.found(ANA, "days of leave") == ["leave"]
@@ -346,10 +330,10 @@ async def test_a_file_of_a_server_that_added_in_another_order_is_replaced(
 
     with monkeypatch.context() as context:
         context.setattr(exact_scores, "probe", probe_another)
-        one = await worker(with_texts=True)
+        one = await worker()
         await one.load(ANA)
     for event in ("loaded", "mapped"):
-        other = await worker(with_texts=True)
+        other = await worker()
         await other.load(ANA)
         assert other.events == {event: 1}
         assert await other.found(ANA, "days of leave") == ["leave"]

@@ -21,10 +21,13 @@ from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres import statements
 from index.postgres.connections import pool
 from index.postgres.database import Database
+from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Session
 from index.resident import matching_documents
+from index.search.confirmation import Confirmations
 from index.search.sight_reader import SightReader
 from index.search.strategy import StrategyLimits
+from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
 from tests.database_copies import DatabaseCopies
@@ -293,9 +296,7 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
 
     assert news is not None
     assert {arrival.chunk_id for arrival in news.changed_chunks} == set(stored["chunk_ids"])
-    await town.statements.rows(
-        "resident.changes", partition, advanced["revision"] - 1, 10, 10, True
-    )
+    await town.statements.rows("resident.changes", partition, advanced["revision"] - 1, 10, 10)
     for _, plan in town.statements.plans:
         table = f"chunks_{town.partitions[tenant]}"
         assert_no_table_is_read_through(plan)
@@ -305,6 +306,29 @@ async def test_what_is_new_is_looked_up_chunk_by_chunk(
         for relation in ("chunk_texts", "documents", table):
             assert indexes(plan, relation) == {f"{relation}_pkey"}
             assert 0 < rows_read(plan, relation) <= many_chunks.CHUNKS
+
+
+@pytest.mark.parametrize("statement", ["confirm", "details"])
+async def test_what_shards_have_found_is_looked_up_chunk_by_chunk(
+    town: Town, statement: str
+) -> None:
+    (stored,) = await town.statements.rows("documents.stored", "acme", ["acme0"])
+    chunk_ids = stored["chunk_ids"]
+    town.searches.plans.clear()
+    if statement == "confirm":
+        confirmations = Confirmations(cast("SearchConnections", town.searches))
+        for document_filter in (Filter(), Filter(sources=("nowhere",))):
+            await confirmations.confirm(ALL_AND_OTHERS, document_filter, chunk_ids)
+    else:
+        arguments = filter_args(ALL_AND_OTHERS, Filter())
+        await town.searches.rows("search.details", *arguments, True, True, chunk_ids, True, True)
+
+    for _, plan in town.searches.plans:
+        assert_no_table_is_read_through(plan)
+        assert partitions_read(plan) == set()
+        assert indexes(plan, "documents") == {"documents_pkey"}
+        assert "chunk_texts_pkey" in indexes(plan, "chunk_texts")
+        assert 0 < rows_read(plan, "documents") <= many_chunks.CHUNKS
 
 
 async def test_documents_for_a_filter_are_listed_by_audience_and_without_their_chunks(

@@ -1,7 +1,7 @@
 """The plans of statements as they ran, also of those inside functions, and what they read."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -34,6 +34,7 @@ class Explained:
         self._place = -2 if isinstance(way, SearchConnections) else -1
         self._told: list[str] = []
         self.plans: list[tuple[str, Node]] = []
+        self.is_pinned = False
 
     @property
     def searching(self) -> "Explained":
@@ -41,14 +42,21 @@ class Explained:
         return self
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
+        return await self._kept(name, self._way.rows(name, *arguments, **numbers))
+
+    async def _kept(self, name: str, running: Awaitable[Sequence[Row]]) -> Sequence[Row]:
         self._told.clear()
-        rows = await self._way.rows(name, *arguments, **numbers)
+        rows = await running
         self.plans.append((name, json.loads(self._told[self._place].partition("plan:")[2])["Plan"]))
         return rows
 
     async def row(self, name: str, *arguments: Any) -> Row | None:
         rows = await self.rows(name, *arguments)
         return rows[0] if rows else None
+
+    async def shared_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        assert isinstance(self._way, SearchConnections)
+        return await self._kept(name, self._way.shared_rows(name, *arguments))
 
     def listen(self, _connection: Connection, message: Any) -> None:
         self._told.append(message.message)

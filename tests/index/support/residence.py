@@ -29,7 +29,7 @@ class Residence:
     """searcher: uses the shards. plain: uses none. events: of the shards, counted.
 
     in_memory: the searches that shards answered without PostgreSQL.
-    tenants: whose revisions are read before each search, if shards hold texts; else None.
+    tenants: whose revisions are read before each search, in a region; else None.
     """
 
     tenants: TenantStore | None
@@ -80,7 +80,7 @@ async def residence(
     *embedders: Embedder,
     bytes_max: int = 1 << 30,
     chunks_max: int = 10_000,
-    with_texts: bool = False,
+    in_region: bool = False,
     folder: ShardFolder | None = None,
     clock_s: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Residence]:
@@ -89,14 +89,13 @@ async def residence(
         database,
         bytes_max=bytes_max,
         chunks_max=chunks_max,
-        with_texts=with_texts,
         on_event=lambda event: events.update([event]),
         threads=new_threads(),
         folder=folder,
         clock_s=clock_s,
     )
-    searcher = Searcher(database, *embedders, shards=shards)
-    tenants = TenantStore(database) if with_texts else None
+    searcher = Searcher(database, *embedders, shards=shards, in_region=in_region)
+    tenants = TenantStore(database) if in_region else None
     yield Residence(tenants, shards, searcher, Searcher(database, *embedders), events)
     await shards.close()
 

@@ -6,14 +6,13 @@ import numpy as np
 
 from index.model.query import Filter
 from index.model.scope import Scope
-from index.resident import term_postings
+from index.resident import chunk_records, term_postings
 from index.resident.building import loading
-from index.resident.exact_scores import SumOrder
 from index.resident.segment import ShardSegment
 from index.resident.shard import PartitionStats, Shard, ShardQuestion
 from index.text.resident_words import ResidentWords
 from index.text.vocabulary_extent import Extent
-from tests.index.support.tiny_shards import STATS, tiny_segment
+from tests.index.support.tiny_shards import STATS, SUMS, tiny_segment
 
 SPACE = "space"
 HISTORY = "first"
@@ -26,7 +25,6 @@ def a_shard(
     partition: str = "acme",
     revision: int = 7,
     words: Mapping[str, Sequence[str]] = WORDS,
-    with_texts: bool = False,
 ) -> Shard:
     """words: of the tenant's vocabulary, by token."""
     labels = loading.new_labels()
@@ -37,10 +35,10 @@ def a_shard(
         revision=revision,
         space=SPACE,
         stats=PartitionStats("a-space", frozenset({"en", "de"}), extent.words, {"floor": 0.25}),
-        sums=SumOrder(folds_lanes=True, is_fused=False) if with_texts else None,
+        sums=SUMS,
         labels=labels,
         words=ResidentWords.of(extent, words, "", 812),
-        segments=(tiny_segment(labels, values, records=with_texts),),
+        segments=(tiny_segment(labels, values),),
         live=(np.ones(len(values), np.bool_),),
     )
 
@@ -82,6 +80,7 @@ def a_large_shard(chunks: int, *, dimensions: int = 256, words: int = 60) -> Sha
         inverse_norms=np.ones(chunks, np.float32),
         postings=term_postings.build(terms, rows, values, chunks),
         labels=codes,
+        records=chunk_records.build([b"[]"] * chunks),
     )
     numbers = random.integers(0, 26, (20_000, 9)) + ord("a")
     known = ["".join(map(chr, letters)) for letters in numbers.tolist()]
@@ -91,7 +90,7 @@ def a_large_shard(chunks: int, *, dimensions: int = 256, words: int = 60) -> Sha
         revision=7,
         space=SPACE,
         stats=STATS,
-        sums=None,
+        sums=SUMS,
         labels=labels,
         words=ResidentWords.of(Extent(HISTORY, 0), {"tenant": known}, "", 0),
         segments=(segment,),

@@ -13,9 +13,9 @@ A step is one statement, one task of the worker, or one fault.
   followed the change log, so that is one step with taking it. Using it is another: the version that
   it replaces may have followed further meanwhile.
   A search reads the revision first and looks into memory, or it begins at once: then its history is
-  the one that is known when the request arrives. A version of the shard proposes; the statement
-  that confirms comes later. If the version is at another revision, any later one may propose.
-  A version that holds texts answers alone.
+  the one that is known when the request arrives. A version of the shard computes the answer; the
+  statement that confirms it begins later. If the version is at another revision, any later one may
+  compute it again. In a region a version at the known revision answers alone.
   The database goes back to any commit, in a new history. The replaced server may live on, and a
   connection of the pool leads to either. The dedicated connection leads to the new one, and was
   cut when the old one was replaced.
@@ -88,6 +88,7 @@ class Rules:
     reads_for_base: bool = True
     applies_to_what_was_read_for: bool = True
     reads_after_arrival: bool = True
+    confirms_after_arrival: bool = True
     answers_in_known_history: bool = True
     begins_while_watched: bool = True
 
@@ -97,7 +98,7 @@ class Scene:
     """The bounds of a search.
 
     commits: of each history. searches: at a time. compacts, trims: whether the worker compacts, and
-    whether the change log is trimmed. shares: whether bases are in files. holds_texts: whether a
+    whether the change log is trimmed. shares: whether bases are in files. in_region: whether a
     shard answers alone.
     accepts_refusals: whether a shard may disagree with PostgreSQL, so that the tables are read.
     """
@@ -109,7 +110,7 @@ class Scene:
     compacts: bool = True
     trims: bool = True
     shares: bool = False
-    holds_texts: bool = False
+    in_region: bool = False
     accepts_refusals: bool = False
 
 
@@ -271,10 +272,11 @@ class ShardModel:
                 yield from self._serves("memory", world, search, memory)
         if search.shard is not None:
             for each in world.histories:
-                yield from self._confirms(world, search, search.shard, each)
+                for snapshot in self._snapshots(each):
+                    yield from self._confirms(world, search, search.shard, snapshot)
             return
         if newest is not None:
-            yield "the shard proposes", _searching(world, search._replace(shard=newest))
+            yield "the shard computes", _searching(world, search._replace(shard=newest))
             yield from self._answers_alone(world, search, newest)
         for each in world.histories:
             answer = Remembered(each.number, each.revision, each.contents[-1])
@@ -282,7 +284,7 @@ class ShardModel:
 
     def _answers_alone(self, world: ShardWorld, search: ModelSearch, shard: Shard) -> Steps:
         """At the revision that was read, or a later one."""
-        if not self._scene.holds_texts or search.revision is None:
+        if not self._scene.in_region or search.revision is None:
             return
         name = world.histories[search.history or 0].name
         if self._rules.has_reached([shard], name, {PARTITION: search.revision}):
@@ -305,25 +307,27 @@ class ShardModel:
             read = search._replace(history=now.number, revision=revision)
             yield f"read revision {revision}", _searching(world._replace(worker=worker), read)
 
+    def _snapshots(self, history: ModelHistory) -> Iterator[ModelHistory]:
+        """What a statement that confirms may read: the rows as they are, as it begins now."""
+        first = history.revision if self._rules.confirms_after_arrival else 0
+        for revision in range(first, history.revision + 1):
+            yield history._replace(contents=history.contents[: revision + 1])
+
     def _confirms(
         self, world: ShardWorld, search: ModelSearch, shard: Shard, history: ModelHistory
     ) -> Steps:
-        """The statement over what the shard proposed, in one snapshot of a server."""
+        """The statement that asks again for the chunks of the answer, in one snapshot."""
         if not self._rules.is_at([shard], history.name, {PARTITION: history.revision}):
             yield "the shard is elsewhere", _searching(world, search._replace(shard=None))
             return
-        proposed, stored = self._versions.held(shard), history.contents[-1]
-        confirmed = {chunk for chunk, _ in proposed if stored[chunk - 1]}
-        if len(confirmed) < len(proposed):
+        shown, stored = self._versions.held(shard), history.contents[-1]
+        visible = {chunk for chunk, _ in shown if stored[chunk - 1]}
+        if len(visible) < len(shown):
             refused = _searching(world, search._replace(shard=None))
             after = refused._replace(worker=world.worker.without_shard())
             yield "the shard is refused", after if self._scene.accepts_refusals else None
             return
-        found = tuple(
-            value if (chunk, value) in proposed else 0
-            for chunk, value in enumerate(stored, start=1)
-        )
-        answer = Remembered(history.number, history.revision, found)
+        answer = Remembered(history.number, history.revision, self._contents(shard))
         yield from self._computed("the shard", world, search, answer)
 
     def _computed(

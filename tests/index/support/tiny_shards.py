@@ -6,8 +6,8 @@ import numpy as np
 import orjson
 
 from index.postgres.session import Row
-from index.resident import chunk_records
 from index.resident.building import loading
+from index.resident.exact_scores import SumOrder
 from index.resident.segment import ShardSegment
 from index.resident.shard import ChunkLabels, PartitionStats, Shard
 
@@ -16,16 +16,17 @@ WRONG_LABELS = -1
 _SOURCE = 1  # its place in `ShardSegment.labels`
 
 
+SUMS = SumOrder(folds_lanes=True, is_fused=False)
+
+
 def empty_shard(labels: ChunkLabels, partition: str, history: str, revision: int) -> Shard:
-    return Shard(partition, history, revision, None, STATS, None, labels, None, (), ())
+    return Shard(partition, history, revision, None, STATS, SUMS, labels, None, (), ())
 
 
-def tiny_segment(
-    labels: ChunkLabels, values: Mapping[int, int], *, records: bool = False
-) -> ShardSegment:
+def tiny_segment(labels: ChunkLabels, values: Mapping[int, int]) -> ShardSegment:
     """A segment of these chunks, each of a document of its own, from a source of its value.
 
-    values: by chunk id. records: whether it holds what hits show.
+    values: by chunk id.
     """
     names = sorted(values)
     documents: list[Row] = [
@@ -50,6 +51,7 @@ def tiny_segment(
         np.array([2**20, 1, 0, name], ">i4").tobytes() + np.array([1], ">f4").tobytes()
         for name in names
     ]
+    records = [orjson.dumps([name, f"Text {values[name]}."]) for name in names]
     chunks: Row = {
         "chunks": len(names),
         "ids": ids,
@@ -57,11 +59,10 @@ def tiny_segment(
         "dense": b"".join(vectors),
         "lexical": b"".join(terms),
         "lexical_lengths": np.array([len(each) for each in terms], ">i4").tobytes(),
+        "records": b"".join(records),
+        "record_lengths": np.array([len(each) for each in records], ">i4").tobytes(),
     }
-    pieces = [orjson.dumps([name, f"Text {values[name]}."]) for name in names]
-    return loading.from_rows(
-        labels, documents, chunks, chunk_records.build(pieces) if records else None
-    )
+    return loading.from_rows(labels, documents, chunks)
 
 
 def held_rows(shard: Shard) -> list[tuple[int, int]]:

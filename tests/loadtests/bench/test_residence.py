@@ -49,7 +49,7 @@ class ScriptedGateway:
             "# TYPE nearhit_shard_events counter\n"
             f"{events}"
             "# TYPE nearhit_sql_statement_duration_seconds histogram\n"
-            'nearhit_sql_statement_duration_seconds_count{statement="search.proposed"} '
+            'nearhit_sql_statement_duration_seconds_count{statement="search_confirmation.confirm"} '
             f"{self._proposed}\n"
         )
 

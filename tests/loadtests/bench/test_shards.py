@@ -39,7 +39,7 @@ def figures(*, p50_ms: float = 1.0, more_ms: float = 1.0, size: float = 1_100) -
         process_bytes=size,
         new=costs,
         edit=EditDifference(
-            EditCost(1, 9, 2, 11, {**shared, "search.proposed": 2.0}, 30),
+            EditCost(1, 9, 2, 11, {**shared, "search_confirmation.confirm": 2.0}, 30),
             EditCost(2, 9, 3, 12, {**shared, "search.exact": 1.0}, 40),
             more_ms,
         ),
@@ -80,7 +80,9 @@ def test_the_page_shows_each_server_and_the_statements_that_differ() -> None:
     assert "| 10,000, with shards | 100 | 2.00 | 9.00 | 8.0 | 800 | 400 |" in text
     assert "| 10,000, bare app | 100 | 0.25 | 9.00 | 1.0 |" in text
     assert "| 1,000, with shards | 1.00 | 9.00 | 2.00 | 11.00 | +1.00 | 3 | 30 |" in text
-    assert "- *with shards:* 2 `search.proposed`.\n- *without:* 1 `search.exact`." in text
+    assert (
+        "- *with shards:* 2 `search_confirmation.confirm`.\n- *without:* 1 `search.exact`." in text
+    )
 
 
 def test_commands_between_two_counts_leave_out_the_counts(servers: Servers) -> None:

@@ -42,6 +42,7 @@ Call: TypeAlias = tuple[tuple[Any, ...], dict[str, int]]
 ANA = everything("acme", "ana", [], receives_public=True)
 SEARCHES = security_definer_functions.statements_of(function_roles.SEARCH).keys()
 QUERY = Query(many_chunks.QUESTION, alpha=0.5)
+CONFIRM = "search_confirmation.confirm"
 NUMBER = 40  # documents of acme
 OUTGROWN = StrategyLimits(crossover_chunks=NUMBER * many_chunks.CHUNKS)
 WAIT_S_MAX = 120.0
@@ -60,11 +61,16 @@ class StatementRecorder:
     def __init__(self, database: Database) -> None:
         self.searching = self
         self._searching = database.searching
+        self.is_pinned = False
         self.calls: dict[str, Call] = {}
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         self.calls[name] = arguments, numbers
         return await self._searching.rows(name, *arguments, **numbers)
+
+    async def shared_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        self.calls[name] = arguments, {}
+        return await self._searching.shared_rows(name, *arguments)
 
     @asynccontextmanager
     async def snapshot(self, tenant: str) -> AsyncIterator[None]:
@@ -109,7 +115,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     async with asyncio.timeout(60):
         while shards.use(ANA) is None:
             await asyncio.sleep(0.01)
-    await Searcher(recorded, many_chunks.EMBEDDER, shards=shards).search(ANA, QUERY)
+    searcher = Searcher(recorded, many_chunks.EMBEDDER, shards=shards)
+    await searcher.search(ANA, replace(QUERY, expand=True))
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
     more = replace(
@@ -166,11 +173,12 @@ async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_
         assert granted == {"nearhit", "nearhit_search"}
 
 
+@pytest.mark.slow
 async def test_without_a_tenant_or_without_grants_a_function_shows_nothing(
     database: Database, calls: dict[str, Call]
 ) -> None:
     nothing: list[list[str] | None] = [None, []]
-    for name in sorted(SEARCHES - {"vocabulary.look_up"}):
+    for name in sorted(SEARCHES - {"vocabulary.look_up", CONFIRM}):
         arguments, numbers = calls[name]
         _tenant, grants_given, shared, *rest = arguments
         assert shows(await database.searching.rows(name, *arguments, **numbers)), name
@@ -181,6 +189,23 @@ async def test_without_a_tenant_or_without_grants_a_function_shows_nothing(
                 assert not shows(rows), (name, tenant, grants, others)
         rows = await database.searching.rows(name, None, grants_given, shared, *rest, **numbers)
         assert not shows(rows), name
+
+
+async def test_without_a_tenant_or_without_grants_no_chunk_is_confirmed(
+    database: Database, calls: dict[str, Call]
+) -> None:
+    async def visible(*arguments: Any) -> int:
+        (row,) = await database.searching.shared_rows(CONFIRM, *arguments)
+        count: int = row["visible"]
+        return count
+
+    (tenants, grants, shared, *rest), _ = calls[CONFIRM]
+    assert await visible(tenants, grants, shared, *rest) > 0
+
+    for nobody in (None, [None], [""], ["nobody"], tenants):
+        for nothing in (None, [], [None], [""]):
+            assert await visible(nobody, nothing, nothing, *rest) == 0
+    assert await visible(None, grants, shared, *rest) == 0
 
 
 @pytest.mark.slow
@@ -201,7 +226,7 @@ async def test_what_searches_ask_for_is_no_statement_of_the_owners(database: Dat
             await database.rows(name)
     for name in ("documents.stored", "keys.holder", "partitions.delete_copied_chunks"):
         with pytest.raises(KeyError):
-            await database.searching.rows(name)
+            await database.searching.rows(name, "acme")
 
 
 async def test_a_table_of_the_sessions_own_is_not_taken_for_one_of_ours(

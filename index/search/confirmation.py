@@ -1,0 +1,153 @@
+"""Proves answers that were computed in memory: one small statement for all questions of a tick.
+
+PostgreSQL counts again the chunks that each caller may see, by statements that share no code with
+the masks of shards, and returns the counters of the same snapshot:
+  1. A question is computed from shards, and joins those that wait in this tick of the event loop.
+  2. The tick ends, and one statement begins for all of them: after each has arrived.
+  3. An answer counts only if its shards are at the history and revisions of that statement, and if
+     all its chunks are visible.
+A statement that runs is joined by nobody: it may have begun before the question arrived.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from itertools import accumulate, chain
+
+from common.errors import Saturated
+from index.model.query import Filter
+from index.model.scope import PUBLIC, Scope
+from index.postgres.search_connections import SearchConnections
+from index.postgres.session import Row
+from index.search.visibility_args import filter_args
+
+_QUESTIONS_MAX = 64  # of one statement; a starting value, not measured
+_ANYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The counters of one snapshot, and how many of the given chunks the caller may see in it.
+
+    revisions: of the tenant and of `public`. access_revision: None without the tenant.
+    """
+
+    history: str
+    revisions: Mapping[str, int]
+    access_revision: int | None
+    audience_revision: int
+    vocabulary_size: int
+    visible: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    scope: Scope
+    chunk_ids: Sequence[int]
+    answer: asyncio.Future[Confirmation]
+
+
+class Confirmations:
+    """Belongs to one event loop."""
+
+    def __init__(self, searching: SearchConnections) -> None:
+        self._searching = searching
+        self._waiting: dict[bytes, list[_Question]] = {}  # by filter
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def confirm(
+        self, scope: Scope, document_filter: Filter, chunk_ids: Sequence[int]
+    ) -> Confirmation:
+        """What PostgreSQL says of these chunks now; of none, the counters alone.
+
+        Raises `DatabaseUnavailable` and `Saturated`.
+        """
+        loop = asyncio.get_running_loop()
+        question = _Question(scope, chunk_ids, loop.create_future())
+        if self._searching.is_pinned:  # to a snapshot, which no other question reads
+            (row,) = await self._searching.shared_rows(
+                "search_confirmation.confirm", *_arguments(document_filter, [question])
+            )
+            return _to_confirmation(scope, row)
+        key = b"" if document_filter == _ANYTHING else document_filter.digest
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            waiting = self._waiting[key] = []
+            # The statement is of several requests: it belongs to the context of none.
+            loop.call_soon(self._begin, key, document_filter, context=Context())
+        waiting.append(question)
+        return await question.answer
+
+    def _begin(self, key: bytes, document_filter: Filter) -> None:
+        """Begin the statements of the questions that have arrived; later ones make others."""
+        questions = self._waiting.pop(key)
+        for start in range(0, len(questions), _QUESTIONS_MAX):
+            part = questions[start : start + _QUESTIONS_MAX]
+            task = asyncio.create_task(self._answer(document_filter, part))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    async def _answer(self, document_filter: Filter, questions: Sequence[_Question]) -> None:
+        waiting = [question for question in questions if not question.answer.done()]
+        if not waiting:
+            return  # all were cancelled
+        try:
+            rows = await self._searching.shared_rows(
+                "search_confirmation.confirm", *_arguments(document_filter, waiting)
+            )
+        except Exception as error:
+            for question in waiting:
+                _fail(question, error)
+        except asyncio.CancelledError:
+            for question in waiting:
+                question.answer.cancel()
+            raise
+        else:
+            for question, row in zip(waiting, rows, strict=True):
+                if not question.answer.done():
+                    question.answer.set_result(_to_confirmation(question.scope, row))
+
+
+def _fail(question: _Question, error: Exception) -> None:
+    if question.answer.done():
+        return
+    if isinstance(error, Saturated):  # by the statements of all tenants
+        error = Saturated(question.scope.tenant, by_itself=False)
+    question.answer.set_exception(error)
+
+
+def _arguments(document_filter: Filter, questions: Sequence[_Question]) -> tuple[object, ...]:
+    """The arguments of `search_confirmation.confirm`."""
+    scopes = [question.scope for question in questions]
+    grants = [scope.grants for scope in scopes]
+    shared = [scope.shared for scope in scopes]
+    chunk_ids = [question.chunk_ids for question in questions]
+    return (
+        [scope.tenant for scope in scopes],
+        [*chain.from_iterable(grants)],
+        [*chain.from_iterable(shared)],
+        [scope.owner for scope in scopes],
+        *filter_args(scopes[0], document_filter)[4:],
+        [*chain.from_iterable(chunk_ids)],
+        _ends(grants),
+        _ends(shared),
+        _ends(chunk_ids),
+        [scope.public for scope in scopes],
+    )
+
+
+def _ends(parts: Iterable[Sequence[object]]) -> list[int]:
+    """Where each part ends when all stand one after the other."""
+    return [*accumulate(map(len, parts))]
+
+
+def _to_confirmation(scope: Scope, row: Row) -> Confirmation:
+    return Confirmation(
+        row["history"],
+        {scope.tenant: row["tenant_revision"], PUBLIC: row["public_revision"]},
+        row["tenant_access_revision"],
+        row["tenant_audience_revision"],
+        row["tenant_vocabulary_size"],
+        row["visible"],
+    )

@@ -1,0 +1,54 @@
+"""The second check of what a caller may see, for answers that PostgreSQL does not confirm.
+
+It asks each chunk for the tokens and the fields of its own document. It shares no code with the
+masks of shards, which number audiences and fields. Pure.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from index.model.chunk_kind import kind_of
+from index.model.query import Filter
+from index.model.scope import PUBLIC, Scope
+from index.postgres.session import Row
+
+_OWNER = "owner:"
+_ANY_TIME = datetime.min.replace(tzinfo=UTC)
+
+
+def admits(scope: Scope, document_filter: Filter, row: Row) -> bool:
+    """Whether the scope and the filter admit the chunk.
+
+    row: of `best_chunks`. Conditions on fields that shards lack are not tested again: PostgreSQL
+    has listed the documents that meet them.
+    """
+    return _is_seen(scope, row) and _held_conditions(document_filter).admits(
+        document_id=row["document_id"],
+        source=row["source"],
+        language=row["language"],
+        tags=row["tags"],
+        metadata={},
+        updated_at=_ANY_TIME,
+        kind=kind_of(row["chunk_id"]),
+    )
+
+
+def _is_seen(scope: Scope, row: Row) -> bool:
+    tokens: tuple[str, ...] = row["allowed_tokens"]
+    if row["tenant"] != scope.tenant:
+        return scope.public and PUBLIC in scope.grants and PUBLIC in tokens
+    owners = [token.removeprefix(_OWNER) for token in tokens if token.startswith(_OWNER)]
+    readers = [token for token in tokens if not token.startswith(_OWNER)]
+    return scope.admits(owners[0] if owners else None, readers)
+
+
+def _held_conditions(document_filter: Filter) -> Filter:
+    return replace(
+        document_filter,
+        updated_after=None,
+        updated_before=None,
+        metadata=None,
+        attributes=None,
+        valid_on=None,
+        as_of=None,
+    )

@@ -1,0 +1,67 @@
+-- What PostgreSQL says of answers that shards in memory have computed (index/search/confirmation.py).
+
+-- uses: visibility
+
+-- name: confirm
+-- For each of several questions with one filter, in their order: how many of its chunks its caller may
+-- see now, and the counters of the same snapshot. Neither shares code with the masks of shards.
+--
+-- $1 tenant and $4 owner token of each question. $2 grants, $3 shared grants and $13 chunks of all
+-- questions, one after the other: $14, $15 and $16 say where those of each question end. $5 to $12 the
+-- filter. $17 whether public documents of other tenants are admitted. OFFSET 0: one lookup for each row.
+SELECT
+    (SELECT history FROM histories) AS history,
+    coalesce(own.revision, 0) AS tenant_revision,
+    (SELECT revision FROM tenants WHERE tenant = 'public') AS public_revision,
+    own.access_revision AS tenant_access_revision,
+    coalesce(own.audience_revision, 0) AS tenant_audience_revision,
+    coalesce(own.vocabulary_size, 0) AS tenant_vocabulary_size,
+    (
+        SELECT count(*)
+        FROM unnest(asked.chunks) AS shown (shown_id)
+        CROSS JOIN LATERAL (
+            SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = shown_id OFFSET 0
+        ) AS chunk_texts
+        CROSS JOIN LATERAL (
+            SELECT FROM documents
+            WHERE documents.document_key = chunk_texts.document_key
+              AND (
+                (
+                    documents.tenant = asked.tenant
+                    AND (
+                        allowed_tokens && asked.grants
+                        OR (
+                            allowed_tokens && asked.shared
+                            AND NOT allowed_tokens && ARRAY[asked.owner_token]
+                        )
+                    )
+                )
+                OR (
+                    documents.tenant <> asked.tenant AND asked.receives_public
+                    AND 'public' = ANY (asked.grants) AND 'public' = ANY (readers)
+                    AND NOT :is_of_deleted_tenant
+                )
+              )
+              AND :passes_filter
+            OFFSET 0
+        ) AS documents
+    ) AS visible
+FROM (
+    SELECT
+        place, tenant, owner_token, receives_public,
+        ($2::text[])[coalesce(($14::integer[])[place - 1], 0) + 1 : grants_end] AS grants,
+        ($3::text[])[coalesce(($15::integer[])[place - 1], 0) + 1 : shared_end] AS shared,
+        ($13::bigint[])[coalesce(($16::integer[])[place - 1], 0) + 1 : chunks_end] AS chunks
+    FROM unnest(
+        $1::text[], $4::text[], $17::boolean[], $14::integer[], $15::integer[], $16::integer[]
+    ) WITH ORDINALITY AS questions (
+        tenant, owner_token, receives_public, grants_end, shared_end, chunks_end, place
+    )
+    OFFSET 0
+) AS asked
+LEFT JOIN LATERAL (
+    SELECT revision, access_revision, audience_revision, vocabulary_size
+    FROM tenants WHERE tenants.tenant = asked.tenant
+    OFFSET 0
+) AS own ON true
+ORDER BY place;
