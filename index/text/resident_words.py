@@ -127,9 +127,10 @@ class ResidentWords:
         compared = [table.compare(trigrams) for table in tables]
         if not any(words.may_be_within(slips_max) for words in compared):
             return []
-        similar = (words.nearest(count, similarity_min) for words in compared)
-        nearest = {*chain.from_iterable(similar)}
-        return sorted(nearest, key=lambda near: (-near.similarity, near.word))[:count]
+        nearest = (words.nearest(count, similarity_min) for words in compared)
+        similarities = dict(chain.from_iterable(nearest))
+        ranked = sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [Near(*pair) for pair in ranked[:count]]
 
     def _unknown(self, words: Iterable[str], tokens: Iterable[str]) -> Iterator[str]:
         tables = [*self._tables_of(tokens)]

@@ -146,11 +146,11 @@ class Vocabulary:
         resident: ResidentWords | None = None,
         is_filtered: bool = False,
     ) -> Spelling:
-        """The corrections of the query's words, from the cache of this extent or from the database.
+        """The corrections of the query's words, by the words in memory or by the database.
 
         extent: the latest known extent of the vocabulary. resident: its words, if they are in
-        memory. is_filtered: words that only some may read then correct nothing: the filter may be
-        that of a token, which narrows what its bearer may read.
+        memory, of this extent or another. is_filtered: words that only some may read then correct
+        nothing: the filter may be that of a token, which narrows what its bearer may read.
 
         Raises `DatabaseUnavailable`.
         """

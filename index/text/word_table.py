@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.text import sorted_values
-from index.text.spelling import Near
 
 _BLANK = ord(" ")
 _BLANKS_BETWEEN = "   "  # one after a word, and two before the next
@@ -89,9 +88,9 @@ class WordTable:
         )
 
     def words(self, places: NDArray[np.intp]) -> list[str]:
-        whole, starts = memoryview(self.letters.data), self.starts
+        letters, starts = self.letters.data, self.starts
         bounds = zip(starts[places].tolist(), starts[places + 1].tolist(), strict=True)
-        return [bytes(whole[start:end]).decode(errors="replace") for start, end in bounds]
+        return [letters[start:end].tobytes().decode(errors="replace") for start, end in bounds]
 
     def compare(self, trigrams: NDArray[np.int64]) -> "ComparedWords":
         """The words beside one of these distinct trigrams."""
@@ -129,16 +128,19 @@ class ComparedWords:
         words = np.flatnonzero(self.common >= max(1, self.trigrams - replaced))
         return bool((self.table.counts[words] - self.common[words] <= replaced).any())
 
-    def nearest(self, count: int, similarity_min: float) -> Iterable[Near]:
-        """The most similar words that are at least so similar; of equal ones the lowest first."""
+    def nearest(self, count: int, similarity_min: float) -> Iterable[tuple[str, float]]:
+        """The most similar words that are at least so similar; of equal ones the lowest first.
+
+        Each with its similarity.
+        """
         # All distinct trigrams are as many as the word has, or more.
         words = np.flatnonzero(self.common >= max(1, floor(similarity_min * self.trigrams)))
         common = self.common[words]
-        all_distinct = (self.trigrams + self.table.counts[words] - common).astype(np.float32)
+        all_distinct = (self.trigrams - common + self.table.counts[words]).astype(np.float32)
         similarities = np.divide(common, all_distinct, dtype=np.float32)  # as pg_trgm divides
         similar = np.flatnonzero(similarities >= np.float32(similarity_min))
         first = similar[np.argsort(-similarities[similar], kind="stable")[:count]]
-        return map(Near, self.table.words(words[first]), similarities[first].tolist())
+        return zip(self.table.words(words[first]), similarities[first].tolist(), strict=True)
 
 
 def trigrams_of(word: str, separators: str) -> NDArray[np.int64]:

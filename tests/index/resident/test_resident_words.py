@@ -326,7 +326,7 @@ async def test_letters_are_those_that_the_database_takes_for_letters(
                 *(words, word),
             )
             similar = table.compare(trigrams_of(word, separators)).nearest(len(table), 0.2)
-            assert {Near(*row) for row in rows} == {*similar}
+            assert {tuple(row) for row in rows} == {*similar}
 
 
 async def test_a_learned_word_corrects_at_once_and_needs_no_new_shard(

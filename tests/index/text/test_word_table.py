@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from wordfreq import top_n_list
 
 from index.text import spelling, word_table
-from index.text.spelling import LETTERS_MAX, LETTERS_MIN, Near
+from index.text.spelling import LETTERS_MAX, LETTERS_MIN
 from index.text.word_table import ComparedWords, WordTable
 
 LETTERS = "abcdeñйλ\U0001d4b6"  # of one to four bytes in UTF-8
@@ -33,7 +33,7 @@ def table_of(some: Iterable[str], separators: str = "") -> WordTable:
     return WordTable.of("tenant", some, separators)
 
 
-def similar(table: WordTable, typed: str, separators: str = "") -> list[Near]:
+def similar(table: WordTable, typed: str, separators: str = "") -> list[tuple[str, float]]:
     trigrams = word_table.trigrams_of(typed, separators)
     return [*table.compare(trigrams).nearest(len(table), 0.2)]
 
@@ -85,11 +85,11 @@ def test_the_similar_words_are_those_that_share_trigrams_the_most_similar_first(
     some: Sequence[str], typed: str, separators: str
 ) -> None:
     shares = {word: similarity(word, typed, separators) for word in some}
-    expected = [Near(word, share) for word, share in shares.items() if share >= np.float32(0.2)]
+    expected = [(word, share) for word, share in shares.items() if share >= np.float32(0.2)]
 
     found = similar(table_of(some, separators), typed, separators)
 
-    assert found == sorted(expected, key=lambda near: (-near.similarity, near.word))
+    assert found == sorted(expected, key=lambda pair: (-pair[1], pair[0]))
 
 
 @given(slipped(), st.lists(words, max_size=20), separators)
