@@ -272,7 +272,7 @@ class DocumentStore:
                 if locked.version(confirmation.document_id) == confirmation.version
             }
             if parts:
-                await event_versions.supersede_event(session, tenant, parts, cause)
+                await document_writes.supersede(session, tenant, locked, parts, cause)
             for confirmation, document_ids_of_parts in by_parts(parts):
                 arguments = (document_ids_of_parts, sorted(confirmation), sequence_of(cause))
                 await session.rows("documents.confirm", tenant, *arguments)
@@ -346,7 +346,8 @@ class DocumentStore:
             row = locked.rows.get(document_id)
             if row is None or row["version"] != stored.version:
                 return None
-            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, cause)
+            parts = {document_id: ALL_PARTS}
+            await document_writes.supersede(session, tenant, locked, parts, cause)
             digests = await forgetting.digests(session, row["document_key"]) if forget else []
             await session.rows("documents.remove", tenant, document_id, sequence_of(cause))
             change = Change(
@@ -375,7 +376,8 @@ class DocumentStore:
         async with self._writing(tenant, {document_id: None}) as (session, locked):
             if document_id in locked.rows:
                 return False
-            await event_versions.supersede_event(session, tenant, {document_id: ALL_PARTS}, cause)
+            parts = {document_id: ALL_PARTS}
+            await document_writes.supersede(session, tenant, locked, parts, cause)
             await session.rows("documents.remove", tenant, document_id, sequence_of(cause))
             await forgetting.forget_failed(session, tenant, document_id)
             return True
@@ -387,8 +389,7 @@ class DocumentStore:
         """A transaction that has locked these documents.
 
         sources: by document, the source to which a caller writes it; otherwise None.
-        While the tenant's chunks are being moved, it waits without a connection, which searches
-        need.
+        While the tenant's chunks are being moved, it waits without a connection.
         """
         for _ in range(_MOVE_PAUSES_MAX):
             async with self._database.transaction() as session:

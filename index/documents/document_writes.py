@@ -73,17 +73,25 @@ class LockedRows:
     vocabulary: the tenant's, which may grow meanwhile but not shrink.
     rows: by document id, of those that exist.
     reserved: documents to whose source callers may not write.
+    awaited: documents with unfinished jobs. A job is queued with its document locked, so there are
+        no others.
     """
 
     space: str | None
     vocabulary: Extent
     rows: Mapping[str, Row]
     reserved: Collection[str]
+    awaited: Collection[str]
 
     def version(self, document_id: str) -> int:
         """0 for a document that does not exist."""
         row = self.rows.get(document_id)
         return 0 if row is None else row["version"]
+
+    def key(self, document_id: str) -> int | None:
+        """None for a document that does not exist."""
+        row = self.rows.get(document_id)
+        return None if row is None else row["document_key"]
 
     def is_planned_write(
         self, write: DocumentWrite, missing: Mapping[str, MissingDocument]
@@ -118,7 +126,13 @@ async def read_locked(
         raise TenantMissing(tenant)
     documents = {row["document_id"]: row for row in rows if row["document_id"] is not None}
     extent = Extent(rows[0]["history"], rows[0]["vocabulary_size"])
-    return LockedRows(rows[0]["embedding_space"], extent, documents, set(rows[0]["reserved"]))
+    return LockedRows(
+        rows[0]["embedding_space"],
+        extent,
+        documents,
+        frozenset(rows[0]["reserved"]),
+        frozenset(rows[0]["awaited"]),
+    )
 
 
 async def missing_now(
@@ -145,6 +159,18 @@ def missing_of(rows: Sequence[Row]) -> dict[str, MissingDocument]:
     }
 
 
+async def supersede(
+    session: Session,
+    tenant: str,
+    locked: LockedRows,
+    parts: Mapping[str, Parts],
+    cause: WriteCause | None,
+) -> None:
+    """`event_versions.supersede_event` for the parts, by document, that a write sets."""
+    awaited = {name: parts[name] for name in parts if name in locked.awaited}
+    await event_versions.supersede_event(session, tenant, awaited, cause)
+
+
 async def put(
     session: Session,
     tenant: str,
@@ -156,7 +182,8 @@ async def put(
 
     Raises `JobLost` and `EventSuperseded`.
     """
-    supersedes = await event_versions.hold_cause(session, tenant, cause)
+    parts = {write.document_id: write.parts for write in writes if write.parts}
+    await supersede(session, tenant, locked, parts, cause)
     removed = [chunk_id for write in writes for chunk_id in write.removed]
     if removed:
         await session.rows("documents.remove_chunks", tenant, removed)
@@ -165,7 +192,7 @@ async def put(
     rows = await session.rows(
         "documents.put",
         tenant,
-        [_to_row(write, locked, cause, supersedes=supersedes) for write in writes],
+        _to_rows(writes, locked, cause),
         [write.document.text for write in writes],
         sequence_of(cause),
         *chunk_store.to_columns(
@@ -180,17 +207,23 @@ async def put(
     ]
 
 
-def _to_row(
-    write: DocumentWrite, locked: LockedRows, cause: WriteCause | None, *, supersedes: bool
-) -> dict[str, Any]:
-    stored = locked.rows.get(write.document_id)
-    return document_to_row(write.document) | {
-        "document_key": None if stored is None else stored["document_key"],
-        "chunks": _chunks(write),
-        "parts": sorted(write.parts),
-        "by_caller": bool(write.parts) and not isinstance(cause, Reading),
-        "supersedes": bool(write.parts) and supersedes,
-    }
+def _to_rows(
+    writes: Sequence[DocumentWrite], locked: LockedRows, cause: WriteCause | None
+) -> list[dict[str, Any]]:
+    """The documents for the statement `documents.put`."""
+    sources = dict[str, str]()  # of each, the first document
+    return [
+        document_to_row(write.document)
+        | {
+            "document_key": locked.key(write.document_id),
+            "chunks": _chunks(write),
+            "parts": sorted(write.parts),
+            "by_caller": bool(write.parts) and not isinstance(cause, Reading),
+            "is_first_of_source": write.document_id
+            == sources.setdefault(write.document.source, write.document_id),
+        }
+        for write in writes
+    ]
 
 
 def _change(

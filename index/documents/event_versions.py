@@ -114,29 +114,20 @@ def sequence_of(cause: WriteCause | None) -> int | None:
     return cause.sequence if isinstance(cause, JobLease | Reading) else None
 
 
-async def hold_cause(session: Session, tenant: str, cause: WriteCause | None) -> bool:
-    """Check, before a write, that its cause still holds; the documents are locked.
+async def supersede_event(
+    session: Session, tenant: str, parts: Mapping[str, Parts], cause: WriteCause | None
+) -> None:
+    """Check, before a write, that its cause still holds, and supersede queued earlier writes.
 
-    Returns whether the write supersedes earlier jobs: one of a job has itself been queued.
-    Raises `JobLost` and `EventSuperseded`.
+    parts: of the locked documents with unfinished jobs, those that the write sets. A queued job of
+           which nothing remains is superseded. Raises `JobLost` and `EventSuperseded`.
     """
     match cause:
         case JobLease():
             await job_queue.hold(session, cause)
-            return False
+            return
         case Reading(run=JobLease() as run):
             await job_queue.hold(session, run)
         case EventUpdate():
             await merge_event(session, tenant, cause)
-    return True
-
-
-async def supersede_event(
-    session: Session, tenant: str, parts: Mapping[str, Parts], cause: WriteCause | None
-) -> None:
-    """`hold_cause`, and supersede queued earlier writes of which nothing remains.
-
-    parts: by document, those that the write sets; the documents are locked.
-    """
-    if await hold_cause(session, tenant, cause):
-        await job_queue.supersede(session, tenant, parts, sequence_of(cause))
+    await job_queue.supersede(session, tenant, parts, sequence_of(cause))

@@ -1,5 +1,4 @@
 -- uses: quotas
--- uses: jobs
 -- uses: vocabulary
 -- uses: forgetting
 
@@ -91,7 +90,8 @@ SELECT nextval('document_versions') AS sequence;
 -- $1 tenant, $2 documents: those that exist, with the tenant's embedding space (null while it has none)
 -- and vocabulary size. At least one row if the tenant exists; none if not, or if it is being deleted.
 -- $3 the source of each document that a caller writes, else null: `reserved` are documents of sources
--- to which callers may not write, unless the document is an attached file.
+-- to which callers may not write, unless the document is an attached file. `awaited` are documents with
+-- unfinished jobs.
 SELECT
     coalesce(tenants.embedding_space, (SELECT embedding_space FROM index_meta)) AS embedding_space,
     vocabulary_size,
@@ -110,6 +110,11 @@ SELECT
                 AND files.document_id = requested.document_id
           )
     ) AS reserved,
+    ARRAY(
+        SELECT substr(target, length('document:') + 1) FROM jobs
+        WHERE jobs.tenant = $1 AND state IN ('waiting', 'running')
+          AND target = ANY (ARRAY(SELECT 'document:' || requested FROM unnest($2) AS requested))
+    ) AS awaited,
     document_key, document_id, version, readers, documents.chunks,
     coalesce((
         SELECT octet_length(text) FROM document_texts
@@ -122,21 +127,20 @@ WHERE tenants.tenant = $1 AND NOT is_being_deleted;
 -- name: put
 -- $1 tenant, $2 documents and $3 their texts: the next version of a document with a key, else a new one.
 -- $4 the sequence number of the writes or null for the next ones. Of a document, `parts` are those that the
--- write sets, `by_caller` says whether a caller writes it, and `supersedes` whether earlier jobs end that set
--- no other part.
+-- write sets, `by_caller` says whether a caller writes it, and `is_first_of_source` is true once a source.
 -- Then the new chunks: $5 the place of each one's document, from 1, and its fields. Identifiers grow with the
 -- order of the arrays; those of summaries are negative.
 -- The documents are locked. All writers give them in the order of their sources, whose rows are locked here.
 WITH requested AS MATERIALIZED (
     SELECT
         requested.*, unnest AS text, ordinality AS place,
-        row_number() OVER (PARTITION BY source ORDER BY ordinality) = 1 AS is_first_of_source,
         coalesce($4::bigint, nextval('document_versions')) AS sequence
     FROM ROWS FROM (
         jsonb_to_recordset($2) AS (
             document_key bigint, document_id text, source text, title text, uri text, language text,
             tags text[], metadata jsonb, owner text, readers text[], chunker text, summaries text,
-            is_active boolean, chunks integer, parts text[], by_caller boolean, supersedes boolean
+            is_active boolean, chunks integer, parts text[], by_caller boolean,
+            is_first_of_source boolean
         ),
         unnest($3::text[])
     ) WITH ORDINALITY AS requested
@@ -151,13 +155,6 @@ source_marked AS (
     UPDATE sources SET by_callers = true
     WHERE tenant = $1 AND NOT by_callers
       AND source = ANY (ARRAY(SELECT source FROM requested WHERE by_caller))
-),
-superseded AS (
-    UPDATE jobs SET :set_superseded
-    FROM requested
-    WHERE requested.supersedes AND jobs.tenant = $1 AND jobs.target = 'document:' || requested.document_id
-      AND jobs.state IN ('waiting', 'running') AND jobs.parts <@ requested.parts
-      AND ($4 IS NULL OR jobs.sequence < $4)
 ),
 removal AS (
     DELETE FROM removed_documents

@@ -53,14 +53,12 @@ WHERE job_no = (
 )
 RETURNING job_id;
 
--- fragment: set_superseded
-state = 'done', result = '{"superseded": true}', payload = NULL, error = NULL,
-lease = NULL, leased_until = NULL, ended_at = now()
-
 -- name: supersede
 -- $1 tenant, $2 targets, $3 parts that a write sets, $4 its sequence number or null for the
 -- next one: end earlier jobs that set no other part.
-UPDATE jobs SET :set_superseded
+UPDATE jobs SET
+    state = 'done', result = '{"superseded": true}', payload = NULL, error = NULL,
+    lease = NULL, leased_until = NULL, ended_at = now()
 WHERE tenant = $1 AND target = ANY ($2::text[]) AND state IN ('waiting', 'running')
   AND parts <@ $3::text[] AND ($4::bigint IS NULL OR sequence < $4);
 

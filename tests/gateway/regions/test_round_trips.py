@@ -26,7 +26,7 @@ _LAST_PREPARED = "tenant of the cache"  # in the text of `change_log.since`
 _CONNECTIONS = 2  # on which it is prepared
 # What is measured on a quiet machine, and half as much: work in the background that takes its turn
 # between two requests of a busy one adds to the count.
-_START_MAX, _SEARCH_MAX, _WRITE_MAX = 28 + 14, 6 + 6, 18 + 9
+_START_MAX, _SEARCH_MAX, _WRITE_MAX = 28 + 14, 6 + 6, 13 + 7
 # TCP, a login of three, LISTEN, the preparation of the renewal, and the renewal.
 _LEASE_AGAIN_MAX = 7
 
