@@ -19,11 +19,12 @@ from math import ceil, log, log1p
 # Raise it with any change of guards, similarity model or fusion: old counts become invalid.
 RULES = "semantic-3"
 
-SIMILARITY_MIN = 0.93  # serves most within a limit of 1 %: see docs/design/sharing.md
+# Serves most within a limit of 1 %: docs/design/sharing.md#similar-questions-where-they-were-right.
+SIMILARITY_MIN = 0.93
 SERVED_WRONG_TOP = 3  # the served top hit has to be among so many of the real ones
 
 # The counts halve when their number times the limit is as great: what was right long ago counts
-# less, and a stream that turns wrong is noticed soon. From the replays of docs/design/sharing.md.
+# less, and a stream that turns wrong is noticed soon. From the replays named above.
 EVIDENCE_MAX = 24.0
 VERIFIED_SHARE = 0.1  # of served answers, verified in the background; a starting value
 _STAKE_MIN = 20.0

@@ -2,7 +2,8 @@
 
 A direct write is acknowledged when it commits. A queued write, or a reading of a source, was
 acknowledged earlier, when it was requested: it has that moment's sequence number, and does not
-overwrite what a write with a higher number has set. See docs/design/writing.md.
+overwrite what a write with a higher number has set.
+See docs/design/writing.md#the-last-acknowledged-write-counts.
 """
 
 from collections.abc import Iterable, Mapping

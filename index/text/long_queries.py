@@ -5,7 +5,8 @@ of them. In the sum of all its words the question is lost. So the sentences that
 count as much as the whole text: the first, the last, and the last with a question mark.
 
 They are chosen from the text alone. So the query stays one vector and one set of terms, and its
-scores depend on no other chunk. Measured in docs/design/words.md.
+scores depend on no other chunk.
+Measured in docs/design/words.md#long-queries-count-by-their-sentences.
 
 Pure.
 """

@@ -1,7 +1,8 @@
 """The worker: claims jobs, runs them concurrently up to a limit, and records their results.
 
 pgqueuer runs the loop: it listens, claims, renews leases, and waits for running jobs at shutdown.
-This module decides which jobs are claimed and how they end; see docs/design/ingesting.md.
+This module decides which jobs are claimed and how they end;
+see docs/design/ingesting.md#jobs-are-a-table-of-ours-run-by-pgqueuer.
 """
 
 import asyncio

@@ -103,7 +103,8 @@ def plan_document(
 ) -> DocumentPlan:
     """The smallest change from the stored document to this one. Raises `DocumentTooLong`."""
     new_chunks: list[Chunk] = []
-    if document.is_active:  # what no search may find has no chunks; see docs/design/writing.md
+    # What no search may find has none: docs/design/writing.md#an-inactive-document-has-no-chunks.
+    if document.is_active:
         new_chunks += _chunks(stored, document, llm_result.chunks)
         new_chunks += _summaries(document, llm_result.summaries)
     _require_short_metadata(stored, document)

@@ -23,7 +23,8 @@ _WARM_UP = 2  # writes from each gateway before measuring
 _REPEATED = "what everybody asks"
 # A round trip to the farthest region, and a tenth of it for the work at both ends.
 _ROUND_TRIPS_MAX = 1.1
-_FAR_ROUND_TRIPS_MAX = 2.1  # from a region that is far away itself: see docs/design/promises.md
+# From a region that is far away itself: docs/design/promises.md#read-leases.
+_FAR_ROUND_TRIPS_MAX = 2.1
 _Times: TypeAlias = dict[tuple[str, str], list[float]]  # ms, by arrangement and by writing region
 
 

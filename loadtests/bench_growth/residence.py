@@ -1,6 +1,6 @@
 """Brings a tenant into the memory of a gateway, where its searches are answered by a shard.
 
-`docs/design/answering.md` says what a shard is.
+docs/design/answering.md#from-memory says what a shard is.
 """
 
 import time

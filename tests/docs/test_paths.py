@@ -1,4 +1,4 @@
-"""The files of the project that a page names exist, and hold the names that it gives."""
+"""What pages name of the code exists, and what the code names of the design."""
 
 import re
 from pathlib import Path
@@ -17,11 +17,26 @@ _FILE = re.compile(
     r"`((?:gateway|cache|index|ingest|loadtests|tests|docs|examples)/[\w./-]+\.(?:py|sql|md))`"
 )
 
+_SECTION = re.compile(r"\bdocs/design/([\w-]+\.md)(?:#([\w-]+))?")
+
+
+def _places(page: Path) -> set[str]:
+    """The names of the page's headings in links."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_files_that_a_page_names_are_there(page: Path) -> None:
     for name in _FILE.findall(page.read_text(encoding="utf-8")):
         assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("package", ["cache", "gateway", "index", "ingest", "loadtests"])
+def test_the_sections_of_the_design_that_code_names_are_there(package: str) -> None:
+    for module in (ROOT / package).rglob("*.py"):
+        for page, place in _SECTION.findall(module.read_text(encoding="utf-8")):
+            assert place in {"", *_places(DOCS / "design" / page)}, (module, page, place)
 
 
 def test_the_walks_of_changes_give_names_that_their_files_hold() -> None:
