@@ -28,7 +28,7 @@ _FORM = 'A filter must have a form such as: userName eq "ana" and active eq true
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AttributeExpression:
     """operator: of the grammar, or `pr`. value: as text; None for `null`, and with `pr`."""
 
     schema: str | None
@@ -57,7 +57,7 @@ class Joined:
     terms: tuple["Filter", ...]
 
 
-Filter: TypeAlias = Comparison | AnyValue | Not | Joined
+Filter: TypeAlias = AttributeExpression | AnyValue | Not | Joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ def conjunction(parsed: Filter) -> Iterator[Filter]:
         yield parsed
 
 
-def leaves(parsed: Filter) -> Iterator[Comparison | AnyValue]:
+def leaves(parsed: Filter) -> Iterator[AttributeExpression | AnyValue]:
     """The conditions on single attributes of the resource."""
     match parsed:
-        case Comparison() | AnyValue():
+        case AttributeExpression() | AnyValue():
             yield parsed
         case Not(term):
             yield from leaves(term)
@@ -184,13 +184,13 @@ class _Parser:
             return AnyValue(schema, attribute, self._comparison(None, part))
         return self._comparison(schema, attribute)
 
-    def _comparison(self, schema: str | None, attribute: str) -> Comparison:
+    def _comparison(self, schema: str | None, attribute: str) -> AttributeExpression:
         operator = self._next().lower()
         if operator == "pr":
-            return Comparison(schema, attribute, operator)
+            return AttributeExpression(schema, attribute, operator)
         if operator not in _OPERATORS:
             self._refuse()
-        return Comparison(schema, attribute, operator, self._value())
+        return AttributeExpression(schema, attribute, operator, self._value())
 
     def _value(self) -> str | None:
         token = self._next()

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from gateway.scim.errors import invalid
-from gateway.scim.filter_grammar import AnyValue, Comparison, Filter, Joined, Not
+from gateway.scim.filter_grammar import AnyValue, AttributeExpression, Filter, Joined, Not
 
 Values: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[Values], bool]
@@ -45,17 +45,17 @@ def compile_filter(parsed: Filter, schema: str, attributes: Attributes) -> Predi
                 _refuse(f"{name} has no parts.")
             predicate = compile_filter(condition, schema, parts)
             return lambda values: any(map(predicate, values.get(name, ())))
-        case Comparison(_, name, operator, value):
+        case AttributeExpression(_, name, operator, value):
             kind = _kind(parsed, schema, attributes)
             if not isinstance(kind, Kind):  # `members eq "ID"` means `members.value eq "ID"`
-                of_value = Comparison(None, "value", operator, value)
+                of_value = AttributeExpression(None, "value", operator, value)
                 return compile_filter(AnyValue(None, name, of_value), schema, attributes)
             test = _test(name, kind, operator, value)
             return lambda values: test(values.get(name))
 
 
 def _kind(
-    named: Comparison | AnyValue, schema: str, attributes: Attributes
+    named: AttributeExpression | AnyValue, schema: str, attributes: Attributes
 ) -> Kind | Mapping[str, Kind]:
     if named.attribute not in attributes or (named.schema or schema.lower()) != schema.lower():
         _refuse(f"A filter may name {', '.join(attributes)}, but not {named.attribute}.")

@@ -13,7 +13,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 from gateway import problems
 from gateway.scim.attributes import EMAIL_PARTS, MEMBER_PARTS, member_values
 from gateway.scim.errors import invalid
-from gateway.scim.filter_grammar import Comparison, Filter, Path, conjunction, leaves, parse_path
+from gateway.scim.filter_grammar import (
+    AttributeExpression,
+    Filter,
+    Path,
+    conjunction,
+    leaves,
+    parse_path,
+)
 from gateway.scim.filter_predicates import compile_filter
 from gateway.scim.scim_schemas import GROUP, USER, MemberBody, PatchBody, usable_emails
 from index.tenants.group_provisioning import MEMBERS_MAX, GroupUser
@@ -71,7 +78,7 @@ class MembershipChange:
         named = {
             leaf.value
             for leaf in leaves(condition)
-            if isinstance(leaf, Comparison) and leaf.attribute == "value" and leaf.value
+            if isinstance(leaf, AttributeExpression) and leaf.attribute == "value" and leaf.value
         }
         known = {user.user_id for user in users}
         others = [GroupUser(user_id, "") for user_id in (named | self.added) - known]
@@ -151,7 +158,7 @@ def _equalities(condition: Filter | None) -> dict[str, str | None]:
     return {
         term.attribute: term.value
         for term in (() if condition is None else conjunction(condition))
-        if isinstance(term, Comparison) and term.operator == "eq"
+        if isinstance(term, AttributeExpression) and term.operator == "eq"
     }
 
 

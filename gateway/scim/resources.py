@@ -14,7 +14,7 @@ from gateway.http.request_context import RequestContext
 from gateway.scim.errors import MEDIA_TYPE, invalid
 from gateway.scim.filter_grammar import (
     AnyValue,
-    Comparison,
+    AttributeExpression,
     Filter,
     conjunction,
     leaves,
@@ -92,9 +92,9 @@ def _equality(term: Filter) -> tuple[str, str] | None:
     `members.value eq "ID"` asks for `members`.
     """
     match term:
-        case Comparison(_, attribute, "eq", str(value)):
+        case AttributeExpression(_, attribute, "eq", str(value)):
             return attribute, value
-        case AnyValue(_, attribute, Comparison(_, "value", "eq", str(value))):
+        case AnyValue(_, attribute, AttributeExpression(_, "value", "eq", str(value))):
             return attribute, value
         case _:
             return None

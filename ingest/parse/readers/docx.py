@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
 
-from ingest.parse import office_package
 from ingest.parse.extracted import Extracted, ReadOptions
+from ingest.parse.office import office_package
 from ingest.parse.readers import html
 
 _CHANGES = ("ins", "del", "moveFrom", "moveTo")
@@ -26,7 +26,7 @@ def read(content: bytes, options: ReadOptions) -> Extracted:
     """Raises `Unreadable`."""
     import mammoth
 
-    from ingest.parse import word_hidden, word_tables
+    from ingest.parse.office import word_hidden, word_tables
 
     elements = office_package.check(content)
     visible, hidden = word_hidden.rewrite(content, marks_hidden=options.marks_hidden)

@@ -7,8 +7,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ingest.parse import encoding, office_package
+from ingest.parse import encoding
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.office import office_package
 from ingest.parse.readers import html
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from ingest.parse import encoding
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
 
 if TYPE_CHECKING:
-    from ingest.parse.html_markdown import MarkdownPage
+    from ingest.parse.html.html_markdown import MarkdownPage
 
 SHARE_UNSAID_MIN = 0.9  # of a page's text that is kept; of a smaller share it is said
 
@@ -22,7 +22,7 @@ def read(content: bytes, options: ReadOptions) -> Extracted:
 
 def read_text(html: str, options: ReadOptions, hidden: int = 0) -> Extracted:
     """hidden: the number of hidden characters that were found before. Raises `Unreadable`."""
-    from ingest.parse import html_markdown
+    from ingest.parse.html import html_markdown
 
     try:
         page = html_markdown.convert(html, marks_hidden=options.marks_hidden)
@@ -34,7 +34,7 @@ def read_text(html: str, options: ReadOptions, hidden: int = 0) -> Extracted:
 
 def read_web_page(content: bytes, options: ReadOptions) -> Extracted:
     """Raises `Unreadable` and `encoding.NotText`."""
-    from ingest.parse import html_markdown, web_page
+    from ingest.parse.html import html_markdown, web_page
 
     try:
         html = encoding.decode(content, options.content_type, is_markup=True)

@@ -6,8 +6,8 @@ from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from ingest.parse import office_package
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.office import office_package
 from ingest.parse.readers import html
 
 if TYPE_CHECKING:

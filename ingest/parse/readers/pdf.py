@@ -6,8 +6,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
-from ingest.parse.hyphens import join_hyphenated
 from ingest.parse.number_ranges import ranges
+from ingest.parse.pdf.hyphens import join_hyphenated
 
 if TYPE_CHECKING:  # the library takes 0.2 s to import, and an installation may lack it
     from pypdf import PageObject, PdfReader
@@ -33,7 +33,7 @@ def read(content: bytes, options: ReadOptions) -> Extracted:
     pages = [_read_page(page) for page in reader.pages]
     scanned = {number: "" for number, (_, is_scan) in enumerate(pages) if is_scan}
     if options.reads_scans and scanned:
-        from ingest.parse import scans
+        from ingest.parse.pdf import scans
 
         scanned |= scans.read(reader.pages, scanned)
     text = join_hyphenated(_join(scanned.get(at) or text for at, (text, _) in enumerate(pages)))

@@ -7,8 +7,9 @@ from datetime import datetime, time
 from html import escape
 from io import BytesIO
 
-from ingest.parse import content_kind, office_package
+from ingest.parse import content_kind
 from ingest.parse.extracted import Extracted, ReadOptions, Unreadable
+from ingest.parse.office import office_package
 from ingest.parse.readers import html
 
 HTML_CHARACTERS_MAX = 32_000_000  # a starting value: cells of a text of the greatest length

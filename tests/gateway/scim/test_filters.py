@@ -9,7 +9,7 @@ from gateway.scim.attributes import OF_USERS, user_values
 from gateway.scim.filter_grammar import (
     FILTER_CHARACTERS_MAX,
     AnyValue,
-    Comparison,
+    AttributeExpression,
     Path,
     parse_filter,
     parse_path,
@@ -144,19 +144,19 @@ def test_what_has_no_meaning_is_refused(text: str) -> None:
         (f"{USER}:active", Path(USER.lower(), "active", None, None)),
         (
             'emails[Type eq "work"].Value',
-            Path(None, "emails", Comparison(None, "type", "eq", "work"), "value"),
+            Path(None, "emails", AttributeExpression(None, "type", "eq", "work"), "value"),
         ),
         (
             "members[value eq a-1]",
-            Path(None, "members", Comparison(None, "value", "eq", "a-1"), None),
+            Path(None, "members", AttributeExpression(None, "value", "eq", "a-1"), None),
         ),
         (
             'members[value eq "]"]',
-            Path(None, "members", Comparison(None, "value", "eq", "]"), None),
+            Path(None, "members", AttributeExpression(None, "value", "eq", "]"), None),
         ),
         (
             'x[y.z eq "1"]',
-            Path(None, "x", AnyValue(None, "y", Comparison(None, "z", "eq", "1")), None),
+            Path(None, "x", AnyValue(None, "y", AttributeExpression(None, "z", "eq", "1")), None),
         ),
     ],
 )

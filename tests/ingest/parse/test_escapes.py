@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ingest.parse.html_markdown import convert
+from ingest.parse.html.html_markdown import convert
 
 RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

@@ -6,10 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from ingest.parse import encoding, html_markdown
+from ingest.parse import encoding
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
-from ingest.parse.office_package import UNPACKED_BYTES_MAX
+from ingest.parse.html import html_markdown
+from ingest.parse.office.office_package import UNPACKED_BYTES_MAX
 from tests.ingest.sources.files import docx, docx_of, pdf, pdf_bomb, slow_pdf, zipped
 
 HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</title>

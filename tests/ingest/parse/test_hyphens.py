@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.parse.hyphens import join_hyphenated
+from ingest.parse.pdf.hyphens import join_hyphenated
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.parse import html_markdown, web_page
+from ingest.parse.html import html_markdown, web_page
 
 LONG = "The parcel can be sent back within thirty days, with its form and its receipt."
 MENU = "<ul>" + "<li><a href=/x>One of the many pages here</a></li>" * 50 + "</ul>"

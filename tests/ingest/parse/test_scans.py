@@ -6,8 +6,8 @@ from unittest.mock import patch
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from ingest.parse import scans
 from ingest.parse.extracted import ReadOptions
+from ingest.parse.pdf import scans
 from ingest.parse.readers import pdf
 from tests.ingest.sources.files import pdf_of
 

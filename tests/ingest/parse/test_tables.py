@@ -6,8 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from ingest.parse import html_markdown, word_tables
 from ingest.parse.extract import Extractor
+from ingest.parse.html import html_markdown
+from ingest.parse.office import word_tables
 from tests.ingest.sources.files import docx_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.parse import html_markdown, web_page
+from ingest.parse.html import html_markdown, web_page
 
 SEEN = "Everybody gets 25 days of leave."
 

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from ingest.parse import word_hidden
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import ReadOptions
+from ingest.parse.office import word_hidden
 from tests.ingest.sources.files import zipped
 
 SEEN = "<w:p><w:r><w:t>Seen.</w:t></w:r></w:p>"

@@ -8,7 +8,7 @@ from io import BytesIO
 
 from lxml import etree
 
-from ingest.parse.html_markdown import mark_hidden
+from ingest.parse.html.html_markdown import mark_hidden
 
 _CUE = re.compile(rb"""anish\b|:sz\s[^>]{0,99}val=["'][0-2]["']""")
 _HALF_POINTS_UNSEEN = 2

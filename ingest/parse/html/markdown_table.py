@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile
 from math import inf
 
-from ingest.parse.inline_text import InlineText, escape_lines
+from ingest.parse.html.inline_text import InlineText, escape_lines
 
 COLSPAN_MAX, ROWSPAN_MAX = 1_000, 65_534  # of the standard
 HEADER_ROWS_MAX = 4  # of one header; a starting value

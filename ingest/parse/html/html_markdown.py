@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from lxml import etree
 
 from index.model.document import TEXT_CHARACTERS_MAX
-from ingest.parse.inline_text import InlineText, escape_heading, escape_lines, fenced
-from ingest.parse.markdown_table import MarkdownTable, TableTooLarge
-from ingest.parse.page_parts import Block, Part, content_of, part_of, prose_size
-from ingest.parse.visibility import SHOWN, Hidden, visibility_of
+from ingest.parse.html.inline_text import InlineText, escape_heading, escape_lines, fenced
+from ingest.parse.html.markdown_table import MarkdownTable, TableTooLarge
+from ingest.parse.html.page_parts import Part, TextBlock, main_content, part_of, prose_size
+from ingest.parse.html.visibility import SHOWN, Hidden, visibility_of
 
 DEPTH_MAX = 1_000  # of elements; a page that a person wrote has less than 100
 PREFIXES_MAX = 16  # of nested lists and quotations; deeper ones are not indented
@@ -116,7 +116,7 @@ class _Writer:
         self._in_title = False
         self._title: list[str] = []
         self._language: str | None = None
-        self._blocks: list[Block] = []
+        self._blocks: list[TextBlock] = []
         self._characters = 0
         self._inline = InlineText()
         self._containers: list[_Container] = []
@@ -198,7 +198,7 @@ class _Writer:
         self._flush()
 
     def page(self) -> MarkdownPage:
-        content = content_of(self._blocks)
+        content = main_content(self._blocks)
         return MarkdownPage(
             _join(content.blocks),
             "".join(self._title) or None,
@@ -321,7 +321,7 @@ class _Writer:
         joins = begins_item and bool(self._blocks) and self._blocks[-1].in_list
         quotes = sum(container.tag == "blockquote" for container in containers)
         parts = frozenset(part for part, number in self._parts.items() if number)
-        block = Block(lines, joins, in_list, quotes, parts, self._size, self._linked)
+        block = TextBlock(lines, joins, in_list, quotes, parts, self._size, self._linked)
         self._blocks.append(block)
         self._size = self._linked = 0
 
@@ -333,7 +333,7 @@ def _text(table: MarkdownTable) -> str:
         raise Unconvertible(_TOO_LONG) from None
 
 
-def _join(blocks: Sequence[Block]) -> str:
+def _join(blocks: Sequence[TextBlock]) -> str:
     parts: list[str] = []
     for index, block in enumerate(blocks):
         if index:

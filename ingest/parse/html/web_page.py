@@ -7,9 +7,9 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from index.model.document import URI_CHARACTERS_MAX
-from ingest.parse import html_markdown
-from ingest.parse.html_markdown import MarkdownPage
-from ingest.parse.visible_tree import visible_tree
+from ingest.parse.html import html_markdown
+from ingest.parse.html.html_markdown import MarkdownPage
+from ingest.parse.html.visible_tree import visible_tree
 
 LINKS_MAX = 2_000  # of a page; a starting value
 SHARE_MIN = 0.5  # of a page's text: less than that is not its content; a starting value

@@ -26,7 +26,7 @@ _ROLES = _PARTS.keys() - {"a", "header", "footer", "aside", "nav"}
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """joins: no blank line precedes it. quotes: the number of quotations around it.
 
     size: the characters of its words. linked: how many of them are links.
@@ -42,13 +42,13 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class MainContent:
     """is_marked: whether the page marks the blocks as its content, and has others.
 
     share: of the page's text, without its surroundings and links.
     """
 
-    blocks: Sequence[Block]
+    blocks: Sequence[TextBlock]
     is_marked: bool
     share: float
 
@@ -59,7 +59,7 @@ def part_of(tag: str, attributes: Mapping[str, str]) -> Part | None:
     return _PARTS[role] if role in _ROLES else _PARTS.get(tag)
 
 
-def content_of(blocks: Sequence[Block]) -> Content:
+def main_content(blocks: Sequence[TextBlock]) -> MainContent:
     """All blocks in `main`, or else in `article`, if they hold at least as much as the others.
 
     Links and surroundings don't count among the others: of a short article they are most of its
@@ -70,10 +70,10 @@ def content_of(blocks: Sequence[Block]) -> Content:
         size = sum(block.size for block in inside)
         other = prose_size(block for block in blocks if part not in block.parts)
         if inside and size >= other:
-            return Content(inside, True, size / (size + other))
-    return Content(blocks, False, 1.0)
+            return MainContent(inside, True, size / (size + other))
+    return MainContent(blocks, False, 1.0)
 
 
-def prose_size(blocks: Iterable[Block]) -> int:
+def prose_size(blocks: Iterable[TextBlock]) -> int:
     """Of what surrounds no content, and is no link."""
     return sum(block.size - block.linked for block in blocks if "surroundings" not in block.parts)

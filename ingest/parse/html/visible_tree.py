@@ -2,8 +2,8 @@
 
 from lxml import etree, html
 
-from ingest.parse.html_markdown import OMITTED, mark_hidden
-from ingest.parse.visibility import SHOWN, Hidden, visibility_of
+from ingest.parse.html.html_markdown import OMITTED, mark_hidden
+from ingest.parse.html.visibility import SHOWN, Hidden, visibility_of
 
 
 def visible_tree(content: str, *, marks_hidden: bool) -> etree._Element:

@@ -1,0 +1,1 @@
+"""Office files for their libraries: packages within limits; tables and hidden text of Word."""
