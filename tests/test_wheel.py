@@ -69,6 +69,7 @@ def run(environment: dict[str, str], folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_nearhit_is_the_only_package_that_the_wheel_installs(site_packages: Path) -> None:
     packages = {path.name for path in site_packages.iterdir() if path.suffix != ".dist-info"}
@@ -88,6 +89,7 @@ def test_every_installed_module_is_imported_without_the_repository(
     assert not names & set(hatch_build.PACKAGES)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_wheel_holds_only_the_load_tests_that_its_command_needs(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
@@ -97,7 +99,7 @@ def test_the_wheel_holds_only_the_load_tests_that_its_command_needs(wheel: Path)
     assert "nearhit/loadtests/bench/report.py" not in names
 
 
-@pytest.mark.sampled("arguments0", "arguments1")
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("--help",), ("loadtest", "--help"), ("demo",)])
 def test_the_installed_command_runs_without_the_repository(

@@ -110,6 +110,7 @@ async def test_a_gateway_of_two_processes_starts_answers_its_probes_and_stops(
         )
 
 
+@pytest.mark.thorough
 async def test_a_worker_starts_answers_its_probe_and_stops(settings: Settings) -> None:
     container = container_of(await render(), "worker")
 

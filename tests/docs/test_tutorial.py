@@ -44,6 +44,7 @@ def script_of(block: str, port: int, folder: Path) -> str:
     return block.replace("examples/", f"{ROOT}/examples/")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("gateway")
 async def test_every_command_of_the_tutorial_does_what_it_says(
     port: int, folder: Path, environment: dict[str, str], tmp_path: Path

@@ -233,6 +233,7 @@ async def test_mending_overtakes_nothing_that_is_queued(
     assert queued.state == "waiting"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_who_writes_meanwhile_is_taken_for_no_problem(
     database: Database, writer: Writer

@@ -251,6 +251,7 @@ async def test_a_server_that_is_away_is_told_with_its_address(environment: dict[
     assert "PostgreSQL at 127.0.0.1:1 can't be reached" in line
 
 
+@pytest.mark.sampled("tenant list", "status")
 @pytest.mark.parametrize(
     "line",
     [

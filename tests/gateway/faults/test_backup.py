@@ -73,6 +73,7 @@ async def answers(staff: Company) -> Answers:
     return told
 
 
+@pytest.mark.thorough
 async def test_a_backup_in_an_empty_server_gives_every_answer_again(
     settings: Settings,
     embedder: Embedder,

@@ -309,6 +309,7 @@ async def test_tools_stay_within_their_budget(settings: Settings, embedder: Embe
     assert stored == whole.strip() or stored == whole
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_desktop_clients_get_the_same_by_starting_the_command(
     ana: Caller,

@@ -180,6 +180,7 @@ async def test_openmetrics_is_given_to_who_asks_for_it(gateway: Gateway, ana: Ca
     assert "nearhit_search_hits_bucket" in answer.text
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.isolated
 async def test_a_worker_serves_its_metrics_and_counts_its_jobs(

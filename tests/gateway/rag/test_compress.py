@@ -85,6 +85,7 @@ def test_no_conversation_exceeds_its_budget(texts: list[str], budget: int, kept_
     assert made.tokens == sum(map(token_estimate.count, made.texts)) <= budget
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_tenant_with_many_long_conversations_waits_for_itself_alone(
     gateway: Gateway, ana: Caller

@@ -301,6 +301,7 @@ async def test_what_can_not_be_is_refused(
     assert problem(answer, 422)["errors"][0]["field"] == field
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_items_come_page_by_page(served: Served) -> None:
     async with served(confidence_min=0.99) as gateway:

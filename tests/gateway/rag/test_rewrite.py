@@ -166,6 +166,7 @@ async def test_the_same_words_mean_something_else_after_something_else(
     assert [documents[0] for documents in found] == ["leave", "lamps"]
 
 
+@pytest.mark.thorough
 async def test_workers_share_what_was_made_unless_their_models_or_prompts_differ(
     served: Served, stub: StubOpenAI, tmp_path: Path
 ) -> None:

@@ -126,6 +126,7 @@ async def test_the_subscriber_hears_of_the_answer(ana: Caller) -> None:
     assert (await ana.call("GET", "/v1/subscriptions")).json()["subscriptions"] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_openai_client_makes_a_store_and_searches_it(ana: Caller) -> None:
     text = await said(ana, sys.executable, str(CLIENTS / "openai_client.py"))
@@ -134,6 +135,7 @@ async def test_the_openai_client_makes_a_store_and_searches_it(ana: Caller) -> N
     assert await ana.found("annual leave") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_the_mcp_client_finds_and_reads(ana: Caller) -> None:
     await ana.put("leave", LEAVE)

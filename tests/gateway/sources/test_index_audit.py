@@ -93,6 +93,7 @@ class TestTheCommand:
 
 
 class TestAuditedSources:
+    @pytest.mark.thorough
     @pytest.mark.slow
     async def test_documents_that_are_behind_are_told_and_read_again(
         self, settings: Settings, admin: Caller, services: Services, root: Path

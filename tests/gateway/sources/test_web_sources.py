@@ -81,6 +81,7 @@ async def test_pages_are_found_and_only_changed_ones_are_sent_again(
     assert await ana.found("expenses", alpha=0.0) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_page_that_was_removed_here_is_sent_and_stored_again(
     admin: Caller, services: Services, host: WebHost

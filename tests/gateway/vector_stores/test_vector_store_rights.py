@@ -199,6 +199,7 @@ async def test_a_file_whose_document_was_given_away_is_not_removed_by_who_upload
     assert await ben.found("annual leave") == [f"{store.id}/{file_id}"]
 
 
+@pytest.mark.sampled("file of the store")
 @pytest.mark.slow
 @pytest.mark.parametrize("removed", ["file", "store", "file of the store"])
 async def test_what_was_queued_for_a_file_goes_with_it(

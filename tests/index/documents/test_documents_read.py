@@ -45,6 +45,7 @@ async def test_a_look_up_of_several_reads_none_but_those(
         assert "Seq Scan" not in plan
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_page_reads_no_more_of_many_documents_than_it_lists(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore

@@ -98,6 +98,7 @@ async def test_a_move_waits_for_a_writer_at_work_and_takes_along_what_it_wrote(
     await assert_consistent(partitions, town, "acme")
 
 
+@pytest.mark.sampled("edit", "remove")
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_writer_waits_for_a_move_and_writes_to_the_new_partition(
     database: Database,

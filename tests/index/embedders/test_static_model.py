@@ -64,6 +64,7 @@ def test_the_two_files_and_the_name_of_the_distribution_are_enough(packages: Pat
     assert done.stdout == "256 2\n", done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_model_without_its_weights_is_refused_by_the_path(packages: Path) -> None:
     folder = packages / "wordllama-0.0.dist-info"

@@ -128,7 +128,7 @@ async def test_the_lexical_leg_is_exact_with_an_index_too(
     await laid.world.assert_right(laid.searchers["nearest"], asking, names, by_words)
 
 
-@pytest.mark.sampled("all-on-one-with-an-index-wanted1", "each-apart-wanted2")
+@pytest.mark.sampled("each-apart-wanted2")
 @pytest.mark.parametrize("wanted", [Filter(), Filter(sources=("wiki",)), Filter(tags_any=("red",))])
 async def test_the_dense_leg_misses_at_most_one_in_a_hundred_with_an_index(
     laid: Laid, wanted: Filter

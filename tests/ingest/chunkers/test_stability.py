@@ -126,6 +126,7 @@ def embedded(document: list[Section], random: Random, shape: Shape, times: int) 
     ]
 
 
+@pytest.mark.sampled("one-section", "sections-of-all-kinds")
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_an_edited_paragraph_or_a_moved_section_embeds_three_chunks_at_most(shape: Shape) -> None:
     random = Random(1)  # noqa: S311  no secret

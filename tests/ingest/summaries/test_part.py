@@ -82,6 +82,7 @@ def test_what_is_stored_is_restored_with_equal_digests(text: str) -> None:
     assert rebuild_summaries(text, [(each.start, each.end, each.text) for each in made]) == made
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @settings(max_examples=examples(20))
 @given(sections, sections, sections)

@@ -251,6 +251,7 @@ class Names:
         self.names.append(name)
 
 
+@pytest.mark.sampled("kinds0-exact", "kinds2-nearest")
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["exact", "nearest"])
 @pytest.mark.parametrize("kinds", [("text",), ("summary",), BOTH])
@@ -314,6 +315,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.sampled("one that is gone", "one without a vector")
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", PROBLEMS)
 async def test_an_audit_finds_and_mends_what_is_wrong_with_them(

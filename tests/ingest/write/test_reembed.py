@@ -274,6 +274,7 @@ async def test_a_document_written_before_each_of_many_switches_only_takes_more_r
     assert await widths(connection, "acme") == {64}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_afterwards_new_documents_are_embedded_in_the_new_space(
     mover: Reembedder, everyone: Writer, embedder: RecordingEmbedder, coming: RecordingEmbedder
@@ -287,6 +288,7 @@ async def test_afterwards_new_documents_are_embedded_in_the_new_space(
     assert coming.texts[-1].endswith("A new lamp.")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_a_writer_without_the_new_embedder_is_refused_and_stores_nothing(
     mover: Reembedder, writer: Writer, documents: DocumentStore, coming: RecordingEmbedder
@@ -299,6 +301,7 @@ async def test_a_writer_without_the_new_embedder_is_refused_and_stores_nothing(
     assert await documents.stored("acme", "new") is None
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_a_searcher_without_the_new_embedder_answers_by_words_alone(
     mover: Reembedder, searcher: Searcher, coming: RecordingEmbedder
@@ -311,6 +314,7 @@ async def test_a_searcher_without_the_new_embedder_answers_by_words_alone(
     assert found.hits[0].document_id == "d7"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_public_documents_in_another_space_are_found_by_their_words(
     mover: Reembedder,
@@ -333,6 +337,7 @@ async def test_public_documents_in_another_space_are_found_by_their_words(
     assert "news" not in {hit.document_id for hit in by_meaning.hits}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("full")
 async def test_when_the_last_tenant_has_moved_the_index_is_the_new_embedders(
     mover: Reembedder, database: Database, tenants: TenantStore, coming: RecordingEmbedder

@@ -87,6 +87,7 @@ async def test_a_missed_budget_exits_with_1(gateway: Gateway, ana: Caller, tmp_p
     assert "missed all p50_ms" in done.output
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_ends_a_run_which_then_removes_its_documents(

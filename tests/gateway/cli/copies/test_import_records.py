@@ -153,6 +153,7 @@ async def stored_alike(
             assert float(np.dot(known[digest].to_numpy(), vector)) > 0.999
 
 
+@pytest.mark.thorough
 async def test_vectors_of_another_space_are_refused_before_anything_is_written(
     environment: dict[str, str], services: Services, embedder: Embedder, tmp_path: Path
 ) -> None:

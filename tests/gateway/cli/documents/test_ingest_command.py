@@ -267,6 +267,7 @@ async def test_a_folder_of_another_place_joins_a_source_only_if_that_is_named(
     assert "team a" in (await ana.call("GET", "/v1/documents/docs/index.md")).text
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 async def test_a_prune_of_much_needs_a_yes_and_one_of_all_needs_to_be_told(
     environment: dict[str, str], gateway: Gateway, tmp_path: Path

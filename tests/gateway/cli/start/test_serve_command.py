@@ -361,6 +361,7 @@ async def test_a_taken_port_is_named(environment: dict[str, str]) -> None:
     assert "--port" in line
 
 
+@pytest.mark.thorough
 async def test_an_embedder_that_is_refused_is_told_before_a_worker_starts(
     environment: dict[str, str],
 ) -> None:
