@@ -122,7 +122,7 @@ def _places(received: bytes, value: bytes) -> range:
     ],
 )
 async def test_what_the_head_says_otherwise_is_not_known(lines: dict[str, str]) -> None:
-    other = request(b"{}", **{"traceparent": PARENT, **lines})  # type: ignore[arg-type]  # str all
+    other = request(b"{}", **{"traceparent": PARENT, **lines})
 
     assert remembering(request(traceparent=PARENT)).find(other, 0.0) is None
 

@@ -13,7 +13,7 @@ BOUNDS = (0.001, 0.01, 0.1)
 LABELS = ("route", "status", "tier")
 
 
-def samples(histogram: Histogram) -> dict[tuple[str, str], float]:
+def samples(histogram: Histogram) -> dict[tuple[str, str], object]:
     return {
         (sample.name, str(sorted(sample.labels.items()))): pytest.approx(sample.value)
         for family in histogram.collect()
