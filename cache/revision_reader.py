@@ -6,12 +6,11 @@ revision that was read before it arrived.
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
-
-from cachetools import LRUCache
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -32,10 +31,6 @@ class EarlierReading(Generic[T_co]):
     age_s: float
 
 
-def _nothing(_tenants: Collection[str]) -> None:
-    return None
-
-
 def _anything(*_: object) -> bool:
     return True
 
@@ -43,30 +38,31 @@ def _anything(*_: object) -> bool:
 class RevisionReader(Generic[T]):
     """T is the value that the source returns for a tenant; it omits unknown tenants.
 
-    known: the tenants' values now, if this process knows them without a statement; else None.
+    known: the tenants' values now, if this process knows them without a statement, or else None;
+        absent if it never does. Equal values that follow each other are one object.
     """
 
     def __init__(
         self,
         source: RevisionSource[T],
         clock_s: Callable[[], float],
-        known: Callable[[Collection[str]], Mapping[str, T] | None] = _nothing,
+        known: Callable[[Collection[str]], Mapping[str, T] | None] | None = None,
     ) -> None:
         self._source = source
         self._clock_s = clock_s
         self._known = known
         # Values with the time of their last read, the newest last.
-        self._values: LRUCache[str, tuple[tuple[float, T], ...]] = LRUCache(REMEMBERED_MAX)
+        self._values: OrderedDict[str, tuple[tuple[float, T], ...]] = OrderedDict()
         self._next: _Batch[T] | None = None
         self._runner: asyncio.Task[None] | None = None
 
     def known(self, tenants: Collection[str]) -> Mapping[str, T] | None:
         """The tenants' values now, if this process knows them without a statement."""
+        if self._known is None:
+            return None
         now_s = self._clock_s()  # before, so that a pause makes the values older, never younger
         known = self._known(tenants)
-        if known is not None:
-            self._remember(known, now_s)
-        return known
+        return None if known is None else self._remember(known, now_s)
 
     def read(
         self,
@@ -140,15 +136,23 @@ class RevisionReader(Generic[T]):
             for waiter in batch.waiting():
                 waiter.set_exception(error)
             return
-        self._remember(values, begun_at_s)
+        values = self._remember(values, begun_at_s)
         for waiter in batch.waiting():
             waiter.set_result(values)
 
-    def _remember(self, values: Mapping[str, T], read_at_s: float) -> None:
-        for tenant, value in values.items():
-            history = self._values.get(tenant, ())
-            earlier = history[:-1] if history and history[-1][1] == value else history
+    def _remember(self, values: Mapping[str, T], read_at_s: float) -> Mapping[str, T]:
+        """The values, as the same objects as before where they have not changed."""
+        remembered = {}
+        for tenant, current in values.items():
+            value, earlier = current, self._values.get(tenant, ())
+            if earlier and earlier[-1][1] == current:
+                value, earlier = earlier[-1][1], earlier[:-1]
             self._values[tenant] = (*earlier[1 - _VALUES_MAX :], (read_at_s, value))
+            self._values.move_to_end(tenant)
+            remembered[tenant] = value
+        while len(self._values) > REMEMBERED_MAX:
+            self._values.popitem(last=False)
+        return remembered
 
 
 class _Batch(Generic[T]):

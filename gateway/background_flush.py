@@ -99,6 +99,10 @@ class FlushBuffer(Generic[K, V]):
 
     def add(self, tenant: str, key: K, item: V) -> None:
         """Merge the item into that of its key, or count it for the tenant."""
+        earlier = self._items.get(key)
+        if earlier is not None:  # of the same size afterwards
+            self._items[key] = (tenant, self._merge(earlier[1], item))
+            return
         was_filling = self._is_filling()
         self._insert(tenant, key, item)
         if self._is_filling() and not was_filling:  # once: the next attempt has its pause

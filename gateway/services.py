@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,7 @@ from index.postgres.pooler import Pooler
 from index.postgres.session import ObserveStatement
 from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKeyStore
-from index.tenants.tenant_store import TenantStore
+from index.tenants.tenant_store import TenantRevisions, TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
 
@@ -197,9 +197,11 @@ async def _join_rooms(
         ) as standby,
     ):
         observed = ObservedRevisions(stores.tenants, metrics.cache_event)
-        lease = regions.lease_keeper(settings, connected, observed)
+        lease = regions.lease_keeper(settings, connected, observed) if settings.region else None
         rights_as_of = RightsAsOf(stores.openfga_tuples, [*settings.openfga_tenants().values()])
-        reader = RevisionReader(lease, suspend_aware_s, lease.known)
+        reader: RevisionReader[TenantRevisions] = RevisionReader(
+            lease or observed, suspend_aware_s, None if lease is None else lease.known
+        )
         auth = authenticator.build(settings, stores.principals, verifier, reader, stores.tenants)
         caches = cache_services.build(
             settings, metrics, stores, store, models, index_name, standby, tracing
@@ -280,12 +282,12 @@ async def _join_rooms(
                 models,
                 stores.openfga_tuples,
                 settings.openfga_tenants(),
-                lambda: lease.is_held,
+                lambda: lease is not None and lease.is_held,
             ),
         )
         async with (
             auth.background_flush(),
-            lease.running(),
+            nullcontext() if lease is None else lease.running(),
             search.low_confidence.background_flush(),
             search.shard_auditor.running(),
             services.subscriptions.follower.running(),

@@ -121,7 +121,7 @@ def main() -> None:
             "control": stack.enter_context(served(options.base, {})),
             "ours": stack.enter_context(served(Path(__file__).parents[1], further)),
         }
-        for kind, repeats in (("repeat", True), ("parsed", False)):
+        for kind, repeats in (("same_bytes", True), ("other_id", False)):
             rounds = []
             for number in range(-1, options.rounds):
                 order = list(permutations(checkouts))[number % 6]

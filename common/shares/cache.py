@@ -48,7 +48,8 @@ class FairCache(Generic[K, V]):
 
         An entry larger than the cache is not stored, and its own key is returned.
         """
-        self.pop(key)
+        if key in self._owners:
+            self.pop(key)
         size = self._size_of(value)
         if size > self._size_max:
             return (key,)

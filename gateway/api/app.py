@@ -23,7 +23,7 @@ from gateway.api.routes.table import ROOM_ROUTES, RoomRoute
 from gateway.console import console_files, console_routes
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
-from gateway.http.repeats import Repeats
+from gateway.http.known_heads import KnownHeads
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport.connections import ConnectionLimits, Connections
@@ -65,7 +65,7 @@ class LifespanState(TypedDict):
     http: HttpServices
     services: Services
     connections: Connections
-    repeats: Repeats
+    known_heads: KnownHeads
     turns: FairTurns
 
 
@@ -114,7 +114,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                     "http": services.http,
                     "services": services,
                     "connections": _connections(settings, services.http),
-                    "repeats": services.http.repeats,
+                    "known_heads": services.http.known_heads,
                     "turns": services.http.admission.turns,
                 }
             services.http.recorder.flush()

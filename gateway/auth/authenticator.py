@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cache.protocol import Revisions
 from cache.revision_reader import RevisionReader
@@ -82,9 +82,26 @@ class AuthenticatedRequest:
 
     def kept_promise(self, valid_until: Revisions) -> bytes:
         """The promise of an answer that is correct up to these revisions."""
+        if self.age_s == self.oldest_age_s == 0:
+            return b"strong"
         newest = DatedRevisions(self.revisions, self.age_s)
         oldest = DatedRevisions(self.oldest, self.oldest_age_s)
         return kept_promise(self.freshness, (newest, oldest), valid_until)
+
+
+class _Admission(NamedTuple):
+    """What `admit` says of a principal at these counters, of a request that asks for no more."""
+
+    principal: Principal
+    tenant: TenantRevisions
+    everyone: TenantRevisions
+    admitted: AuthenticatedRequest
+
+    def is_of(
+        self, principal: Principal, tenant: TenantRevisions | None, everyone: TenantRevisions
+    ) -> bool:
+        """Whether it was said of these; counters that have not changed are the same objects."""
+        return self.principal is principal and self.tenant is tenant and self.everyone is everyone
 
 
 class Authenticator:
@@ -116,6 +133,7 @@ class Authenticator:
         self._credential_staleness_s_max = credential_staleness_s_max
         self._recalls = recalls
         self._principals_by_digest: FairCache[bytes, Principal] = FairCache(_PRINCIPALS_MAX)
+        self._admissions: FairCache[bytes, _Admission] = FairCache(_PRINCIPALS_MAX)
         self._used: FlushBuffer[bytes, datetime] = FlushBuffer(
             "keys", principals.touch, max, every_s=_FLUSH_S, items_max=_USED_MAX
         )
@@ -236,15 +254,25 @@ class Authenticator:
         caller names.
         """
         tenant, everyone = read.get(principal.tenant), read[PUBLIC]
+        is_plain = freshness.consistency == "strong" and freshness.min_revision is None
+        if is_plain and not age_s:
+            known = self._admissions.get(principal.digest)
+            if known is not None and known.is_of(principal, tenant, everyone):
+                self._refuse_expired(principal)
+                return known.admitted
         for candidate in (principal, self._principals_by_digest.get(principal.digest)):
             if tenant and candidate and is_current(candidate, tenant, everyone):
                 self._refuse_expired(candidate)
                 revisions = document_revisions({principal.tenant: tenant, PUBLIC: everyone})
                 freshness.require_reached(principal.tenant, revisions)
                 oldest = self._staleness.oldest(candidate, revisions, freshness, age_s)
-                return AuthenticatedRequest(
+                admitted = AuthenticatedRequest(
                     candidate, revisions, oldest.revisions, freshness, age_s, oldest.age_s
                 )
+                if is_plain and not age_s:
+                    admission = _Admission(candidate, tenant, everyone, admitted)
+                    self._admissions.put(candidate.tenant, candidate.digest, admission)
+                return admitted
         return None
 
     def may_confirm_at(self, principal: Principal, freshness: Freshness = STRONG) -> bool:

@@ -1,10 +1,10 @@
 """Connects the caches to PostgreSQL: its change log, and its revisions."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 
 import structlog
-from cachetools import LRUCache
 
 from cache.errors import ChangeFeedUnavailable
 from cache.protocol import Revisions
@@ -90,7 +90,7 @@ class ObservedRevisions:
     def __init__(self, tenants: TenantStore, count: Callable[[str], None]) -> None:
         self._tenants = tenants
         self._count = count
-        self._latest: LRUCache[str, Counters] = LRUCache(_LATEST_MAX)
+        self._latest: OrderedDict[str, Counters] = OrderedDict()
 
     async def revisions(self, tenants: Collection[str]) -> Mapping[str, Counters]:
         counters = await self._tenants.revisions(tenants)
@@ -101,7 +101,11 @@ class ObservedRevisions:
                 await _begin_history(self._tenants, current.history)
                 counters = await self._tenants.revisions(tenants)
                 break
-        self._latest.update(counters)
+        for tenant, current in counters.items():
+            self._latest[tenant] = current
+            self._latest.move_to_end(tenant)
+        while len(self._latest) > _LATEST_MAX:
+            self._latest.popitem(last=False)
         return counters
 
 

@@ -67,11 +67,14 @@ class AdmissionControl:
         if name is None or principal.is_token:
             name = f"subject:{principal.subject}"
         counters = self._counters.get((principal.tenant, name))
-        return counters or self._new_counters(principal.tenant, name)
+        return self._new_counters(principal.tenant, name) if counters is None else counters
 
     def has_local(self, counters: Counters) -> bool:
         """Whether all buckets have local tokens, so that `spend_local` spends one of each."""
-        return all(counter.local_tokens.has_token for counter in counters)
+        for counter in counters:  # noqa: SIM110  a loop: each cached answer comes by here
+            if not counter.local_tokens.has_token:
+                return False
+        return True
 
     def spend_local(self, counters: Counters) -> Counters:
         """Spend local tokens of the buckets in turn; return the counters that have none."""

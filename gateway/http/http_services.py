@@ -15,7 +15,7 @@ from gateway.http.admission import AdmissionControl
 from gateway.http.body import BodyLimits
 from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
-from gateway.http.repeats import Repeats
+from gateway.http.known_heads import KnownHeads
 from gateway.http.telemetry import RequestRecorder
 from gateway.monitoring.logs import RequestLog
 from gateway.monitoring.metrics import Metrics
@@ -44,7 +44,7 @@ class HttpServices:
     denials: DenialLog
     body_limits: BodyLimits
     recorder: RequestRecorder
-    repeats: Repeats
+    known_heads: KnownHeads
     rights_as_of: RightsAsOf
     tracing: "Tracing | None" = None
 
@@ -92,7 +92,14 @@ def build(
             settings.body_deadline_s, settings.body_grace_s, settings.body_bytes_per_s_min
         ),
         recorder=recorder,
-        repeats=Repeats(authenticator, admission, deadlines, recorder, rights_as_of),
+        known_heads=KnownHeads(
+            authenticator,
+            admission,
+            deadlines,
+            recorder,
+            rights_as_of,
+            is_traced=tracing is not None,
+        ),
         rights_as_of=rights_as_of,
         tracing=tracing,
     )

@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import Request
-from starlette.responses import Response
 
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
@@ -18,7 +17,7 @@ from gateway.auth.freshness import Freshness, MinRevision
 from gateway.auth.roles import SUFFICIENT
 from gateway.http.admission import Slot
 from gateway.http.http_services import HttpServices
-from gateway.http.repeats import RepeatableRequest
+from gateway.http.known_heads import KnownHead, RecallableRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
 from gateway.tracing import spans
@@ -96,29 +95,14 @@ class RequestContext(Generic[RoomServices_co]):
         return spans.span(self.http.tracing, name)
 
     def remember(
-        self,
-        principal: Principal,
-        answer: Callable[[Trace, AuthenticatedRequest], Response | None],
-        freshness: Freshness,
+        self, principal: Principal, read: Callable[[bytes], RecallableRequest | None]
     ) -> None:
-        """Let `answer` answer the next requests in the same bytes; see `RepeatableRequest`."""
+        """Let `read` read the bodies of the next requests with an equal head; see `KnownHead`."""
         trace = self.trace
         if b"request-timeout" in trace.headers or principal.issuer_key is not None:
             return  # both have to be checked anew
-        if trace.trace_id and b"traceparent" in trace.headers:
-            return  # the next request is of another trace
-        own_id = trace.headers.get(b"x-request-id") == trace.request_id.encode()
         connection: Connection = self.request.scope["state"]["connection"]
-        connection.remember(
-            RepeatableRequest(
-                method=self.request.method,
-                route=trace.route,
-                request_id=trace.request_id if own_id else "",
-                principal=principal,
-                freshness=freshness,
-                answer=answer,
-            )
-        )
+        connection.remember(KnownHead(self.request.method, trace.route, principal, read))
 
     async def identify(self) -> Principal:
         """The caller, read again if it has changed since the request began."""

@@ -31,7 +31,7 @@ class Trace:
     """Filled in while the request is handled; `tier` and `tenant` stay empty where there is none.
 
     trace_id: in hexadecimal digits, if requests are traced. is_sampled: whether spans are recorded.
-    headers:  as received, of equal names the last; empty for a repeat, which is not parsed.
+    headers:  as received, of equal names the last; empty if the head is known and not parsed.
     digest:   of the credential; empty if there is none. principal: who holds it, once it is known.
     counters: that count the request. unspent: those whose token is not spent yet.
     rights_as_of: the header that says how new the tenant's rights were when the request began.
@@ -88,7 +88,7 @@ class RequestRecorder:
     def record(self, method: str, trace: Trace) -> None:
         seconds = time.perf_counter() - trace.started_s
         if self._tracing is not None and not trace.trace_id:
-            self._tracing.repeat(method, trace)
+            self._tracing.recalled(method, trace)
         exemplar = trace.trace_id if trace.is_sampled else ""
         self._metrics.request(trace.route, trace.status, trace.tier, seconds, exemplar)
         if self._log is not None:
@@ -158,8 +158,13 @@ class Telemetry:
             http.recorder.record(scope["method"], trace)
 
 
+def is_request_id(header: bytes) -> bool:
+    """Whether a caller's id is short and harmless."""
+    return _REQUEST_ID.fullmatch(header.decode("latin-1")) is not None
+
+
 def request_id(header: bytes | None) -> str:
     """The caller's id if it is short and harmless, else a new one."""
-    if header is not None and _REQUEST_ID.fullmatch(text := header.decode("latin-1")):
-        return text
+    if header is not None and is_request_id(header):
+        return header.decode("latin-1")
     return f"{_PROCESS}{next(_numbers):08x}"

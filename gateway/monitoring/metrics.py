@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 
 from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.monitoring.request_durations import RequestDurations
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.monitoring.state_metrics import StateMetrics
 from gateway.monitoring.subscription_metrics import SubscriptionMetrics
@@ -106,7 +107,7 @@ class Metrics:
             "outcome",
         )
         self._rag_steps = cache(rag_steps.labels)
-        self._requests = cache(requests.labels)
+        self._requests = RequestDurations(requests, _BUCKETS_S)
         self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
         self._shard_events = cache(shard_events.labels)
@@ -130,10 +131,7 @@ class Metrics:
         self, route: str, status: int, tier: str, seconds: float, trace_id: str = ""
     ) -> None:
         """trace_id: of a sampled request, which becomes an exemplar of its bucket."""
-        if trace_id:
-            self._requests(route, status, tier).observe(seconds, {"trace_id": trace_id})
-        else:
-            self._requests(route, status, tier).observe(seconds)
+        self._requests.observe((route, status, tier), seconds, trace_id)
 
     def cache_event(self, event: str, amount: int = 1) -> None:
         counter = self._lookups if event in _TIERS else self._events
@@ -188,4 +186,5 @@ class Metrics:
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """See `MetricRegistry.exposition`."""
         self.search.flush()
+        self._requests.flush()
         return self.registry.exposition(accept)

@@ -30,14 +30,14 @@ log = structlog.get_logger()
 class LeaseKeeper:
     """primary: reads the counters of tenants that are not known yet.
 
-    region: where this gateway runs; None to hold no lease, so that each reading asks the primary.
+    region: where this gateway runs.
     """
 
     def __init__(
         self,
         store: ReadLeaseStore,
         primary: RevisionSource[TenantRevisions],
-        region: str | None,
+        region: str,
         *,
         duration_s: float,
         clock_s: Callable[[], float] = suspend_aware_s,
@@ -73,10 +73,7 @@ class LeaseKeeper:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the lease meanwhile, if there is a region; it is given back at the end."""
-        if self._region is None:
-            yield
-            return
+        """Keep the lease meanwhile; it is given back at the end."""
         keeping = asyncio.create_task(self._keep(self._region))
         try:
             yield

@@ -16,6 +16,7 @@ def announcer(settings: Settings) -> Announcer:
 def lease_keeper(
     settings: Settings, database: Database, primary: RevisionSource[TenantRevisions]
 ) -> LeaseKeeper:
-    """primary: reads the counters of tenants that are not known yet."""
+    """For a gateway of a region. primary: reads the counters of tenants that are not known yet."""
+    assert settings.region is not None, "only a gateway of a region holds a lease"
     store = ReadLeaseStore(database)
     return LeaseKeeper(store, primary, settings.region, duration_s=settings.read_lease_s)

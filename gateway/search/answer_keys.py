@@ -40,6 +40,22 @@ def known_key(sights: SightReader, search: SearchRequest, revisions: Revisions) 
     return None if sight is None else _by_sight(search, sight, revisions)
 
 
+def current_key(
+    sights: SightReader, search: SearchRequest, revisions: Revisions
+) -> AnswerKey | None:
+    """As `known_key`, at the revisions of the scope's partitions.
+
+    Requests that are admitted at the same reading share its revisions: their key is made once.
+    """
+    latest = search.latest_key
+    if latest and latest[0][0] is revisions:
+        return latest[0][1]
+    keyed = known_key(sights, search, revisions.of(search.scope.partitions))
+    if keyed is not None:
+        latest[:] = [(revisions, keyed)]
+    return keyed
+
+
 async def read_key(sights: SightReader, search: SearchRequest, revisions: Revisions) -> AnswerKey:
     """The key at these revisions; what the caller sees is read if it has to be."""
     known = known_key(sights, search, revisions)
@@ -52,18 +68,18 @@ async def read_key(sights: SightReader, search: SearchRequest, revisions: Revisi
     return _by_sight(search, sight, revisions)
 
 
-def acceptable_keys(
-    sights: SightReader, search: SearchRequest, revisions: Revisions, *, is_older: bool
+def older_keys(
+    sights: SightReader, search: SearchRequest, revisions: Revisions
 ) -> Iterator[AnswerKey]:
     """The known keys of which one may have an answer that is correct at these revisions or later.
 
-    is_older: whether they may be older than the caller's rights: an answer of an earlier audience
-        revision may be correct there too.
+    The revisions may be older than the caller's rights: an answer of an earlier audience revision
+    may be correct there too.
     """
     current = known_key(sights, search, revisions)
     if current is not None:
         yield current
-    if not is_older or not search.principal.shares_answers:
+    if not search.principal.shares_answers:
         return
     tenant = search.scope.tenant
     for sight in sights.recent(search.scope):

@@ -7,12 +7,12 @@ proof     who the caller is and which revision is current: by the counters of th
 tiers     memory, Redis, a similar question, computing: `cache/answers.py` asks them in this order
 record    the read log, the statistics, the metrics, the audit
 
-A request of a known head comes from `gateway/http/heads.py`, every other one from a handler. Calls
-that answer several searches at one revision begin at the tiers.
+A request with a known head comes from `gateway/http/known_heads.py`, any other from a handler.
+Calls that answer several searches at one revision begin at the tiers.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
@@ -23,7 +23,13 @@ from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace
 from gateway.monitoring.search_metrics import outcome_of
 from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
-from gateway.search.answer_keys import AnswerKey, acceptable_keys, latest_key, read_key
+from gateway.search.answer_keys import (
+    AnswerKey,
+    current_key,
+    latest_key,
+    older_keys,
+    read_key,
+)
 from gateway.search.response_body import build_answer, compute_answer, search_index
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, freshness_of, require_received
@@ -81,6 +87,15 @@ def recall(
         if served is not None:
             return served
     return None
+
+
+def may_recall(services: SearchServices, search: SearchRequest) -> bool:
+    """Whether memory has an answer to the search, correct at whatever revisions."""
+    memory = services.answers.memory
+    for key, _ in search.keys_seen.values():
+        if key in memory:
+            return True
+    return search.own_key in memory
 
 
 def is_recallable(
@@ -210,10 +225,12 @@ async def _compute_first(
 
 def _acceptable_keys(
     services: SearchServices, search: SearchRequest, admitted: AuthenticatedRequest
-) -> Iterator[AnswerKey]:
+) -> Iterable[AnswerKey]:
+    if admitted.oldest is admitted.revisions and admitted.age_s == 0:
+        keyed = current_key(services.sights, search, admitted.revisions)
+        return () if keyed is None else (keyed,)
     oldest = admitted.oldest.of(search.scope.partitions)
-    is_older = admitted.oldest is not admitted.revisions or admitted.age_s > 0
-    return acceptable_keys(services.sights, search, oldest, is_older=is_older)
+    return older_keys(services.sights, search, oldest)
 
 
 async def _cache_lookup(

@@ -1,24 +1,23 @@
-"""`POST /v1/search`: from a request's body to an answer that its caller may see.
+"""`POST /v1/search`: a body in, an answer that its caller may see out.
 
-`gateway.http.endpoint` has checked the head, the caller and the body before. Then:
-
-parse → authenticate → look up in memory → look up in Redis → search the index → fill → respond
-
-A new question to shards is searched first: its statement returns what `authenticate` would read. A
-repeat begins with `authenticate`, and is looked up in memory alone; see `gateway.http.repeats`.
+`gateway.http.endpoint` has checked the head, the caller and the body, or `gateway.http.known_heads`
+knows the head. `gateway.search.pipeline` is the way from the body to the answer.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 from starlette.responses import Response
 
 from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse, cache_headers
 from gateway.http.telemetry import Trace
 from gateway.receipts.receipt import RECEIPT_PREFERENCE
 from gateway.search.pipeline import (
     AnsweredSearch,
+    may_recall,
     recall,
     record_traced,
     search_as_caller,
@@ -32,6 +31,7 @@ from gateway.search.search_request import (
 )
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
+from index.tenants.principals import Principal
 
 
 async def search(context: RequestContext[SearchServices]) -> Response:
@@ -42,10 +42,10 @@ async def search(context: RequestContext[SearchServices]) -> Response:
     context.trace.mark("parse")
     answered = await serve(context, services, request)
     request = answered.request
-    freshness = freshness_of(request.body, context.min_revision)
     receipt = await _receipt(context, answered)
-    if not receipt:  # a repeat is answered at once, and gets none
-        context.remember(request.principal, partial(_answer_again, services, request), freshness)
+    if not receipt:  # what memory answers is answered at once, and gets none
+        read = partial(_recallable, services, request.principal, context.min_revision)
+        context.remember(request.principal, read)
     return build_response(services.settings, context.trace, answered, *receipt)
 
 
@@ -62,19 +62,36 @@ async def _receipt(
     return [(b"nearhit-receipt", receipt.encode())]
 
 
-def _answer_again(
-    services: SearchServices, request: SearchRequest, trace: Trace, admitted: AuthenticatedRequest
-) -> Response | None:
-    """The response to a repeat of the request, if memory has it and the caller is unchanged."""
-    if admitted.principal is not request.principal:  # its grants may differ
+@dataclass(frozen=True, slots=True)
+class _Recallable:
+    """A search whose answer memory has, correct at some revisions."""
+
+    services: SearchServices
+    request: SearchRequest
+    freshness: Freshness
+
+    def recall(self, trace: Trace, admitted: AuthenticatedRequest) -> Response | None:
+        services, request = self.services, self.request
+        trace.mark("revision")
+        answer = recall(services, request, admitted)
+        if answer is None:
+            return None
+        record_traced(services, trace, request, answer)
+        answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
+        return build_response(services.settings, trace, answered)
+
+
+def _recallable(
+    services: SearchServices, principal: Principal, min_revision: MinRevision | None, body: bytes
+) -> _Recallable | None:
+    if len(body) > services.settings.search_bytes_max:
         return None
-    trace.mark("revision")
-    answer = recall(services, request, admitted)
-    if answer is None:
+    request = services.parser.parse(principal, body)
+    if request.body.is_conversational or request.asks_in_vain:
         return None
-    record_traced(services, trace, request, answer)
-    answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
-    return build_response(services.settings, trace, answered)
+    if not may_recall(services, request):
+        return None
+    return _Recallable(services, request, freshness_of(request.body, min_revision))
 
 
 async def _search_conversation(

@@ -17,9 +17,6 @@ from index.tenants.principals import Principal
 _REQUESTS_MAX = 1_000  # at most 64 MB with the longest bodies, 2 MB with usual ones
 _FORMS_MAX = 1_000
 
-# The credential's digest, the query, and the rest of the body, written out with its types.
-_Key = tuple[bytes, str, str]
-
 
 class SearchParser:
     """request_of: makes the request of a principal and a valid body."""
@@ -29,8 +26,9 @@ class SearchParser:
     ) -> None:
         self._settings = settings
         self.request_of = request_of
-        self._requests: FairCache[_Key, SearchRequest] = FairCache(_REQUESTS_MAX)
-        self._forms: FairCache[_Key, SearchRequest] = FairCache(_FORMS_MAX)
+        # By the credential's digest, the query, and the rest of the body, written out with types.
+        self._requests: FairCache[tuple[bytes, str, str], SearchRequest] = FairCache(_REQUESTS_MAX)
+        self._forms: FairCache[tuple[bytes, str], SearchRequest] = FairCache(_FORMS_MAX)
 
     def parse(self, principal: Principal, body: bytes) -> SearchRequest:
         """The search that the body asks for. A 400 or 422 `Problem` if it is not valid."""
@@ -42,10 +40,15 @@ class SearchParser:
         request = self._requests.get((principal.digest, query, rest))
         if request is not None and request.principal is principal:
             return request
-        request = self._of_form(principal, query, rest) or self._validate(principal, body)
+        form = self._forms.get((principal.digest, rest))
+        if form is not None and form.principal is principal:
+            request = form.asking(query.strip())
+        else:
+            request = self._validate(principal, body)
+            if not request.body.is_conversational:
+                self._forms.put(principal.tenant, (principal.digest, rest), request)
         if not request.body.is_conversational:
             self._requests.put(principal.tenant, (principal.digest, query, rest), request)
-            self._forms.put(principal.tenant, (principal.digest, "", rest), request)
         return request
 
     def parse_other(
@@ -63,13 +66,6 @@ class SearchParser:
         """Whether the query is valid in each form: some text within the limit, and no controls."""
         is_short = len(query) <= self._settings.query_characters_max
         return is_short and query.isprintable() and query.strip() != ""
-
-    def _of_form(self, principal: Principal, query: str, rest: str) -> SearchRequest | None:
-        """The request, if a body of the same form has been validated for the principal."""
-        form = self._forms.get((principal.digest, "", rest))
-        if form is None or form.principal is not principal:
-            return None
-        return form.asking(query.strip())
 
     def _validate(self, principal: Principal, body: bytes) -> SearchRequest:
         search = schemas.parse(SearchBody, body)

@@ -114,8 +114,8 @@ class Tracing:
             finally:
                 self._end_request(request_span, method, trace)
 
-    def repeat(self, method: str, trace: TracedRequest) -> None:
-        """Make the span of an answered repeat, which has no `traceparent`; see `Repeats`."""
+    def recalled(self, method: str, trace: TracedRequest) -> None:
+        """Make the span of an answered request, which has no `traceparent`; see `KnownHeads`."""
         request_span = self._tracer.start_span(
             method,
             _NO_PARENT,

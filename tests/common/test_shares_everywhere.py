@@ -17,11 +17,11 @@ NAMES = frozenset({
     "to_thread", "run_in_executor", "run_in_threadpool", "set_default_executor",
     "ThreadPoolExecutor", "ProcessPoolExecutor", "ThreadPool",
     "Semaphore", "BoundedSemaphore", "CapacityLimiter", "Queue", "LifoQueue", "PriorityQueue",
-    "LRUCache", "TTLCache", "LFUCache", "TLRUCache", "FIFOCache", "RRCache",
+    "LRUCache", "TTLCache", "LFUCache", "TLRUCache", "FIFOCache", "RRCache", "OrderedDict",
 })  # fmt: skip
 MODULES = frozenset({
     "asyncio", "threading", "queue", "multiprocessing", "multiprocessing.pool", "anyio",
-    "concurrent.futures", "cachetools", "starlette.concurrency",
+    "collections", "concurrent.futures", "cachetools", "starlette.concurrency",
 })  # fmt: skip
 
 

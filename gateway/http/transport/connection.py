@@ -6,7 +6,7 @@ reads the body when the handler asks for it. Later bytes wait, unparsed, until t
 answered. If a request is answered before its body has arrived, the connection is closed after the
 client had time to read the answer.
 
-A request in the same bytes as an earlier one is answered from memory if it can be, and not parsed.
+A request whose head came before is answered from memory if it can be; the head is not parsed.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from common.shares.turns import FairTurns
 from gateway import problems
-from gateway.http.repeats import REQUEST_BYTES_MAX, RepeatableRequest, Repeats
-from gateway.http.telemetry import Trace, request_id
+from gateway.http.known_heads import REQUEST_BYTES_MAX, KnownHead, KnownHeads, RecallingRequest
+from gateway.http.telemetry import Trace
 from gateway.http.transport import head
 from gateway.http.transport.buffered_transport import BufferedTransport
 from gateway.http.transport.connections import Connections
@@ -50,7 +50,7 @@ class Connection(HttpToolsProtocol):
         self._buffered = buffered
         self._raw_transport = transport
         self._connections: Connections = self.app_state["connections"]
-        self._repeats: Repeats = self.app_state["repeats"]
+        self._known_heads: KnownHeads = self.app_state["known_heads"]
         self._turns: FairTurns = self.app_state["turns"]
         self._limits = self._connections.limits
         self._phase = _HEAD
@@ -61,7 +61,7 @@ class Connection(HttpToolsProtocol):
         self._body_bytes = self._framing_bytes = 0
         self._is_waiting = False
         self._whole_request = b""  # the current request, if its body came with its head
-        self._waiting_repeat = b""  # those of a repeat that is not answered yet
+        self._recalling = b""  # the bytes of a request that memory may answer, until it has
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
@@ -86,13 +86,13 @@ class Connection(HttpToolsProtocol):
         self.cycle.message_event.clear()
         return bytes(self.cycle.body)
 
-    def remember(self, request: RepeatableRequest) -> None:
-        """Remember the current request, so that the next in the same bytes is not parsed.
+    def remember(self, known: KnownHead) -> None:
+        """Remember the head of the current request, so that the next equal one is not parsed.
 
         Not if the connection ends with it, or if its body did not come with its head.
         """
         if self._whole_request and self._keeps_alive:
-            self._repeats.remember(self._whole_request, request)
+            self._known_heads.remember(self._whole_request, known)
 
     def prove(self, tenant: str) -> None:
         """Record that a request on the connection had a valid key; empty for the operator's."""
@@ -120,7 +120,7 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         self._keeps_alive = False
         self.shutting_down.set()
-        if not self._waiting_repeat:  # else it is closed once the repeat is answered
+        if not self._recalling:  # else it is closed once the request is answered
             super().shutdown()
 
     async def drain(self) -> None:
@@ -170,9 +170,9 @@ class Connection(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         is_drained = not self._raw_transport.get_write_buffer_size()
         if self.is_idle and is_drained and not self._is_in_reserve:
-            request = self._repeats.find(data)
+            request = self._known_heads.find(data, time.perf_counter())
             if request is not None:
-                self._answer_repeat(request, data)
+                self._recall(request, data)
                 return
         self._receive(data)
 
@@ -190,15 +190,14 @@ class Connection(HttpToolsProtocol):
         if self._phase == _HEAD and not self._is_waiting:
             self._wait()
 
-    def _answer_repeat(self, request: RepeatableRequest, data: bytes) -> None:
+    def _recall(self, request: RecallingRequest, data: bytes) -> None:
         self._phase = _ANSWER
-        self._waiting_repeat = data
+        self._recalling = data
         self._end_waiting()
-        trace = Trace(request.request_id or request_id(None), time.perf_counter(), {})
-        self._repeats.answer(request, trace, partial(self._on_repeat_answered, trace))
+        request.begin(partial(self._on_recalled, request.trace))
 
-    def _on_repeat_answered(self, trace: Trace, response: Response | None) -> None:
-        data, self._waiting_repeat = self._waiting_repeat, b""
+    def _on_recalled(self, trace: Trace, response: Response | None) -> None:
+        data, self._recalling = self._recalling, b""
         if self._raw_transport.is_closing():
             return
         if response is not None:

@@ -6,6 +6,7 @@ A mutant lives in a process of its own, which `loadtests.soak.mutants` starts.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from cache.redis import store
 from gateway.auth import authenticator
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import STRONG, Freshness
+from gateway.http import known_heads
 from gateway.search import search_request
 from index.model.scope import PUBLIC, Scope
 from index.search import sight_reader
@@ -24,6 +26,7 @@ from index.tenants.principals import Principal
 from loadtests.soak.mutants.replacement import replaced
 
 _LATE_S = 0.1
+_CREDENTIAL = re.compile(rb"(?i)\r\nauthorization:[^\r]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,13 @@ def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
     return replace
 
 
+_digest = known_heads._digest  # noqa: SLF001  the rule that the mutant breaks
+
+
+def _digest_without_credential(parts: list[bytes]) -> bytes:
+    return _digest([_CREDENTIAL.sub(b"", part) for part in parts])
+
+
 class _RememberingGate(Authenticator):
     """Whoever was let in once is let in for good."""
 
@@ -126,6 +136,10 @@ MUTANTS: Mapping[str, Mutant] = {
     "key-without-scope": Mutant(
         "the key of an answer leaves out whom it was computed for",
         replaced(search_request, "answer_key", _key_without_scope),
+    ),
+    "head-forgets-credential": Mutant(
+        "heads that differ in the credential alone count as equal",
+        replaced(known_heads, "_digest", _digest_without_credential),
     ),
     "sight-counts-audiences": Mutant(
         "callers who see as many different audiences share answers",

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.http.test_repeats import ask, ask_repeat, request, watched
+from tests.gateway.http.test_known_heads import ask, ask_repeat, request, watched
 from tests.gateway.promises.asking import WINDOW_MS, asked, limit, written
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.leases import readings

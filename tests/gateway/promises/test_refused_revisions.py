@@ -9,7 +9,7 @@ from gateway.settings.settings import Settings
 from index.postgres import database
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import run_sql
-from tests.gateway.http.test_repeats import ask, request
+from tests.gateway.http.test_known_heads import ask, request
 from tests.gateway.promises.asking import WINDOW_MS, asked, tool_call, written
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.gateway.support.raw_http import raw

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.http.test_repeats import ask, ask_repeat, request, watched
+from tests.gateway.http.test_known_heads import ask, ask_repeat, request, watched
 from tests.gateway.promises.asking import WINDOW_MS, asked, tool_call, written
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.leases import readings
@@ -156,7 +156,7 @@ async def test_a_conversation_needs_no_primary_either(far: Gateway, ana: Caller)
     assert await readings(far) == before
 
 
-async def test_repeats_keep_the_promises_too(
+async def test_known_heads_keep_the_promises_too(
     far: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_far = far.as_(ana)

@@ -1,4 +1,4 @@
-"""What reaches a transport when a response is written in pieces, or a repeat is answered late."""
+"""What reaches a transport when a response is written in pieces, or memory answers late."""
 
 import asyncio
 from typing import cast
@@ -10,15 +10,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from common.shares.turns import FairTurns
-from gateway.auth.freshness import STRONG
 from gateway.http.address import ClientAddresses
-from gateway.http.repeats import OnResponse, RepeatableRequest
+from gateway.http.known_heads import OnResponse, RecallingRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport.buffered_transport import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.transport.connection import Connection
 from gateway.http.transport.connections import ConnectionLimits, Connections
 from gateway.http.transport.head import HeadLimits
-from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio
 
@@ -50,20 +48,20 @@ def unlimited() -> Connections:
     return Connections(limits, ClientAddresses(None, "forwarded"), lambda _: None)
 
 
-def connected(transport: Recorded, app: ASGIApp, repeats: object) -> Connection:
+def connected(transport: Recorded, app: ASGIApp, known_heads: object) -> Connection:
     config = uvicorn.Config(app, log_config=None)
     config.load()
     protocol = Connection(
         config,
         ServerState(),
-        {"connections": unlimited(), "repeats": repeats, "turns": FairTurns()},
+        {"connections": unlimited(), "known_heads": known_heads, "turns": FairTurns()},
     )
     protocol.connection_made(transport)
     return protocol
 
 
-class NoRepeats:
-    def find(self, _received: bytes) -> None:
+class NoHeads:
+    def find(self, _received: bytes, _started_s: float) -> None:
         return None
 
 
@@ -88,7 +86,7 @@ async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> Non
         await send({"type": "http.response.body", "body": b"body"})
         sent.extend(transport.written)
 
-    protocol = connected(transport, app, NoRepeats())
+    protocol = connected(transport, app, NoHeads())
     protocol.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     await asyncio.sleep(0)
     protocol.connection_lost(None)
@@ -99,28 +97,29 @@ async def test_an_answer_is_sent_in_one_write_while_its_app_still_works() -> Non
     assert transport.written == sent
 
 
-class LateRepeats:
-    """Takes every request for a repeat, and answers it when the test says so."""
+class LateMemory:
+    """Knows every head, and answers when the test says so."""
 
     def __init__(self) -> None:
         self.on_response: list[OnResponse] = []
 
-    def find(self, _received: bytes) -> RepeatableRequest:
-        principal = cast("Principal", None)
-        return RepeatableRequest("POST", "/v1/search", "", principal, STRONG, lambda *_: None)
+    trace = Trace("", 0.0, {})
 
-    def answer(self, _request: RepeatableRequest, _trace: Trace, on_response: OnResponse) -> None:
+    def find(self, _received: bytes, _started_s: float) -> RecallingRequest:
+        return cast("RecallingRequest", self)
+
+    def begin(self, on_response: OnResponse) -> None:
         self.on_response.append(on_response)
 
 
-async def test_a_repeat_that_waits_is_answered_before_the_server_ends() -> None:
-    repeats, transport = LateRepeats(), Recorded()
-    protocol = connected(transport, cast("ASGIApp", None), repeats)
+async def test_what_waits_for_memory_is_answered_before_the_server_ends() -> None:
+    memory, transport = LateMemory(), Recorded()
+    protocol = connected(transport, cast("ASGIApp", None), memory)
 
     protocol.data_received(b"POST /v1/search HTTP/1.1\r\n\r\n")
     protocol.shutdown()
     assert not transport.is_closing()
-    repeats.on_response.pop()(Response("body"))
+    memory.on_response.pop()(Response("body"))
 
     assert transport.is_closing()
     written = b"".join(transport.written)
@@ -129,14 +128,14 @@ async def test_a_repeat_that_waits_is_answered_before_the_server_ends() -> None:
     protocol.connection_lost(None)
 
 
-async def test_a_repeat_whose_client_has_left_writes_nothing() -> None:
-    repeats, transport = LateRepeats(), Recorded()
-    protocol = connected(transport, cast("ASGIApp", None), repeats)
+async def test_what_memory_answers_after_its_client_has_left_writes_nothing() -> None:
+    memory, transport = LateMemory(), Recorded()
+    protocol = connected(transport, cast("ASGIApp", None), memory)
     protocol.data_received(b"POST /v1/search HTTP/1.1\r\n\r\n")
     transport.close()
     protocol.connection_lost(None)
 
-    repeats.on_response.pop()(Response("body"))
+    memory.on_response.pop()(Response("body"))
 
     assert transport.written == []
 

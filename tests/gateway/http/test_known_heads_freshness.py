@@ -1,4 +1,4 @@
-"""A repeat is answered by what its bytes ask for, at what the gateway knows."""
+"""A request with a known head gets what its bytes ask for, at what the gateway knows."""
 
 import asyncio
 import math
@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import orjson
 import pytest
 from starlette.responses import Response
 
@@ -16,7 +17,7 @@ from gateway.auth.freshness import Consistency, Freshness, MinRevision
 from gateway.auth.rights_as_of import RightsAsOf, TupleProgress
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
-from gateway.http.repeats import RepeatableRequest, Repeats
+from gateway.http.known_heads import KnownHead, KnownHeads
 from gateway.http.telemetry import RequestRecorder, Trace
 from gateway.http.transport.connection import Connection
 from index.tenants.principals import Claims, Principal
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.anyio
 
 PRINCIPAL = Principal(b"digest", "key", "acme", "ana", (), ("reader",), None, "a1", 0)
 
+RECEIVED = b"POST /v1/search HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
 COUNTERS = {"acme": TenantRevisions("a1", 7, 0), "public": TenantRevisions("a1", 3, 0)}
 
 
@@ -70,22 +72,29 @@ async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = 
     authenticator = Authenticator(
         primary, None, reader, primary, lambda: datetime.now(UTC), 60.0, 60.0, recalls=is_region
     )
-    await authenticator.identify(b"nh_key", PRINCIPAL.digest)
+    known = await authenticator.identify(b"nh_key", PRINCIPAL.digest)
     await authenticator.confirm(PRINCIPAL)
     response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
 
-    def answer(_trace: Trace, admitted: AuthenticatedRequest) -> Response:
-        return Response(admitted.kept_promise(admitted.revisions))
+    class Remembered:
+        def __init__(self) -> None:
+            self.freshness = freshness
 
-    repeats = Repeats(
+        def recall(self, _trace: Trace, admitted: AuthenticatedRequest, /) -> Response:
+            return Response(admitted.kept_promise(admitted.revisions))
+
+    heads = KnownHeads(
         authenticator,
         cast("AdmissionControl", Unlimited()),
         Deadlines(),
         cast("RequestRecorder", Unlimited()),
         RightsAsOf(cast("TupleProgress", Unlimited()), ()),
+        is_traced=False,
     )
-    request = RepeatableRequest("POST", "/v1/search", "", PRINCIPAL, freshness, answer)
-    repeats.answer(request, Trace("", 0.0, {}), response.set_result)
+    heads.remember(RECEIVED, KnownHead("POST", "/v1/search", known, lambda _: Remembered()))
+    request = heads.find(RECEIVED, 0.0)
+    assert request is not None
+    request.begin(response.set_result)
     result = await response
     return b"" if result is None else bytes(result.body)
 
@@ -115,18 +124,19 @@ async def test_a_repeat_reads_the_primary_unless_a_region_may_answer_without_it(
         assert (in_region.readings, at_home.readings) == (1, 2)
 
 
-async def test_what_is_remembered_of_a_request_names_its_revision(
+async def test_what_is_remembered_of_a_head_names_its_revision(
     gateway: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remembered: list[RepeatableRequest] = []
-    monkeypatch.setattr(Connection, "remember", lambda _self, request: remembered.append(request))
+    remembered: list[KnownHead] = []
+    monkeypatch.setattr(Connection, "remember", lambda _self, head: remembered.append(head))
     headers = {"Nearhit-Min-Revision": "0;public=0"}
+    bodies = {"query": "leave"}, {"query": "leave", "max_staleness_ms": 500}
 
-    await ana.call("POST", "/v1/search", json={"query": "leave"}, headers=headers)
-    body = {"query": "leave", "max_staleness_ms": 500}
-    await ana.call("POST", "/v1/search", json=body, headers=headers)
+    for body in bodies:
+        await ana.call("POST", "/v1/search", json=body, headers=headers)
 
-    assert [request.freshness for request in remembered] == [
+    requests = [remembered[0].read(orjson.dumps(body)) for body in bodies]
+    assert [request and request.freshness for request in requests] == [
         Freshness("session", math.inf, MinRevision(0, 0)),
         Freshness("bounded", 0.5, MinRevision(0, 0)),
     ]

@@ -1,4 +1,4 @@
-"""A request in the same bytes as an earlier one gets the response of the usual way, or takes it."""
+"""A request whose head came before gets the response of the usual way, or takes it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,8 +10,11 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from gateway.http.repeats import REQUEST_BYTES_MAX, OnResponse, RepeatableRequest, Repeats
-from gateway.http.telemetry import Trace
+from gateway.http.known_heads import (
+    REQUEST_BYTES_MAX,
+    OnResponse,
+    RecallingRequest,
+)
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.database_proxy import database_proxy
@@ -37,18 +40,16 @@ def start(settings: Settings, embedder: Embedder) -> Start:
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each repeat in turn, whether it was answered without the application."""
     seen: list[bool] = []
-    answer = Repeats.answer
+    begin = RecallingRequest.begin
 
-    def watching(
-        self: Repeats, request: RepeatableRequest, trace: Trace, on_response: OnResponse
-    ) -> None:
+    def watching(self: RecallingRequest, on_response: OnResponse) -> None:
         def noted(response: Any) -> None:
             seen.append(response is not None)
             on_response(response)
 
-        answer(self, request, trace, noted)
+        begin(self, noted)
 
-    monkeypatch.setattr(Repeats, "answer", watching)
+    monkeypatch.setattr(RecallingRequest, "begin", watching)
     return seen
 
 
@@ -200,7 +201,7 @@ async def test_a_repeat_with_an_expired_key_is_refused(
 
 
 @pytest.mark.slow
-async def test_repeats_count_against_the_rate(start: Start, outcomes: list[bool]) -> None:
+async def test_known_heads_count_against_the_rate(start: Start, outcomes: list[bool]) -> None:
     clock_s = asyncio.get_running_loop().time
     async with start(key_requests_per_s=50.0, tenant_requests_per_s=0.0) as gateway:
         await gateway.tenant("acme")
@@ -234,11 +235,11 @@ async def test_a_repeat_whose_tokens_have_to_be_fetched_reads_the_revision_once(
 
     answer = await ask(connection, request(ana))
 
-    assert (answer.status, outcomes) == (200, [False])
+    assert (answer.status, outcomes) == (200, [])
     assert await readings(gateway) == before + 1
 
 
-async def test_repeats_count_against_requests_at_once(start: Start, database_url: str) -> None:
+async def test_known_heads_count_against_requests_at_once(start: Start, database_url: str) -> None:
     async with (
         database_proxy(database_url) as wire,
         start(tenant_concurrent_requests_max=1, database_url=SecretStr(wire.url)) as gateway,
@@ -260,7 +261,7 @@ async def test_repeats_count_against_requests_at_once(start: Start, database_url
 
 
 @pytest.mark.isolated
-async def test_repeats_are_logged_and_counted_as_other_requests(
+async def test_known_heads_are_logged_and_counted_as_other_requests(
     gateway: Gateway, ana: Caller, connection: RawConnection, outcomes: list[bool]
 ) -> None:
     series = {"route": "/v1/search", "status": "200", "tier": "memory"}
@@ -350,7 +351,7 @@ async def test_a_repeat_waits_as_long_as_other_requests_while_postgresql_hangs(
     start: Start, database_url: str, outcomes: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And those that follow take the usual way, as the next would wait in vain too."""
-    monkeypatch.setattr("gateway.http.repeats._PAUSE_S", WAIT_S_MAX)
+    monkeypatch.setattr("gateway.http.known_heads._PAUSE_S", WAIT_S_MAX)
     unlimited = {"key_requests_per_s": 0.0, "tenant_requests_per_s": 0.0}
     async with (
         database_proxy(database_url) as wire,
@@ -408,7 +409,7 @@ async def test_a_failure_of_the_short_way_leads_to_the_usual_one(
         failures.append("broken")
         raise RuntimeError(failures[-1])
 
-    monkeypatch.setattr("gateway.search.search_endpoint._answer_again", broken)
+    monkeypatch.setattr("gateway.search.search_endpoint._Recallable.recall", broken)
     sent = request(ana)
     first = await ask(connection, sent)
 

@@ -1,0 +1,246 @@
+"""Answers from memory a request whose head came before, without parsing the head again.
+
+Agents send many requests with equal heads: only the length, the request's id and its `traceparent`
+differ. What a head says holds for all that are equal to it: the route, the credential, the media
+type, what the answer has to be as new as. The body is decoded each time. The caller, the revision,
+the limits and the answer are checked each time too. A request that memory may not answer, or that
+may be refused, takes the usual way through the application, from the same bytes.
+"""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+from starlette.responses import Response
+
+from common.shares.cache import FairCache
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.freshness import Freshness
+from gateway.auth.rights_as_of import RightsAsOf
+from gateway.http.admission import AdmissionControl
+from gateway.http.deadlines import Deadlines
+from gateway.http.telemetry import RequestRecorder, Trace, is_request_id, request_id
+from gateway.problems import Problem
+from index.errors import DatabaseUnavailable
+from index.tenants.principals import Principal
+from index.tenants.tenant_store import TenantRevisions
+
+REQUEST_BYTES_MAX = 4_096
+_END = b"\r\n\r\n"
+_HEADS_MAX = 2_000  # 1 KB each; a starting value, not measured
+_DIGEST_BYTES = 32  # a head holds a credential, so only its digest is kept
+# The headers whose values equal heads may differ in. No other line is matched in part: a value ends
+# at the first byte that no header may hold.
+_VARYING = re.compile(
+    rb"(?i)(?<=\r\n)(content-length|x-request-id|traceparent):[ \t]*([!-~]*)(?=\r\n)"
+)
+_TRACEPARENT = re.compile(rb"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+# For the revision, which the other side of the world may send; then the usual way, which reads it
+# again, has the route's whole deadline.
+_WAIT_S_MAX = 0.3
+_PAUSE_S = 1.0  # after that: a slow database would delay each request by the wait
+
+log = structlog.get_logger()
+
+
+class RecallableRequest(Protocol):
+    """A request that memory may have the answer to."""
+
+    @property
+    def freshness(self) -> Freshness:
+        """What the request asks for."""
+
+    def recall(self, trace: Trace, admitted: AuthenticatedRequest, /) -> Response | None:
+        """The response from memory, or None. admitted: the caller as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHead:
+    """What is known of the requests with this head.
+
+    read: the request that a body makes; None if memory can't have its answer. Raises a `Problem`.
+    """
+
+    method: str
+    route: str
+    principal: Principal
+    read: Callable[[bytes], RecallableRequest | None]
+
+
+# Receives the response, or None if the request has to take the usual way.
+OnResponse = Callable[[Response | None], None]
+
+
+class KnownHeads:
+    """The heads of one worker's requests, by the digest of what they have in common.
+
+    is_traced: whether a `traceparent` means something, so that its request takes the usual way.
+    """
+
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        admission: AdmissionControl,
+        deadlines: Deadlines,
+        recorder: RequestRecorder,
+        rights_as_of: RightsAsOf,
+        *,
+        is_traced: bool,
+    ) -> None:
+        self.authenticator = authenticator
+        self.admission = admission
+        self.deadlines = deadlines
+        self.recorder = recorder
+        self.rights_as_of = rights_as_of
+        self._is_traced = is_traced
+        self._heads: FairCache[bytes, KnownHead] = FairCache(_HEADS_MAX)
+        self._resumes_s = 0.0
+
+    def remember(self, received: bytes, head: KnownHead) -> None:
+        """Remember the head of an answered request. received: all of its bytes, and no others."""
+        if len(received) <= REQUEST_BYTES_MAX:
+            parts = _VARYING.split(received[: received.find(_END) + len(_END)])
+            digest = _digest(parts)
+            known = self._heads.get(digest)
+            if known is None or known.principal is not head.principal:
+                self._heads.put(head.principal.tenant, digest, head)
+
+    def find(self, received: bytes, started_s: float) -> "RecallingRequest | None":
+        """The request, if its head is known and memory may answer it. started_s: of its trace."""
+        if len(received) > REQUEST_BYTES_MAX or self._resumes_s > self.deadlines.loop.time():
+            return None
+        end = received.find(_END) + len(_END)
+        parts = _VARYING.split(received[:end])
+        head = self._heads.get(_digest(parts))
+        if head is None:
+            return None
+        length, own_id, parent = _values(parts)
+        if length != b"%d" % (len(received) - end):
+            return None
+        if own_id is not None and not is_request_id(own_id):
+            return None
+        if parent is not None and (self._is_traced or not _TRACEPARENT.fullmatch(parent)):
+            return None
+        return self._recalling(head, received[end:], Trace(request_id(own_id), started_s, {}))
+
+    def pause(self) -> None:
+        """Find nothing for some time."""
+        self._resumes_s = self.deadlines.loop.time() + _PAUSE_S
+
+    def _recalling(self, head: KnownHead, body: bytes, trace: Trace) -> "RecallingRequest | None":
+        """The request, unless its caller has to be read, or has no tokens, or memory is empty."""
+        principal = head.principal
+        if self.authenticator.known(principal.digest) is not principal:
+            return None
+        trace.counters = self.admission.counters(principal)
+        if not self.admission.has_local(trace.counters):
+            return None
+        try:
+            request = head.read(body)
+        except Problem:  # the usual way gives it
+            return None
+        return None if request is None else RecallingRequest(self, head, request, trace)
+
+
+class RecallingRequest:
+    """One request of a known head, while the revision is read, if it has to be."""
+
+    __slots__ = ("_head", "_heads", "_on_response", "_reading", "_request", "ends_s", "trace")
+
+    def __init__(
+        self, heads: KnownHeads, head: KnownHead, request: RecallableRequest, trace: Trace
+    ) -> None:
+        self._heads = heads
+        self._head = head
+        self._request = request
+        self.trace = trace
+        trace.rights_as_of = heads.rights_as_of.headers.get(head.principal.tenant)
+
+    def begin(self, on_response: OnResponse) -> None:
+        """Call `on_response` once, now or as soon as the revision has been read."""
+        heads, principal = self._heads, self._head.principal
+        self._on_response = on_response
+        try:
+            recalled = heads.authenticator.recall(principal, self._request.freshness)
+            heads.admission.begin(principal.tenant)
+        except Problem:  # the usual way gives it
+            on_response(None)
+            return
+        if recalled is not None:
+            heads.admission.end(principal.tenant)
+            self._respond(lambda: recalled)
+            return
+        self._reading = heads.authenticator.read_revisions(principal, self._request.freshness)
+        self._reading.add_done_callback(self._on_revisions)
+        self.ends_s = heads.deadlines.loop.time() + _WAIT_S_MAX
+        heads.deadlines.add(self)
+
+    def end(self) -> None:
+        """The revision has not been read in time."""
+        self._heads.pause()
+        self._reading.cancel()
+
+    def _on_revisions(self, reading: "asyncio.Future[Mapping[str, TenantRevisions]]") -> None:
+        heads, principal = self._heads, self._head.principal
+        heads.deadlines.discard(self)
+        heads.admission.end(principal.tenant)
+        self._respond(
+            lambda: heads.authenticator.admit(principal, reading.result(), self._request.freshness)
+        )
+
+    def _respond(self, admit: Callable[[], AuthenticatedRequest | None]) -> None:
+        response = None
+        try:
+            response = self._answer(admit())
+        except (asyncio.CancelledError, DatabaseUnavailable, Problem):
+            pass  # the usual way meets it again, and tells the client
+        except Exception:
+            log.exception("known_head")
+        self._on_response(response)
+        if response is not None:
+            self.trace.status = response.status_code
+            self._heads.recorder.record(self._head.method, self.trace)
+
+    def _answer(self, admitted: AuthenticatedRequest | None) -> Response | None:
+        head, trace, admission = self._head, self.trace, self._heads.admission
+        if admitted is None or not admission.has_local(trace.counters):
+            return None
+        if admitted.principal is not head.principal:  # its grants may differ
+            return None
+        response = self._request.recall(trace, admitted)
+        if response is not None:
+            admission.spend_local(trace.counters)
+            trace.route, trace.tenant = head.route, head.principal.tenant
+            if trace.counters:
+                header = admission.ratelimit_header(trace.counters)
+                response.raw_headers.append((b"ratelimit", header))
+            if trace.rights_as_of is not None:
+                response.raw_headers.append(trace.rights_as_of)
+        return response
+
+
+def _digest(parts: list[bytes]) -> bytes:
+    """Of the head without the values that vary, which are every third part.
+
+    No part but the last holds an empty line, so different heads make different bytes.
+    """
+    common = _END.join((*parts[::3], *parts[1::3]))
+    return hashlib.blake2b(common, digest_size=_DIGEST_BYTES).digest()
+
+
+def _values(parts: list[bytes]) -> tuple[bytes, bytes | None, bytes | None]:
+    """The length, the request's id and `traceparent`; of equal names the last."""
+    length, own_id, parent = b"", None, None
+    for name, value in zip(parts[1::3], parts[2::3], strict=True):
+        match name.lower():
+            case b"content-length":
+                length = value
+            case b"x-request-id":
+                own_id = value
+            case _:
+                parent = value
+    return length, own_id, parent

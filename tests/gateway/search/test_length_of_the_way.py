@@ -1,0 +1,104 @@
+"""How long the way of a search is: the calls of our functions that it makes, and their files.
+
+The bars are what has been reached; whoever makes the way longer raises one here and says why.
+"""
+
+import asyncio
+import itertools
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.http.test_known_heads import ask, request
+from tests.gateway.support.commands import WAIT_S_MAX
+from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.raw_http import RawConnection, raw
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+ROOT = Path(__file__).parents[3]
+OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "common"))
+ROUNDS = 12
+TOGETHER = 8  # requests whose revisions one statement reads
+
+
+@contextmanager
+def counted_calls() -> Iterator[Counter[str]]:
+    """By file, how often its functions are called meanwhile."""
+    calls: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(OURS):
+            calls[frame.f_code.co_filename] += 1
+
+    sys.setprofile(count)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.fixture
+async def connections(
+    settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller
+) -> AsyncIterator[Sequence[RawConnection]]:
+    """To a worker that has loaded the tenant's shard and does nothing else."""
+    await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
+    own = {
+        "shard_bytes_max": 1 << 26,
+        "shard_audit_s": 0.0,
+        "key_requests_per_s": 0.0,
+        "tenant_requests_per_s": 0.0,
+    }
+    async with running(settings.model_copy(update=own), embedder) as worker, AsyncExitStack() as on:
+        asking, numbers = worker.as_(ana), itertools.count()
+        async with asyncio.timeout(WAIT_S_MAX):
+            while await worker.counted("nearhit_shard_events_total", event="loaded") < 1:
+                await asking.found(f"annual leave {next(numbers)}")
+        yield [await on.enter_async_context(raw(worker)) for _ in range(TOGETHER)]
+
+
+async def fewest(
+    connections: Sequence[RawConnection], sent: Callable[[int], bytes], status: str
+) -> tuple[int, int]:
+    """The calls and the files of the round that was disturbed the least by other work."""
+    rounds = []
+    for number in range(ROUNDS):
+        with counted_calls() as calls:
+            answers = await asyncio.gather(
+                *(ask(connection, sent(number)) for connection in connections)
+            )
+        if {answer.headers["cache-status"] for answer in answers} == {status}:
+            rounds.append((calls.total(), len(calls)))
+    return min(rounds)
+
+
+async def test_a_hit_makes_few_calls_in_few_files(
+    connections: Sequence[RawConnection], ana: Caller
+) -> None:
+    hit = "nearhit; hit; detail=memory"
+
+    calls, files = await fewest(connections[:1], lambda _: request(ana), hit)
+    together, _ = await fewest(connections, lambda _: request(ana), hit)
+
+    assert calls <= 150
+    assert files <= 45
+    assert together / TOGETHER <= 128
+
+
+async def test_a_new_question_makes_few_calls_in_few_files(
+    connections: Sequence[RawConnection], ana: Caller
+) -> None:
+    calls, files = await fewest(
+        connections[:1], lambda number: request(ana, f"annual days {number}"), "nearhit; fwd=miss"
+    )
+
+    assert calls <= 590
+    assert files <= 92
