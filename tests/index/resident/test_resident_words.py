@@ -316,7 +316,7 @@ async def test_letters_are_those_that_the_database_takes_for_letters(
     letters = "".join(sorted({*"".join(words)}))
 
     for server, has_separators in ((connection, False), (ascii_database, True)):
-        separators = await server.fetchval(STATEMENTS["vocabulary.separators"], letters) or ""
+        separators = await server.fetchval(STATEMENTS["resident.separators"], letters) or ""
         assert ("ø" in separators) is has_separators
         table = WordTable.of("tenant", words, separators)
         for word in random.sample(words, 30):
@@ -358,7 +358,7 @@ async def test_a_search_that_finds_a_word_learned_asks_the_shard_with_that_word(
 
     await resident.searcher.search(ANA, Query("zqxwvk", alpha=0))
 
-    assert observed.count("vocabulary.learned_words") == 1
+    assert observed.count("resident.learned_words") == 1
     assert "vocabulary.look_up" not in observed
 
 
@@ -376,7 +376,7 @@ async def test_words_of_every_edit_are_learned_and_no_others_are_read(
     shard = await follow(watched, shard)
 
     assert words_of(shard) == await stored(watched) == {"tenant": sorted(vocabulary_words(learned))}
-    assert observed.count("vocabulary.learned_words") == len(WORDS) - 1
+    assert observed.count("resident.learned_words") == len(WORDS) - 1
 
 
 async def test_a_word_that_is_committed_after_the_load_began_is_learned(
@@ -413,7 +413,7 @@ async def test_words_from_before_the_column_and_those_of_another_server_are_left
     assert loaded.words is not None
     async with database.session() as session:
         row = await session.row(
-            "vocabulary.learned_words", "acme", "tenant", 100, loaded.words.snapshot_xmin
+            "resident.learned_words", "acme", "tenant", 100, loaded.words.snapshot_xmin
         )
     assert row is not None
     assert row["words"] == ["lightship"]
