@@ -91,7 +91,7 @@ class SourcesListed(Body):
 async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
     services = context.services.search
     read = partial(_search_body, services)
-    request = services.parser.parse_other(context.principal, arguments, read)
+    request = services.parser.parse_other(context.principal, "mcp", arguments, read)
     answered = await serve(context, services, request)
     request, answer = answered.request, answered.answer
     headers = [

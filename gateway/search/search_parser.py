@@ -34,40 +34,50 @@ class SearchParser:
         """The search that the body asks for. A 400 or 422 `Problem` if it is not valid."""
         fields = content.decode_json(body)
         query = fields.pop("query", None) if isinstance(fields, dict) else None
-        if not isinstance(query, str) or not self._is_plain(query):
-            return self._validate(principal, body)
+        if not isinstance(query, str):  # a vector alone, or an error
+            return self.parse_other(principal, "body", body, self._validate)
         rest = repr(fields)
-        request = self._requests.get((principal.digest, query, rest))
-        if request is not None and request.principal is principal:
-            return request
-        form = self._forms.get((principal.digest, rest))
-        if form is not None and form.principal is principal:
-            request = form.asking(query.strip())
-        else:
-            request = self._validate(principal, body)
-            if not request.body.is_conversational:
-                self._forms.put(principal.tenant, (principal.digest, rest), request)
-        if not request.body.is_conversational:
-            self._requests.put(principal.tenant, (principal.digest, query, rest), request)
+        key = (principal.digest, query, rest)
+        request = self._requests.get(key)
+        if request is None or request.principal is not principal:
+            request = self._of_form(principal, query, rest)
+            if request is None:
+                request = self.request_of(principal, self._validate(body))
+            self._requests.put(principal.tenant, key, request)
+            self._remember_form(request, rest)
         return request
 
     def parse_other(
-        self, principal: Principal, sent: bytes, read: Callable[[bytes], SearchBody]
+        self, principal: Principal, kind: str, sent: bytes, read: Callable[[bytes], SearchBody]
     ) -> SearchRequest:
-        """The search that bytes of another kind ask for. read: reads them; raises a `Problem`."""
-        key = (principal.digest, "", repr(sent))  # no body's rest is written like bytes
+        """The search that bytes of this kind ask for. read: reads them; raises a `Problem`."""
+        key = (principal.digest, kind, repr(sent))  # no body's rest is written like bytes
         request = self._requests.get(key)
         if request is None or request.principal is not principal:
             request = self.request_of(principal, read(sent))
             self._requests.put(principal.tenant, key, request)
         return request
 
-    def _is_plain(self, query: str) -> bool:
-        """Whether the query is valid in each form: some text within the limit, and no controls."""
-        is_short = len(query) <= self._settings.query_characters_max
-        return is_short and query.isprintable() and query.strip() != ""
+    def _of_form(self, principal: Principal, query: str, rest: str) -> SearchRequest | None:
+        """The request, if its form was validated for the principal, and the query is valid in it.
 
-    def _validate(self, principal: Principal, body: bytes) -> SearchRequest:
+        That is some text within the limit, without controls.
+        """
+        form = self._forms.get((principal.digest, rest))
+        is_short = len(query) <= self._settings.query_characters_max
+        if form is None or form.principal is not principal or not is_short:
+            return None
+        return form.asking(query.strip()) if query.isprintable() and query.strip() else None
+
+    def _remember_form(self, request: SearchRequest, rest: str) -> None:
+        """Not of a search by a vector alone, nor of one whose query is rewritten or gated."""
+        if request.query.text and not request.body.is_conversational:
+            digest, tenant = request.principal.digest, request.principal.tenant
+            known = self._forms.get((digest, rest))
+            if known is None or known.principal is not request.principal:
+                self._forms.put(tenant, (digest, rest), request)
+
+    def _validate(self, body: bytes) -> SearchBody:
         search = schemas.parse(SearchBody, body)
         require_within_limits(search, self._settings)
-        return self.request_of(principal, search)
+        return search

@@ -109,8 +109,8 @@ async def measure() -> dict[str, object]:
         async def repeated() -> None:
             await ana.search("leave")
 
-        async def cached() -> None:  # other bytes each time, so that it is parsed
-            headers = {"X-Request-Id": f"cached-{next(numbers)}"}
+        async def cached() -> None:  # another head each time, so that it is parsed
+            headers = {"X-Other": f"cached-{next(numbers)}"}
             await ana.call("POST", "/v1/search", json={"query": "leave"}, headers=headers)
 
         async def computed() -> None:

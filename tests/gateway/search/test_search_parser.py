@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.problems import Problem
 from gateway.rag.postprocessor_names import PostprocessorNames
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_parser import SearchParser
 from gateway.search.search_request import SearchRequest, build_search_request
 from gateway.settings.settings import Settings
@@ -19,6 +20,7 @@ ANA = Principal(b"ana", "key", "acme", "ana", ("staff",), ("reader",), None, "a1
 BEN = Principal(b"ben", "key", "acme", "ben", (), ("reader",), None, "a1", 0)
 
 QUERIES = [
+    b"",
     b'"annual leave"', b'" two  spaces "', b'"a\\nline"', rb'"\u0000"', rb'"\ud800"', b'"\x7f"',
     b'""', b'" "', rb'"\u00a0"', rb'"\u001c"', rb'"leave\u001f"', b"5", b"null",
     b'"' + b"x" * 41 + b'"', b'"' + b"x" * 40 + b'"', b'" ' + b"x" * 40 + b'"',
@@ -54,7 +56,8 @@ def verdict(parser: SearchParser, principal: Principal, body: bytes) -> Any:
 
 
 def body_of(query: bytes, rests: list[bytes]) -> bytes:
-    return b"{" + b",".join([b'"query":' + query, *filter(None, rests)]) + b"}"
+    fields = [b'"query":' + query] if query else []
+    return b"{" + b",".join([*fields, *filter(None, rests)]) + b"}"
 
 
 @given(
@@ -105,6 +108,9 @@ def test_a_form_is_validated_once_for_each_principal() -> None:
             assert parser.parse(principal, body_of(query, [])).principal is principal
 
     assert built == ["one", "one"]
+    parser.parse(ANA, body_of(rb'"two\nlines"', []))
+    parser.parse(ANA, body_of(rb'"two\nlines"', []))
+    assert built == ["one", "one", "two\nlines"]  # repeated as it is, it is not validated again
 
 
 def test_what_a_principal_may_read_by_now_is_read_anew() -> None:
@@ -116,3 +122,10 @@ def test_what_a_principal_may_read_by_now_is_read_anew() -> None:
     for query in (b'"leave"', b'"pay"'):
         now = parser.parse(moved, body_of(query, []))
         assert now == new_parser().parse(moved, body_of(query, []))
+
+
+def test_bytes_that_mean_something_to_another_call_mean_nothing_to_this_one() -> None:
+    parser, sent = new_parser(), b'{"query":5}'
+    parser.parse_other(ANA, "mcp", sent, lambda _: SearchBody(query="5"))
+
+    assert verdict(parser, ANA, sent) == verdict(new_parser(), ANA, sent)
