@@ -64,7 +64,9 @@ _STARTS_SERVERS = {"servers", "gateway", "other_worker"}
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the tests that need the servers, and those that only `make thorough` runs."""
-    if isinstance(item, pytest.Function) and _STARTS_SERVERS.intersection(item.fixturenames):
+    if not isinstance(item, pytest.Function):
+        return
+    if _STARTS_SERVERS.intersection(item.fixturenames):
         item.add_marker("served")
     sampled = item.get_closest_marker("sampled")
     if sampled and item.callspec.id not in sampled.args:
@@ -84,7 +86,8 @@ def _check_samples(items: list[pytest.Item]) -> None:
     """A sample that names no parameter would be tried by nothing but `make thorough`."""
     named, collected = set[tuple[str, str]](), set[tuple[str, str]]()
     for item in items:
-        if sampled := item.get_closest_marker("sampled"):
+        sampled = item.get_closest_marker("sampled")
+        if sampled and isinstance(item, pytest.Function):
             test = item.nodeid.partition("[")[0]
             named.update((test, name) for name in sampled.args)
             collected.add((test, item.callspec.id))

@@ -115,6 +115,7 @@ def test_a_short_word_is_not_compared_at_two_slips() -> None:
     assert not near_of(["lighthouse"]).may_correct("harbour")
 
 
+@pytest.mark.slow
 def test_a_learned_word_counts_beside_a_large_vocabulary() -> None:
     before = near_of(REAL_WORDS)
 
