@@ -64,6 +64,7 @@ def files() -> Iterator[tuple[str, ast.AST]]:
                 yield name, ast.parse(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_no_queue_pool_or_cache_is_without_shares_or_a_reason() -> None:
     found = Counter((name, use) for name, tree in files() for use in uses(tree))
 
@@ -78,6 +79,7 @@ def test_no_queue_pool_or_cache_is_without_shares_or_a_reason() -> None:
     assert not outdated, "correct tests/common/unshared.py"
 
 
+@pytest.mark.slow
 def test_none_is_imported_under_another_name() -> None:
     assert not [(name, other) for name, tree in files() for other in renamed(tree)]
 

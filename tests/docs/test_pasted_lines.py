@@ -171,6 +171,7 @@ def localized(text: str, replaced: Mapping[str, str]) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [*PAGES, ROOT / "docs" / "tutorial.md"], ids=lambda page: str(page.relative_to(ROOT))
 )

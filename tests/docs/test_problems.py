@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from docs.generate.problems import problems_made
 from gateway import problem_catalog
 
@@ -36,6 +38,7 @@ def test_the_catalogue_has_each_problem_that_is_made_and_none_that_is_not() -> N
         assert each.title in titles[each.kind], each
 
 
+@pytest.mark.slow
 def test_problems_are_made_in_one_file_and_their_kinds_are_in_the_catalogue() -> None:
     # SCIM has errors of its own form, whose kinds no caller sees.
     found = [each for each in constructions() if each[0].parent.name != "scim"]

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # One process counts and holds shards; PROMETHEUS_MULTIPROC_DIR is read when the package is loaded.
 _COUNT = """
 from gateway.monitoring.metrics import Metrics
@@ -28,6 +30,7 @@ def output(program: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_counters_of_an_ended_process_stay_and_what_it_held_goes(tmp_path: Path) -> None:
     output(_COUNT, tmp_path)
 

@@ -380,6 +380,7 @@ async def test_a_collector_that_is_away_delays_nobody(settings: Settings) -> Non
     assert answered_s - started_s < DELAY_S_MAX
 
 
+@pytest.mark.slow
 def test_a_gateway_without_a_collector_needs_no_opentelemetry(tmp_path: Path) -> None:
     """Other packages load it if it is there, such as redis; none of ours does."""
     packages = link_packages(tmp_path / "site-packages", without={"opentelemetry"})

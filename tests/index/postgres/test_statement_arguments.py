@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from index.postgres import statements
 
 STATEMENTS = statements.load()
@@ -31,6 +33,7 @@ def calls() -> Iterator[tuple[str, str, int]]:
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", name, len(rest)
 
 
+@pytest.mark.slow
 def test_every_call_passes_what_its_statement_takes() -> None:
     found = list(calls())
     wrong = [

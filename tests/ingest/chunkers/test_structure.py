@@ -280,6 +280,7 @@ def test_texts_that_nobody_wrote_by_hand_are_cut_too(text: str) -> None:
     check(text, chunks(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["| ", "|\n"])
 def test_a_text_of_one_letter_words_takes_a_bounded_amount_of_memory(word: str) -> None:
     text = word * 20_000

@@ -114,6 +114,7 @@ def test_a_table_takes_memory_for_its_rows_and_not_for_its_cells() -> None:
     assert peak < 50 * len(text)
 
 
+@pytest.mark.slow
 def test_after_many_lines_there_are_paragraphs_and_nothing_is_lost() -> None:
     text = "a\n" * (LINES_MAX - 2) + "\n# Read\n# Not read\n- nor\n- these\n\nLast.\n"
 

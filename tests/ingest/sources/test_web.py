@@ -20,6 +20,8 @@ from tests.ingest.support.web_server import HTML, Answer, WebHost, web_host
 
 LOOPBACK = AddressPolicy(parse_networks(["127.0.0.0/8"]))
 
+pytestmark = pytest.mark.slow  # each page is asked of a server, and read in a process
+
 
 @pytest.fixture
 def host() -> Iterator[WebHost]:
