@@ -53,7 +53,7 @@ class Confirmations:
 
     def __init__(self, searching: SearchConnections) -> None:
         self._searching = searching
-        self._waiting: dict[bytes, list[_Question]] = {}  # by filter
+        self._waiting: list[_Question] = []
         self._running: set[asyncio.Task[None]] = set()
 
     async def confirm(
@@ -61,40 +61,39 @@ class Confirmations:
     ) -> Confirmation:
         """What PostgreSQL says of these chunks now; of none, the counters alone.
 
-        Raises `DatabaseUnavailable` and `Saturated`.
+        Questions without a filter share a statement. Raises `DatabaseUnavailable` and `Saturated`.
         """
+        if document_filter != _ANYTHING and document_filter.is_narrow:
+            arguments = (*filter_args(scope, document_filter), chunk_ids, scope.public)
+            row = await self._searching.row("search_confirmation.confirm_filtered", *arguments)
+            assert row is not None, "it returns one row"
+            return _to_confirmation(scope, row)
         loop = asyncio.get_running_loop()
         question = _Question(scope, chunk_ids, loop.create_future())
         if self._searching.is_pinned:  # to a snapshot, which no other question reads
-            (row,) = await self._searching.shared_rows(
-                "search_confirmation.confirm", *_arguments(document_filter, [question])
-            )
-            return _to_confirmation(scope, row)
-        key = b"" if document_filter == _ANYTHING else document_filter.digest
-        waiting = self._waiting.get(key)
-        if waiting is None:
-            waiting = self._waiting[key] = []
-            # The statement is of several requests: it belongs to the context of none.
-            loop.call_soon(self._begin, key, document_filter, context=Context())
-        waiting.append(question)
+            await self._answer([question])
+        else:
+            if not self._waiting:
+                # The statement is of several requests: it belongs to the context of none.
+                loop.call_soon(self._begin, context=Context())
+            self._waiting.append(question)
         return await question.answer
 
-    def _begin(self, key: bytes, document_filter: Filter) -> None:
+    def _begin(self) -> None:
         """Begin the statements of the questions that have arrived; later ones make others."""
-        questions = self._waiting.pop(key)
+        questions, self._waiting = self._waiting, []
         for start in range(0, len(questions), _QUESTIONS_MAX):
-            part = questions[start : start + _QUESTIONS_MAX]
-            task = asyncio.create_task(self._answer(document_filter, part))
+            task = asyncio.create_task(self._answer(questions[start : start + _QUESTIONS_MAX]))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _answer(self, document_filter: Filter, questions: Sequence[_Question]) -> None:
+    async def _answer(self, questions: Sequence[_Question]) -> None:
         waiting = [question for question in questions if not question.answer.done()]
         if not waiting:
             return  # all were cancelled
         try:
             rows = await self._searching.shared_rows(
-                "search_confirmation.confirm", *_arguments(document_filter, waiting)
+                "search_confirmation.confirm", *_arguments(waiting)
             )
         except Exception as error:
             for question in waiting:
@@ -117,7 +116,7 @@ def _fail(question: _Question, error: Exception) -> None:
     question.answer.set_exception(error)
 
 
-def _arguments(document_filter: Filter, questions: Sequence[_Question]) -> tuple[object, ...]:
+def _arguments(questions: Sequence[_Question]) -> tuple[object, ...]:
     """The arguments of `search_confirmation.confirm`."""
     scopes = [question.scope for question in questions]
     grants = [scope.grants for scope in scopes]
@@ -128,7 +127,6 @@ def _arguments(document_filter: Filter, questions: Sequence[_Question]) -> tuple
         [*chain.from_iterable(grants)],
         [*chain.from_iterable(shared)],
         [scope.owner for scope in scopes],
-        *filter_args(scopes[0], document_filter)[4:],
         [*chain.from_iterable(chunk_ids)],
         _ends(grants),
         _ends(shared),

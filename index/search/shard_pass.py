@@ -77,12 +77,12 @@ class ShardPass:
     ) -> Sequence[Shard] | None:
         """The shards for a search; None if they can't answer it, or until they are loaded.
 
-        In a region they are at the known revisions or later ones. Raises `DatabaseUnavailable`.
+        They are at the known revisions or later ones. Raises `DatabaseUnavailable`.
         """
         if not _can_propose(query):
             return None
         shards = self._shards.use(scope)
-        if shards is None or not self._in_region or known is None:
+        if shards is None or known is None:
             return shards
         return await self._shards.at_least(shards, known.history, known.by_partition)
 

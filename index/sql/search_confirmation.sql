@@ -1,27 +1,36 @@
--- What PostgreSQL says of answers that shards in memory have computed (index/search/confirmation.py).
+-- What PostgreSQL says of answers that shards in memory have computed (index/search/confirmation.py): how
+-- many of its chunks a caller may see now, and the counters of the same snapshot. Nothing here shares code
+-- with the masks of shards. OFFSET 0: one lookup for each row.
+--
+-- The functions of this file are planned once: planning takes longer than looking up the rows.
 
 -- uses: visibility
 
+-- fragment: counters
+(SELECT history FROM histories) AS history,
+coalesce(own.revision, 0) AS tenant_revision,
+(SELECT revision FROM tenants WHERE tenant = 'public') AS public_revision,
+own.access_revision AS tenant_access_revision,
+coalesce(own.audience_revision, 0) AS tenant_audience_revision,
+coalesce(own.vocabulary_size, 0) AS tenant_vocabulary_size
+
+-- fragment: documents_of_shown
+CROSS JOIN LATERAL (
+    SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = shown_id OFFSET 0
+) AS chunk_texts
+
 -- name: confirm
--- For each of several questions with one filter, in their order: how many of its chunks its caller may
--- see now, and the counters of the same snapshot. Neither shares code with the masks of shards.
+-- For each of several questions without a filter, in their order.
 --
--- $1 tenant and $4 owner token of each question. $2 grants, $3 shared grants and $13 chunks of all
--- questions, one after the other: $14, $15 and $16 say where those of each question end. $5 to $12 the
--- filter. $17 whether public documents of other tenants are admitted. OFFSET 0: one lookup for each row.
+-- $1 tenant and $4 owner token of each question. $2 grants, $3 shared grants and $5 chunks of all questions,
+-- one after the other: $6, $7 and $8 say where those of each question end. $9 whether public documents of
+-- other tenants are admitted.
 SELECT
-    (SELECT history FROM histories) AS history,
-    coalesce(own.revision, 0) AS tenant_revision,
-    (SELECT revision FROM tenants WHERE tenant = 'public') AS public_revision,
-    own.access_revision AS tenant_access_revision,
-    coalesce(own.audience_revision, 0) AS tenant_audience_revision,
-    coalesce(own.vocabulary_size, 0) AS tenant_vocabulary_size,
+    :counters,
     (
         SELECT count(*)
         FROM unnest(asked.chunks) AS shown (shown_id)
-        CROSS JOIN LATERAL (
-            SELECT document_key FROM chunk_texts WHERE chunk_texts.chunk_id = shown_id OFFSET 0
-        ) AS chunk_texts
+        :documents_of_shown
         CROSS JOIN LATERAL (
             SELECT FROM documents
             WHERE documents.document_key = chunk_texts.document_key
@@ -42,18 +51,17 @@ SELECT
                     AND NOT :is_of_deleted_tenant
                 )
               )
-              AND :passes_filter
             OFFSET 0
         ) AS documents
     ) AS visible
 FROM (
     SELECT
         place, tenant, owner_token, receives_public,
-        ($2::text[])[coalesce(($14::integer[])[place - 1], 0) + 1 : grants_end] AS grants,
-        ($3::text[])[coalesce(($15::integer[])[place - 1], 0) + 1 : shared_end] AS shared,
-        ($13::bigint[])[coalesce(($16::integer[])[place - 1], 0) + 1 : chunks_end] AS chunks
+        ($2::text[])[coalesce(($6::integer[])[place - 1], 0) + 1 : grants_end] AS grants,
+        ($3::text[])[coalesce(($7::integer[])[place - 1], 0) + 1 : shared_end] AS shared,
+        ($5::bigint[])[coalesce(($8::integer[])[place - 1], 0) + 1 : chunks_end] AS chunks
     FROM unnest(
-        $1::text[], $4::text[], $17::boolean[], $14::integer[], $15::integer[], $16::integer[]
+        $1::text[], $4::text[], $9::boolean[], $6::integer[], $7::integer[], $8::integer[]
     ) WITH ORDINALITY AS questions (
         tenant, owner_token, receives_public, grants_end, shared_end, chunks_end, place
     )
@@ -65,3 +73,28 @@ LEFT JOIN LATERAL (
     OFFSET 0
 ) AS own ON true
 ORDER BY place;
+
+-- name: confirm_filtered
+-- $1 to $12 as in visibility.sql, $13 the chunks of one question, $14 as `receives_public` above.
+SELECT
+    :counters,
+    (
+        SELECT count(*)
+        FROM unnest($13::bigint[]) AS shown (shown_id)
+        :documents_of_shown
+        CROSS JOIN LATERAL (
+            SELECT FROM documents
+            WHERE documents.document_key = chunk_texts.document_key
+              AND (
+                (tenant = $1 AND :is_admitted)
+                OR (
+                    tenant <> $1 AND :includes_others AND 'public' = ANY (readers)
+                    AND NOT :is_of_deleted_tenant
+                )
+              )
+              AND :passes_filter
+            OFFSET 0
+        ) AS documents
+    ) AS visible
+FROM (SELECT) AS question
+LEFT JOIN tenants AS own ON own.tenant = $1;

@@ -111,11 +111,16 @@ SIGNATURES: Mapping[str, Signature] = {
             timestamp with time zone, summaries jsonb
         """,
         "search_confirmation.confirm": """
-            text[], text[], text[], text[], text[], text[], text[], text[], timestamp with time
-            zone, timestamp with time zone, text[], jsonb, bigint[], integer[], integer[],
-            integer[], boolean[] -> history text, tenant_revision bigint, public_revision bigint,
+            text[], text[], text[], text[], bigint[], integer[], integer[], integer[],
+            boolean[] -> history text, tenant_revision bigint, public_revision bigint,
             tenant_access_revision bigint, tenant_audience_revision bigint,
             tenant_vocabulary_size bigint, visible bigint
+        """,
+        "search_confirmation.confirm_filtered": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp with time
+            zone, timestamp with time zone, text[], jsonb, bigint[], boolean -> history text,
+            tenant_revision bigint, public_revision bigint, tenant_access_revision bigint,
+            tenant_audience_revision bigint, tenant_vocabulary_size bigint, visible bigint
         """,
         "search_audiences.admitted": """
             text, text[], text[], text, bigint -> history text, audience_revision bigint,

@@ -20,6 +20,9 @@ from index.postgres.functions.function_signatures import SIGNATURES, Signature
 _LOCK = 6_324_273  # held while a process creates functions; see index/postgres/migrate.py
 _QUOTE = "$nearhit$"
 _NUMBER = re.compile(r"\{\w+\}")
+# Their plan is the same for all arguments: rows are looked up by key, also while tables are small.
+_PLANNED_ONCE = "search_confirmation."
+_PLAN_ONCE = " SET plan_cache_mode = force_generic_plan SET enable_seqscan = off"
 _DIGEST_CHARACTERS = 8  # which `function_roles.excess` compares too
 
 # Of each function whose name and body are given as $1 and $2, and which the role $3 may call.
@@ -116,11 +119,12 @@ class Function:
         assert _QUOTE not in body
         columns = ", ".join(f'"{name}" {kind}' for name, kind in self.signature.columns)
         volatility = "VOLATILE" if "set_config(" in body else "STABLE"
+        planning = _PLAN_ONCE if self.statement_name.startswith(_PLANNED_ONCE) else ""
         signature = f"{schema_path.schema}.{self.name}({', '.join(self.signature.parameters)})"
         return (
             f"CREATE OR REPLACE FUNCTION {signature} RETURNS TABLE ({columns})"
             f" LANGUAGE plpgsql {volatility} SECURITY DEFINER"
-            f" SET search_path = {schema_path.path}, pg_temp AS {_QUOTE}{body}{_QUOTE};"
+            f" SET search_path = {schema_path.path}, pg_temp{planning} AS {_QUOTE}{body}{_QUOTE};"
             f" REVOKE ALL ON FUNCTION {signature} FROM PUBLIC;"
             f" GRANT EXECUTE ON FUNCTION {signature} TO {self.role.name}"
         )

@@ -51,7 +51,7 @@ SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
     *("own_documents", "others_documents", "field"),
-    *("document_key", "allowed_tokens"),
+    *("document_key", "allowed_tokens", "visible"),
 )
 
 
@@ -116,7 +116,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         while shards.use(ANA) is None:
             await asyncio.sleep(0.01)
     searcher = Searcher(recorded, many_chunks.EMBEDDER, shards=shards)
-    await searcher.search(ANA, replace(QUERY, expand=True))
+    for document_filter in (Filter(), Filter(exclude_documents=("acme1",))):
+        await searcher.search(ANA, replace(QUERY, expand=True, filter=document_filter))
     await shards.close()
     await matching_documents.read(recorded, ANA, Filter())
     more = replace(
@@ -168,7 +169,8 @@ async def test_each_statement_of_searches_is_a_function_that_its_role_alone_may_
     assert names == {name.replace(".", "_") for name in SEARCHES}
     for row in rows:
         assert row["prosecdef"]
-        assert row["proconfig"] == ["search_path=public, pg_temp"]
+        assert row["proconfig"][0] == "search_path=public, pg_temp"
+        assert (len(row["proconfig"]) > 1) == row["proname"].startswith("search_confirmation_")
         granted = {grant.partition("=")[0] for grant in row["granted"]}
         assert granted == {"nearhit", "nearhit_search"}
 
