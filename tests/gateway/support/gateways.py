@@ -177,7 +177,7 @@ async def running(
 
 def connected(url: str) -> httpx2.AsyncClient:
     # Without TLS there is nothing to verify, and loading authorities takes a tenth of a second.
-    return httpx2.AsyncClient(base_url=url, timeout=30, verify=False)
+    return httpx2.AsyncClient(base_url=url, timeout=120, verify=False)
 
 
 class _Server(uvicorn.Server):

@@ -255,7 +255,7 @@ async def test_the_commands_write_and_read_a_file(
     assert (to_file.exit_code, to_file.stdout) == (0, "")
     assert to_file.stderr == "exported 1 documents of acme\n"
     assert to_output.stdout_bytes.splitlines()[1:] == (await exported(settings, "copy"))[1:]
-    assert read.startswith("1 documents (0 unchanged)")
+    assert "1 documents (0 unchanged)" in read  # after its progress, if it took long
     assert unknown.exit_code == 1
     assert "there is no tenant nobody" in unknown.stderr
     assert odd.exit_code == 1
