@@ -124,14 +124,29 @@ class Database:
     @asynccontextmanager
     async def shard_snapshot(self) -> AsyncIterator[Session]:
         """A snapshot that may run the statements of `resident.sql` alone, as the role of shards."""
+        async with (
+            self._shard_session() as session,
+            session.connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            await _set_role(session.connection, function_roles.SHARDS)
+            yield session
+
+    async def shard_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
+        """The rows of one statement of `resident.sql`, in one round trip.
+
+        The owner calls the function that the role of shards may call, and reads no more than that
+        returns.
+        """
+        async with self._shard_session() as session:
+            return await session.rows(name, *arguments)
+
+    @asynccontextmanager
+    async def _shard_session(self) -> AsyncIterator[Session]:
+        """A session whose statements are the functions that the role of shards may call."""
         calls = self._shard_functions.all_calls() or await self._create_shard_functions()
         async with self.session() as session:
             try:
-                async with session.connection.transaction(
-                    isolation="repeatable_read", readonly=True
-                ):
-                    await _set_role(session.connection, function_roles.SHARDS)
-                    yield replace(session, statements=calls)
+                yield replace(session, statements=calls)
             except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
                 self._shard_functions.forget_all()
                 raise DatabaseUnavailable("a function of shards was dropped") from error
@@ -149,20 +164,6 @@ class Database:
         calls = functions.all_calls()
         assert calls is not None, "they have been created"
         return calls
-
-    async def shard_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        """The rows of one statement of `resident.sql`, in one round trip.
-
-        The owner calls the function that the role of shards may call, and reads no more than that
-        returns.
-        """
-        calls = self._shard_functions.all_calls() or await self._create_shard_functions()
-        async with self.session() as session:
-            try:
-                return await replace(session, statements=calls).rows(name, *arguments)
-            except asyncpg.UndefinedFunctionError as error:  # it was dropped meanwhile
-                self._shard_functions.forget_all()
-                raise DatabaseUnavailable("a function of shards was dropped") from error
 
     async def rows(self, name: str, *arguments: Any, **numbers: int) -> Sequence[Row]:
         async with self.session() as session:
