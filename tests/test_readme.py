@@ -24,9 +24,10 @@ def text_of(page: Path) -> str:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """Of the page's headings, as GitHub makes them."""
+    """Of the page's headings, as GitHub and the site's generator make them."""
     headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text_of(page)), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return {*slugs, *(slug.strip("-") for slug in slugs)}
 
 
 def test_the_page_for_operators_names_every_command() -> None:

@@ -17,8 +17,8 @@ from index.documents import outbox
 from index.model.query import Query
 from index.model.scope import Scope, everything, resolve
 from index.postgres.database import Database, announce_to_nobody, connect
-from index.postgres.functions.function_roles import Connection
-from index.postgres.session import STATEMENTS
+from index.postgres.functions import security_definer_functions
+from index.postgres.functions.function_roles import SHARDS, Connection
 from index.resident import columns
 from index.resident.building import loading, loading_words
 from index.resident.shard import Shard
@@ -314,9 +314,10 @@ async def test_letters_are_those_that_the_database_takes_for_letters(
     random = Random(3)  # noqa: S311  no secret
     words = [*{made_up(random) for _ in range(200)}, *WORDS]
     letters = "".join(sorted({*"".join(words)}))
+    statements = security_definer_functions.statements_of(SHARDS)
 
     for server, has_separators in ((connection, False), (ascii_database, True)):
-        separators = await server.fetchval(STATEMENTS["resident.separators"], letters) or ""
+        separators = await server.fetchval(statements["resident.separators"], letters) or ""
         assert ("ø" in separators) is has_separators
         table = WordTable.of("tenant", words, separators)
         for word in random.sample(words, 30):
@@ -411,7 +412,7 @@ async def test_words_from_before_the_column_and_those_of_another_server_are_left
 
     assert words_of(followed)["tenant"] == sorted([*words_of(loaded)["tenant"], "lightship"])
     assert loaded.words is not None
-    async with database.session() as session:
+    async with database.shard_snapshot() as session:
         row = await session.row(
             "resident.learned_words", "acme", "tenant", 100, loaded.words.snapshot_xmin
         )

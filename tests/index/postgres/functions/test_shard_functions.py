@@ -52,6 +52,9 @@ async def test_the_texts_of_documents_are_in_the_records_of_chunks_alone(session
         "resident.chunks": ([document["partition_no"]], [document["document_key"]]),
         "resident.changes": ("acme", 0, 10, 10),
         "resident.scores": ([], [], [], []),
+        "resident.words": ("acme", "tenant", 0),
+        "resident.learned_words": ("acme", "tenant", 0, 0),
+        "resident.separators": ("",),
     }
     assert arguments.keys() == STATEMENTS
 
