@@ -132,9 +132,7 @@ async def read_changes(database: Database, shard: Shard) -> ShardChanges | None:
     if head is None:
         return None
     words = shard.words
-    if words is not None and loading_words.has_grown(
-        words, head
-    ):  # a snapshot has to tell of both
+    if words is not None and loading_words.has_grown(words, head):  # a snapshot has to tell of both
         async with database.shard_snapshot() as session:
             return await changes_in(session, shard)
     return _to_changes(shard, rows, head, words)
