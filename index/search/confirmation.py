@@ -27,7 +27,7 @@ _ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmation:
+class SnapshotCounters:
     """The counters of one snapshot, and how many of the given chunks the caller may see in it.
 
     revisions: of the tenant and of `public`. access_revision: None without the tenant.
@@ -45,7 +45,7 @@ class Confirmation:
 class _Question:
     scope: Scope
     chunk_ids: Sequence[int]
-    answer: asyncio.Future[Confirmation]
+    answer: asyncio.Future[SnapshotCounters]
 
 
 class Confirmations:
@@ -58,7 +58,7 @@ class Confirmations:
 
     async def confirm(
         self, scope: Scope, document_filter: Filter, chunk_ids: Sequence[int]
-    ) -> Confirmation:
+    ) -> SnapshotCounters:
         """What PostgreSQL says of these chunks now; of none, the counters alone.
 
         Questions without a filter share a statement. Raises `DatabaseUnavailable` and `Saturated`.
@@ -67,7 +67,7 @@ class Confirmations:
             arguments = (*filter_args(scope, document_filter), chunk_ids, scope.public)
             row = await self._searching.row("search_confirmation.confirm_filtered", *arguments)
             assert row is not None, "it returns one row"
-            return _to_confirmation(scope, row)
+            return _to_counters(scope, row)
         loop = asyncio.get_running_loop()
         question = _Question(scope, chunk_ids, loop.create_future())
         if self._searching.is_pinned:  # to a snapshot, which no other question reads
@@ -105,7 +105,7 @@ class Confirmations:
         else:
             for question, row in zip(waiting, rows, strict=True):
                 if not question.answer.done():
-                    question.answer.set_result(_to_confirmation(question.scope, row))
+                    question.answer.set_result(_to_counters(question.scope, row))
 
 
 def _fail(question: _Question, error: Exception) -> None:
@@ -140,8 +140,8 @@ def _ends(parts: Iterable[Sequence[object]]) -> list[int]:
     return [*accumulate(map(len, parts))]
 
 
-def _to_confirmation(scope: Scope, row: Row) -> Confirmation:
-    return Confirmation(
+def _to_counters(scope: Scope, row: Row) -> SnapshotCounters:
+    return SnapshotCounters(
         row["history"],
         {scope.tenant: row["tenant_revision"], PUBLIC: row["public_revision"]},
         row["tenant_access_revision"],

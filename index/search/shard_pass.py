@@ -17,7 +17,7 @@ from index.resident import best_chunks, followed_shard, matching_documents, shar
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard, ShardQuestion
 from index.search import second_check
-from index.search.confirmation import Confirmation, Confirmations
+from index.search.confirmation import Confirmations, SnapshotCounters
 from index.search.search_pass import PassResult, PreparedSearch
 from index.search.visibility_args import filter_args
 
@@ -145,7 +145,7 @@ class ShardPass:
         prepared: PreparedSearch,
         shards: Sequence[Shard],
         rows: Sequence[Row],
-        confirmed: Confirmation | None = None,
+        confirmed: SnapshotCounters | None = None,
         *,
         is_admitted: bool,
     ) -> Sequence[PassResult] | None:

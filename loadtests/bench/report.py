@@ -63,7 +63,9 @@ def page(figures: Path) -> str:
 
 def _read(figures: Path) -> tuple[str, dict[str, Section]]:
     stored = json.loads(figures.read_text())
-    head = stored.pop(_HEAD)
+    head = stored.pop(_HEAD, None)
+    if head is None:
+        raise SystemExit(f"{figures} is no report of this version: delete it, and measure again")
     return head, {name: Section.from_json(section) for name, section in stored.items()}
 
 
