@@ -21,9 +21,10 @@ from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.servers import balancer, memory, service
+from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import pgbouncer
 from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
-from loadtests.servers.service import Service, free_port
+from loadtests.servers.service import Service
 
 _GATEWAYS = 50
 _STARTED_AT_ONCE = 4

@@ -9,8 +9,9 @@ from loadtests.bench.frame import SETTINGS
 from loadtests.servers import balancer, service
 from loadtests.servers.balancer import Balancer
 from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.ports import free_port
 from loadtests.servers.redis import RedisProcess
-from loadtests.servers.service import Service, free_port
+from loadtests.servers.service import Service
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx2
 
-from loadtests.servers.service import free_port
+from loadtests.servers.ports import free_port
 
 HOST = "127.0.0.1"
 _START_S_MAX = 60.0

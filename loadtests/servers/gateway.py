@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from loadtests.servers import service
-from loadtests.servers.service import Service, free_port
+from loadtests.servers.ports import free_port
+from loadtests.servers.service import Service
 
 
 @dataclass

@@ -5,7 +5,6 @@ import math
 import os
 import re
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -167,10 +166,3 @@ def _url(process: "subprocess.Popen[bytes]", log: Path) -> str:
             return address[1]
         time.sleep(0.05)
     raise RuntimeError(f"the server did not start:\n{log.read_text()}")
-
-
-def free_port() -> int:
-    """A port that is free now, for a server that cannot choose one itself."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loadtests.servers import balancer, service
 from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.ports import free_port
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
@@ -75,7 +76,7 @@ def running(
             ways = [gateway.url for gateway in beside]
             if balanced:
                 ports = [gateway.port for gateway in beside]
-                before = stack.enter_context(balancer.before(ports, service.free_port()))
+                before = stack.enter_context(balancer.before(ports, free_port()))
                 ways = [before.url] * gateways
         yield SoakServers(beside, ways, worker, redis, postgres)
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
@@ -17,6 +16,7 @@ import httpx2
 import pytest
 
 from gateway.settings.settings import Settings
+from loadtests.servers.ports import free_port
 from tests.deploy.test_chart import container_of, environment_of
 from tests.deploy.tools import needs_tools, render
 from tests.gateway.support.commands import environment_of as environment_of_servers
@@ -38,11 +38,6 @@ pytestmark = [
     needs_tools,
     pytest.mark.skipif(not may_confine(), reason="only root may mount; containers often may not"),
 ]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)

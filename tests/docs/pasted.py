@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -43,11 +42,6 @@ def blocks_of(page: Path) -> list[Block]:
         Block(language, re.sub(rf"^{indent}", "", text, flags=re.MULTILINE))
         for indent, language, text in _BLOCK.findall(page.read_text(encoding="utf-8"))
     ]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 @contextmanager

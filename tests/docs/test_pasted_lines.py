@@ -22,6 +22,7 @@ from docs.generate.pages import committed
 from gateway.cli.main import app
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
+from loadtests.servers.ports import free_port
 from tests.docs import pasted
 from tests.docs.named_tests import ROOT
 
@@ -233,7 +234,7 @@ async def terminal(
     data: Path, programs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Terminal]:
     """Beside a gateway with the example handbook, for all pages."""
-    port, folder = pasted.free_port(), tmp_path_factory.mktemp("pasted")
+    port, folder = free_port(), tmp_path_factory.mktemp("pasted")
     wiki = folder / "home" / "wiki"
     wiki.mkdir(parents=True)
     (wiki / "leave.md").write_text("# Leave\n\nEverybody gets 25 days.\n", encoding="utf-8")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loadtests.servers.ports import free_port
 from tests.docs import pasted
 from tests.docs.named_tests import ROOT
 
@@ -17,7 +18,7 @@ _INSTALL, _SERVE, *_REST = [block.text for block in BLOCKS if block.language == 
 
 @pytest.fixture
 def port() -> int:
-    return pasted.free_port()
+    return free_port()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from loadtests.bench_peers.systems.naive_pgvector import PgvectorStore
 from loadtests.bench_peers.systems.peer import Peer
 from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller
-from loadtests.servers.service import free_port
+from loadtests.servers.ports import free_port
 
 HOW = (
     "the semantic cache of RedisVL in front of the naive pgvector, in the same application: the "

@@ -21,7 +21,8 @@ from pathlib import Path
 from loadtests.bench import machine
 from loadtests.bench.report import BenchmarkReport
 from loadtests.bench_faults.slow_connections import raise_file_limit
-from loadtests.servers.service import Service, free_port
+from loadtests.servers.ports import free_port
+from loadtests.servers.service import Service
 from loadtests.soak import outcome, servers
 from loadtests.soak.greedy.comparison import Compared, measured_section
 from loadtests.soak.greedy.neighbour import KINDS

@@ -4,10 +4,8 @@ It runs the machine's own Redis if there is one, else the Valkey of the wheel.
 """
 
 import asyncio
-import secrets
 import shutil
 import signal
-import socket
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Callable
@@ -23,10 +21,10 @@ from redis.exceptions import ResponseError
 from cache.redis import redis_url
 from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
+from loadtests.servers.ports import free_port
 from tests.cache.support.own_server import answers, until, valkey
 
 BUS_PORT_OFFSET = 10_000
-_PORTS = range(20_000, 32_000)  # below those that Linux gives to clients, and so are the bus ports
 
 
 class ClusterNode:
@@ -216,7 +214,7 @@ async def _node(folder: str, password: str, timeout_ms: int) -> AsyncIterator[Cl
 async def _start(folder: str, password: str, timeout_ms: int) -> tuple[int, Process]:
     """Start a node; on another port if another process has taken the first one meanwhile."""
     while True:
-        port = _free_port()
+        port = free_port(also=BUS_PORT_OFFSET)
         name = f"nodes-{port}.conf"
         options = {
             "port": port,
@@ -245,18 +243,6 @@ async def _has_begun(process: Process, client: Redis) -> bool:
     if process.returncode is not None:
         return True
     return await answers(client) and (await client.info("server"))["process_id"] == process.pid
-
-
-def _free_port() -> int:
-    """A port that is free, and whose bus port is."""
-    while True:
-        port = _PORTS.start + secrets.randbelow(len(_PORTS))
-        try:
-            for number in (port, port + BUS_PORT_OFFSET):
-                socket.create_server(("127.0.0.1", number)).close()
-        except OSError:
-            continue
-        return port
 
 
 def _epochs(cluster_nodes: str) -> dict[str, str]:

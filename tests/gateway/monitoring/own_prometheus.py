@@ -1,7 +1,6 @@
 """A Prometheus of the tests' own, which scrapes what it is told to."""
 
 import asyncio
-import socket
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ from typing import Any
 import httpx2
 import yaml
 
+from loadtests.servers.ports import free_port
 from tests import system_programs
 
 _START_S_MAX = 30.0
@@ -59,9 +59,7 @@ async def own_prometheus(
     }
     file = folder / "prometheus.yml"
     file.write_text(yaml.safe_dump(configuration), encoding="utf-8")
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{found.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     program = system_programs.require("prometheus")
     process = await asyncio.create_subprocess_exec(
         program,

