@@ -43,7 +43,7 @@ for profile, number in EXAMPLES.items():
     )
 hypothesis.settings.load_profile("nearhit")
 
-pytest_plugins = ["tests.not_run"]
+pytest_plugins = ["tests.hangs", "tests.not_run"]
 
 ADMIN_KEY = "nh_operator-of-the-tests"
 
