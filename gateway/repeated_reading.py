@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
+from common import background_tasks
 from common.errors import Saturated
 from index.errors import IndexStoreError
 
@@ -26,8 +27,7 @@ async def repeated_reading(
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        await background_tasks.end(task)
 
 
 async def _repeat(name: str, read: Callable[[], Awaitable[None]], every_s: float) -> None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
+from common import background_tasks
 from index.text import lexical
 from index.text.word_lists import stored_lists
 
@@ -34,8 +35,7 @@ class WarmUp:
         try:
             yield
         finally:
-            loading.cancel()
-            await asyncio.wait([loading])
+            await background_tasks.end(loading)
 
     async def _load(self) -> None:
         started_s = time.monotonic()

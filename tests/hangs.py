@@ -29,9 +29,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def _tell(test: str, stderr: int) -> None:
     lines = [f"{test} hangs. Its tasks:"]
-    for task in [each for each in gc.get_objects() if isinstance(each, asyncio.Task)]:
-        if not task.done():
-            lines += [f"{task.get_name()}:", *_waits(task)]
+    loops = {each.get_loop() for each in gc.get_objects() if isinstance(each, asyncio.Task)}
+    for task in [task for loop in loops for task in asyncio.all_tasks(loop)]:
+        lines += [f"{task.get_name()}:", *_waits(task)]
     os.write(stderr, "\n".join(["", *lines, ""]).encode())
 
 

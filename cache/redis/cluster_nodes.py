@@ -16,6 +16,7 @@ from cache.errors import CacheUnavailable
 from cache.redis import slot_map
 from cache.redis.node import Call, RedisNode
 from cache.redis.slot_map import Address, SlotMap
+from common import background_tasks
 
 REDIRECTIONS_MAX = 2  # of one call: an old slot map, then a slot that is being moved
 _REFRESH_PAUSE_S = 0.5  # between two readings of the slot map: a starting value, not measured
@@ -95,8 +96,7 @@ class ClusterNodes:
         """Close all nodes; calls in flight fail, and connect to no other node."""
         self._is_closed = True
         if self._refreshing is not None:
-            self._refreshing.cancel()
-            await asyncio.wait((self._refreshing,))
+            await background_tasks.end(self._refreshing)
         for node in self._nodes.values():
             await node.aclose()
 

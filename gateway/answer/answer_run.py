@@ -14,6 +14,7 @@ import orjson
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from common import background_tasks
 from gateway import problems
 from gateway.answer.answer_schemas import AnswerBody
 from gateway.answer.answer_services import AnswerServices
@@ -202,8 +203,7 @@ class _AnswerRun:
                     await self._send_piece(piece, send_event)
             return await text
         finally:
-            text.cancel()
-            await asyncio.gather(text, return_exceptions=True)
+            await background_tasks.end(text)
 
     async def _send_piece(self, piece: str, send_event: SendEvent) -> None:
         citations = list(self._parser.feed(piece))

@@ -9,6 +9,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from common import background_tasks
 from gateway.http.transport.connection import Connection
 
 
@@ -123,9 +124,7 @@ async def run_while_connected(
             return True
         return not disconnect.done()
     finally:
-        for end in ends:
-            end.cancel()
-        await asyncio.wait(ends)
+        await background_tasks.end(*ends)
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

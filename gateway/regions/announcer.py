@@ -15,6 +15,7 @@ import structlog
 
 from cache import read_lease
 from cache.read_lease import SeenLease, SeenLeases, StoredLease
+from common import background_tasks
 from gateway.regions.clock import suspend_aware_s
 from index.errors import DatabaseUnavailable
 from index.postgres.database import Database
@@ -72,9 +73,7 @@ class Announcer:
         try:
             yield self
         finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await background_tasks.end(*self._tasks)
             await self._replies.aclose()
 
     def listen(self, database: Database) -> None:

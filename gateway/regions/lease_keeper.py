@@ -14,6 +14,7 @@ import structlog
 
 from cache.read_lease import HeldLease, Renewal
 from cache.revision_reader import RevisionSource
+from common import background_tasks
 from gateway.regions.acknowledger import SENDERS, Acknowledger
 from gateway.regions.clock import suspend_aware_s
 from index.errors import DatabaseUnavailable
@@ -78,8 +79,7 @@ class LeaseKeeper:
         try:
             yield
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            await background_tasks.end(keeping)
             self._lease = HeldLease()
             with suppress(DatabaseUnavailable):  # then a write waits until it has run out
                 await self._store.release(self._holder)

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 import structlog
 
 from cache.invalidation.drain import CountEvent
+from common import background_tasks
 from index.errors import DatabaseUnavailable
 from index.resident.shard import Shard
 from index.resident.shard_comparison import ShardDifferences
@@ -63,9 +64,7 @@ class ShardAuditor:
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await background_tasks.end(task)
 
     async def _run(self) -> None:
         while self._every_s:

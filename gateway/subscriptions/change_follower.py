@@ -20,6 +20,7 @@ from cache.errors import ChangeFeedUnavailable
 from cache.invalidation.drain import ChangeFeed
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
+from common import background_tasks
 from common.shares.slots import FairSlots
 from gateway.monitoring.subscription_metrics import Evaluation
 from gateway.search.search_request import SearchRequest
@@ -120,10 +121,8 @@ class ChangeFollower:
         try:
             yield
         finally:
-            tasks = [listening, *(state.task for state in self._tenants.values() if state.task)]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            updates = [state.task for state in self._tenants.values() if state.task]
+            await background_tasks.end(listening, *updates)
 
     @contextmanager
     def watching(self, watcher: Watcher) -> Iterator[None]:

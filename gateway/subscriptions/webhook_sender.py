@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import structlog
 
+from common import background_tasks
 from common.errors import Saturated
 from gateway.subscriptions.webhook_delivery import DeliveryServices, WebhookDelivery
 from index.errors import IndexStoreError
@@ -57,9 +58,7 @@ class WebhookSender:
                     return
                 await _pause(stop, self._poll_s)
         finally:
-            for task in sending.values():
-                task.cancel()
-            await asyncio.gather(*sending.values(), return_exceptions=True)
+            await background_tasks.end(*sending.values())
 
     async def _start_new(self, sending: dict[str, "asyncio.Task[None]"], active: set[str]) -> None:
         for subscription_id, task in list(sending.items()):

@@ -27,6 +27,7 @@ from aio_pika.abc import (
 from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
 
+from common import background_tasks
 from gateway.monitoring.work_metrics import EventOutcome
 from gateway.worker.worker_services import WorkerServices
 from index.errors import (
@@ -155,10 +156,7 @@ class _QueueConsumer:
             if tasks and self.stop.is_set():
                 await asyncio.wait(tasks, timeout=self.consumer.limits.stop_s)
         finally:
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                await asyncio.wait(tasks)
+            await background_tasks.end(*tasks)
 
     async def _deliveries(self) -> AsyncIterator[AbstractIncomingMessage]:
         """Yield the deliveries in order."""
@@ -173,8 +171,7 @@ class _QueueConsumer:
                 async for message in deliveries:
                     yield message
             finally:
-                closing.cancel()
-                await asyncio.wait([closing])
+                await background_tasks.end(closing)
 
     async def _close_when_stopped(self, deliveries: AbstractQueueIterator) -> None:
         """Stop consuming and requeue deliveries that were not started."""

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from common import background_tasks
 from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
 from index.postgres import connections, pgvector_version, prepared_ahead
@@ -315,9 +316,7 @@ async def connect(
             preparing.append(asyncio.create_task(searches.prepare_ahead(ahead.searches)))
             yield database
         finally:
-            for task in preparing:
-                task.cancel()
-            await asyncio.gather(*preparing, return_exceptions=True)
+            await background_tasks.end(*preparing)
             await database.release()
 
 

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from common import background_tasks
 from index.errors import DatabaseUnavailable
 from index.postgres.database import Database
 from index.resident.building import shard_source
@@ -67,10 +68,8 @@ class ResidentPartition:
 
     async def close(self) -> None:
         """End the work in the background."""
-        tasks = [task for task in (self._reading, self._compaction) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        tasks = (self._reading, self._compaction)
+        await background_tasks.end(*(task for task in tasks if task is not None))
 
     async def _read_changes(self) -> bool:
         """Apply the changes up to now; False if they can't be applied."""

@@ -14,6 +14,7 @@ from functools import partial
 import structlog
 from cachetools import TTLCache
 
+from common import background_tasks
 from common.shares.threads import FairThreads
 from index.errors import DatabaseUnavailable
 from index.model.query import Filter
@@ -196,9 +197,8 @@ class ResidentShards:
         self._residents.clear()
         self._sizes_bytes.clear()
         self._searched_s.clear()
-        for task in loads:
-            task.cancel()
-        await asyncio.gather(*loads, *self._discards, return_exceptions=True)
+        await background_tasks.end(*loads)
+        await asyncio.gather(*self._discards, return_exceptions=True)
         for resident in residents:
             await resident.close()
 

@@ -15,6 +15,7 @@ from contextlib import aclosing
 from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
+from common import background_tasks
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.model.document_content import DocumentContent
@@ -281,9 +282,7 @@ async def _written(
             yield writing[0][0], await writing[0][1]
             writing.popleft()
     finally:
-        for _, task in writing:
-            task.cancel()
-        await asyncio.gather(*(task for _, task in writing), return_exceptions=True)
+        await background_tasks.end(*(task for _, task in writing))
 
 
 def _is_refused(report: Report, source: str, document_id: str) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
+from common import background_tasks
 from index.jobs.job_queue import JobLease, JobQueue
 
 REPORT_S = 1.0  # between two reports
@@ -30,5 +31,4 @@ async def report_progress(
                 return None
         return task.result()
     finally:
-        task.cancel()
-        await asyncio.wait((task,))
+        await background_tasks.end(task)

@@ -19,6 +19,7 @@ from pgqueuer.domain.types import Channel, QueueExecutionMode
 from pgqueuer.ports import RepositoryPort
 from pgqueuer.qm import QueueManager
 
+from common import background_tasks
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -93,9 +94,7 @@ class Worker:
             manager.shutdown.set()
             await asyncio.wait((running,), timeout=self.limits.stop_s)
         finally:
-            stopping.cancel()
-            running.cancel()  # running jobs return to the queue
-            await asyncio.wait((running, stopping))
+            await background_tasks.end(stopping, running)  # running jobs return to the queue
         if not running.cancelled():
             running.result()
 

@@ -45,7 +45,7 @@ async def answers(gateways: list[Gateway], caller: Caller) -> list[tuple[str, st
 
 
 async def test_answers_are_shared_dropped_and_right_whatever_befalls_the_cluster(
-    cluster: OwnCluster, gateways: list[Gateway], caplog: pytest.LogCaptureFixture
+    cluster: OwnCluster, gateways: list[Gateway], capfd: pytest.CaptureFixture[str]
 ) -> None:
     tenants = [cluster.tenant_of(number, "g") for number in range(3)]
     callers = [await writer_of(gateways[0], tenant) for tenant in tenants]
@@ -76,4 +76,4 @@ async def test_answers_are_shared_dropped_and_right_whatever_befalls_the_cluster
     await cluster.masters[2].kill()
     await write(25)
     assert await are_answered("25") == [True, True, False]
-    assert "hush" not in caplog.text
+    assert "hush" not in "".join(capfd.readouterr())
