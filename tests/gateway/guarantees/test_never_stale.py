@@ -16,7 +16,6 @@ from itertools import count
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -44,13 +43,12 @@ from tests.gateway.support.world_changes import (
     Write,
     possible,
 )
-from tests.sampling import examples, is_thorough
+from tests.sampling import examples, plays
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
 T = TypeVar("T")
 
-LARGE = is_thorough()
 WORKERS = 2
 QUESTIONS_MAX = 5  # that are asked again and again
 BASE_SECTIONS = 60  # more than a leg's candidates, so that a leg has a last one
@@ -58,14 +56,7 @@ STALENESS_MS_MAX = 1000  # what counts of `max_staleness_ms`, by default
 STALENESSES_MS = (1, 1000, 60_000)  # it takes longer than the first to know of a change
 MISHAPS: tuple[Mishap | None, ...] = (*[None] * 40, *get_args(Mishap))
 
-# A play that failed once fails again: in the suite all are the same ones, each time.
-SIZE = settings(
-    max_examples=400 if LARGE else examples(32),
-    stateful_step_count=60 if LARGE else 20,
-    derandomize=not LARGE,
-    suppress_health_check=list(HealthCheck),
-    print_blob=LARGE,
-)
+SIZE = plays(examples(32), steps=20, thorough=(400, 60))
 
 # What is changed is acknowledged; or committed by a writer that then dies; or changed while others
 # search; or drained before what others found before is filled; or, unknown to the gateway, changed

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import httpx2
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -37,21 +36,15 @@ from tests.gateway.support.gateways import Caller
 from tests.gateway.support.searches import Question, questions
 from tests.gateway.support.two_gateways import GatewayStage, staged
 from tests.gateway.support.world_changes import Membership, Move, Opening, Reception, possible
-from tests.sampling import examples, is_thorough
+from tests.sampling import examples, plays
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis, pytest.mark.slow]
 
 T = TypeVar("T")
 
-LARGE = is_thorough()
 TENANTS = ("acme", "globex")
-FINAL_S_MAX = 20.0  # for the final answer, on a busy machine
-SIZE = settings(
-    max_examples=100 if LARGE else examples(20),
-    stateful_step_count=40 if LARGE else 14,
-    derandomize=not LARGE,
-    suppress_health_check=list(HealthCheck),
-)
+FINAL_S_MAX = 60.0  # for the final answer, on a busy machine
+SIZE = plays(examples(20), steps=14, thorough=(100, 40))
 
 # Gateways lose the connection on which they hear of changes; one is replaced; Redis forgets all;
 # subscribers are cut off, and come back to the other gateway.

@@ -16,8 +16,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, assert_never
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -30,21 +28,13 @@ from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
 from ingest.write.publishing import is_published
 from tests.gateway.support.gateways import Caller, Gateway, running
-from tests.sampling import is_thorough
+from tests.sampling import plays
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 T = TypeVar("T")
 
-LARGE = is_thorough()
-SIZE = hypothesis_settings(
-    max_examples=300 if LARGE else 4,
-    stateful_step_count=40 if LARGE else 20,
-    derandomize=not LARGE,
-    suppress_health_check=list(HealthCheck),
-    deadline=None,
-    print_blob=LARGE,
-)
+SIZE = plays(4, steps=20, thorough=(300, 40))
 DOCUMENT = "notice"
 ROLES: Mapping[str, tuple[str, list[str]]] = {
     "writer": ("ana", ["writer"]),

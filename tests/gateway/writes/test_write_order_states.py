@@ -17,8 +17,6 @@ from uuid import uuid4
 
 import orjson
 import pytest
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -34,21 +32,13 @@ from ingest.events import event_schemas
 from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
-from tests.sampling import is_thorough
+from tests.sampling import plays
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 T = TypeVar("T")
 
-LARGE = is_thorough()
-SIZE = hypothesis_settings(
-    max_examples=300 if LARGE else 8,
-    stateful_step_count=50 if LARGE else 30,
-    derandomize=not LARGE,
-    suppress_health_check=list(HealthCheck),
-    deadline=None,
-    print_blob=LARGE,
-)
+SIZE = plays(8, steps=30, thorough=(300, 50))
 NAMES = ("a", "b")
 IDS = tuple(f"handbook/{name}.md" for name in NAMES)
 
