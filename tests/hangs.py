@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 
+from gateway.http.task_waits import waits_of
+
 _HANGS_S = float(os.environ.get("NEARHIT_TEST_HANGS_S", "240"))  # before faulthandler_timeout
 
 
@@ -31,13 +33,5 @@ def _tell(test: str, stderr: int) -> None:
     lines = [f"{test} hangs. Its tasks:"]
     loops = {each.get_loop() for each in gc.get_objects() if isinstance(each, asyncio.Task)}
     for task in [task for loop in loops for task in asyncio.all_tasks(loop)]:
-        lines += [f"{task.get_name()}:", *_waits(task)]
+        lines += [f"{task.get_name()}:", *waits_of(task)]
     os.write(stderr, "\n".join(["", *lines, ""]).encode())
-
-
-def _waits(task: "asyncio.Task[object]") -> Iterator[str]:
-    """The calls that the task is in, the outermost first."""
-    awaited: object = task.get_coro()
-    while frame := getattr(awaited, "cr_frame", None):
-        yield f"  {frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}"
-        awaited = getattr(awaited, "cr_await", None)

@@ -29,9 +29,14 @@ class Expiring(Protocol):
 
 
 class Deadlines:
-    """The deadlines of the event loop that runs at construction."""
+    """The deadlines of the event loop that runs at construction.
 
-    def __init__(self) -> None:
+    again_s: until a task that its deadline has not ended is cancelled again. It may have failed
+    just as it was cancelled, and gone on: see `common/background_tasks.py`.
+    """
+
+    def __init__(self, again_s: float = 5.0) -> None:
+        self.again_s = again_s
         self.loop = asyncio.get_running_loop()
         self._open: set[Expiring] = set()
         self._is_ticking = False
@@ -79,14 +84,14 @@ class Deadline:
     """Cancels the task that entered it once its time has passed."""
 
     __slots__ = (
-        "_cancelled_before", "_deadlines", "_has_ended", "_late", "_seconds", "_task", "_waits",
+        "_cancelled_before", "_deadlines", "_ends", "_late", "_seconds", "_task", "_waits",
         "ends_s",
     )  # fmt: skip
 
     def __init__(self, deadlines: Deadlines, seconds: float) -> None:
         self._deadlines = deadlines
         self._seconds = seconds
-        self._has_ended = False
+        self._ends = 0
         self._late: Callable[[], Exception] = TimeoutError
         self._waits: dict[str, object] = {}
 
@@ -108,10 +113,12 @@ class Deadline:
         self._deadlines.add(self)
 
     def end(self) -> None:
-        self._has_ended = True
         if self._late is TimeoutError:  # else a client was slow
-            self._waits = self._deadlines.waits(self, self._task)
+            self._waits = self._deadlines.waits(self, self._task) or self._waits
+        self._ends += 1
         self._task.cancel()
+        self.ends_s = self._deadlines.loop.time() + self._deadlines.again_s
+        self._deadlines.add(self)
 
     def __exit__(
         self,
@@ -120,8 +127,9 @@ class Deadline:
         traceback: TracebackType | None,
     ) -> None:
         self._deadlines.discard(self)
-        if self._has_ended:
-            is_ours = self._task.uncancel() <= self._cancelled_before
+        if self._ends:
+            cancelled = min(self._task.uncancel() for _ in range(self._ends))
+            is_ours = cancelled <= self._cancelled_before
             if self._waits:  # logged here, where the line gets the request's identifier
                 log.warning("deadline", seconds=self._seconds, **self._waits)
             if is_ours and kind is asyncio.CancelledError:

@@ -1,7 +1,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 from structlog.typing import EventDict
@@ -24,6 +24,19 @@ async def test_what_takes_too_long_ends_with_a_timeout_soon_after(deadlines: Dea
         await asyncio.sleep(10)
 
     assert 0.045 <= time.monotonic() - started_s < 0.05 + 10 * TICK_S
+    await asyncio.sleep(0)  # and the task goes on uncancelled
+
+
+async def test_what_goes_on_although_it_was_cancelled_is_cancelled_again() -> None:
+    async def work() -> None:
+        for _ in range(3):  # as a failure in the place of the cancellation does
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(10)
+        await asyncio.sleep(10)
+
+    with pytest.raises(TimeoutError), Deadlines(again_s=0.03).timeout(0.02):
+        await work()
+
     await asyncio.sleep(0)  # and the task goes on uncancelled
 
 
