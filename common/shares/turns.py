@@ -4,10 +4,13 @@ A task runs in steps, from one `await` that has to wait to the next one. An even
 the order in which they became ready, so a tenant with a hundred requests under way delays each step
 of everybody's by a hundred of its own.
 
-1. While few steps are ready, each runs at once.
-2. After `_SLICE_S` in one iteration of the loop, further steps wait, each in its tenant's queue.
-3. Each iteration then lets some of them run: the next ones of the tenant that has used the least
-   time. A tenant that had nothing to do is not owed the time that others used meanwhile.
+1. While no step waits, each runs at once, until its tenant has used `_SLICE_S` in one iteration of
+   the loop. A further step then waits in its tenant's queue.
+2. While steps wait, each iteration lets some of them run, as many as took `_SLICE_S` before: the
+   next ones of the tenant that has used the least time. A tenant that had nothing to do is not owed
+   the time that others used meanwhile.
+3. A step of a tenant that has used no more than each of those that wait runs at once: it would be
+   the next one, and to wait for that takes two iterations.
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
 A single long step is not interrupted.
@@ -24,8 +27,7 @@ from typing import Any, Protocol, Self, TypeVar
 T = TypeVar("T")
 
 _SLICE_S = 0.001  # starting values, not measured
-_STEPS_TOGETHER = 4  # of waiting ones in an iteration: each costs some microseconds
-_TENANTS_KEPT = 1_024
+_STEPS_MAX = 8  # of waiting ones in an iteration, which itself costs some microseconds
 
 
 class FairTurns:
@@ -34,21 +36,21 @@ class FairTurns:
     def __init__(self, now_s: Callable[[], float] = time.perf_counter) -> None:
         self.now_s = now_s
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
-        self._used_s: dict[str, float] = {}  # of tenants that are ahead of `_floor_s`
+        self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
-        self._slice_ends_s = 0.0
+        self._stepped_s = 0.0  # in this iteration
+        self._steps_together = 1
         self._is_scheduled = False
 
-    def may_step(self) -> bool:
-        """Whether a step may run now; else it waits for its turn."""
-        if self._queues:
-            return False
-        now_s = self.now_s()
+    def may_step(self, tenant: str) -> bool:
+        """Whether a step of the tenant may run now; else it waits for its turn."""
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._slice_ends_s = now_s + _SLICE_S
             asyncio.get_running_loop().call_soon(self._next_iteration)
-        return now_s < self._slice_ends_s
+        used_s = self._used_s.get(tenant, 0.0)
+        if self._queues:
+            return used_s <= self._floor_s and tenant not in self._queues
+        return used_s < self._floor_s + _SLICE_S
 
     def turn(self, tenant: str) -> asyncio.Future[None]:
         """Ends when the tenant's step may run."""
@@ -62,22 +64,25 @@ class FairTurns:
 
     def charge(self, tenant: str, seconds: float) -> None:
         """Count the time that a step of the tenant has taken."""
-        used_s = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
-        self._used_s[tenant] = used_s
-        if not self._queues:
-            self._floor_s = used_s  # no step waits, so no tenant has used less than its part
-            if len(self._used_s) > _TENANTS_KEPT:
-                self._used_s.clear()
+        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
+        self._stepped_s += seconds
 
     def _next_iteration(self) -> None:
-        for _ in range(_STEPS_TOGETHER):
+        if self._stepped_s > _SLICE_S:
+            self._steps_together = max(1, self._steps_together // 2)
+        else:
+            self._steps_together = min(_STEPS_MAX, self._steps_together + 1)
+        self._stepped_s = 0.0
+        for _ in range(self._steps_together):
             if not self._queues:
                 break
             self._let_one_step()
-        self._slice_ends_s = self.now_s() + _SLICE_S
         self._is_scheduled = bool(self._queues)
         if self._is_scheduled:
             asyncio.get_running_loop().call_soon(self._next_iteration)
+        else:  # no step waits, so no tenant has used less than its part
+            self._used_s.clear()
+            self._floor_s = 0.0
 
     def _let_one_step(self) -> None:
         tenant = min(self._queues, key=self._used_s.__getitem__)
@@ -134,7 +139,7 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
         tenant = taker.tenant  # whose turn it is, even if the step learns that it is another's
         if self._turn is not None:
             self._turn = None
-        elif not taker.turns.may_step():
+        elif not taker.turns.may_step(tenant):
             self._turn = turn = taker.turns.turn(tenant)
             turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
             return turn

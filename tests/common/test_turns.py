@@ -164,3 +164,37 @@ async def test_a_step_that_learns_for_whom_it_works_is_charged_to_who_had_the_tu
     await asyncio.gather(asyncio.create_task(known()), *strangers)
 
     assert done.index("beta") < 100
+
+
+async def test_a_tenant_that_has_used_less_than_those_that_wait_steps_at_once() -> None:
+    clock = Clock()
+    turns = clock.turns
+    waiting = [turns.turn("acme") for _ in range(50)]
+    turns.charge("acme", 2 * STEP_S)
+    assert turns.may_step("beta")
+    assert not turns.may_step("acme")
+
+    turns.charge("beta", STEP_S)
+    assert not turns.may_step("beta")
+    await asyncio.wait(waiting[:1])
+    assert turns.may_step("beta")
+
+
+async def test_the_longer_steps_are_the_fewer_of_them_run_in_one_iteration() -> None:
+    clock = Clock()
+
+    async def steps_of(seconds: float) -> int:
+        """How many run in an iteration of the loop, once it knows how long they are."""
+        waiting = [clock.turns.turn("acme") for _ in range(100)]
+        assert not clock.turns.may_step("acme")
+        before = most = 0
+        while not waiting[-1].done():
+            await asyncio.sleep(0)
+            done = sum(turn.done() for turn in waiting)
+            clock.turns.charge("acme", (done - before) * seconds)
+            most = done - before if 50 < done < 100 else most
+            before = done
+        return most
+
+    assert await steps_of(20 * STEP_S) == 1
+    assert await steps_of(STEP_S / 100) > 4

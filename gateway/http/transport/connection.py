@@ -148,7 +148,7 @@ class Connection(HttpToolsProtocol):
         """Parse the bytes when it is the tenant's turn; until then no more of them are read."""
         if self._untaken:
             self._untaken += data
-        elif self._turns.may_step():
+        elif self._turns.may_step(self.tenant):
             self._step(data)
         else:
             self._untaken = data
