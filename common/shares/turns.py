@@ -4,16 +4,16 @@ A task runs in steps, from one `await` that has to wait to the next one. An even
 the order in which they became ready, so a tenant with a hundred requests under way delays each step
 of everybody's by a hundred of its own.
 
-1. While no step waits, each runs at once, until its tenant has used `_SLICE_S` in one iteration of
-   the loop. A further step then waits in its tenant's queue.
-2. While steps wait, each iteration lets some of them run, as many as took `_SLICE_S` before: the
-   next ones of the tenant that has used the least time. A tenant that had nothing to do is not owed
-   the time that others used meanwhile.
-3. A step of a tenant that has used no more than each of those that wait runs at once: it would be
-   the next one, and to wait for that takes two iterations.
+1. A step runs at once unless its tenant has used `_SLICE_S` more than the one that has used the
+   least of those whose steps wait. Otherwise it waits in the queue of its tenant.
+2. Each iteration of the loop lets some of those that wait run, as many as took `_SLICE_S` before:
+   the next ones of the tenant that has used the least.
+3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
+   that others used meanwhile.
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
-A single long step is not interrupted.
+A single long step is not interrupted. It counts with its processor time: for the rest it waited for
+a processor or the interpreter, perhaps because of the others' threads.
 """
 
 import asyncio
@@ -31,10 +31,20 @@ _STEPS_MAX = 8  # of waiting ones in an iteration, which itself costs some micro
 
 
 class FairTurns:
-    """Belongs to one event loop. now_s: seconds, of a clock that never goes back."""
+    """Belongs to one event loop.
 
-    def __init__(self, now_s: Callable[[], float] = time.perf_counter) -> None:
+    now_s: seconds, of a clock that never goes back. processor_s: those of this thread, which take
+    ten times as long to read.
+    """
+
+    def __init__(
+        self,
+        now_s: Callable[[], float] = time.perf_counter,
+        processor_s: Callable[[], float] = time.thread_time,
+    ) -> None:
         self.now_s = now_s
+        self._processor_s = processor_s
+        self._iteration_began_s = 0.0  # by `processor_s`, while steps wait
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
         self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
@@ -48,9 +58,7 @@ class FairTurns:
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._next_iteration)
         used_s = self._used_s.get(tenant, 0.0)
-        if self._queues:
-            return used_s <= self._floor_s and tenant not in self._queues
-        return used_s < self._floor_s + _SLICE_S
+        return used_s < self._floor_s + _SLICE_S and tenant not in self._queues
 
     def turn(self, tenant: str) -> asyncio.Future[None]:
         """Ends when the tenant's step may run."""
@@ -64,6 +72,12 @@ class FairTurns:
 
     def charge(self, tenant: str, seconds: float) -> None:
         """Count the time that a step of the tenant has taken."""
+        if seconds > _SLICE_S:
+            seconds = (
+                min(seconds, self._processor_s() - self._iteration_began_s)
+                if self._queues
+                else _SLICE_S
+            )
         self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
         self._stepped_s += seconds
 
@@ -79,6 +93,7 @@ class FairTurns:
             self._let_one_step()
         self._is_scheduled = bool(self._queues)
         if self._is_scheduled:
+            self._iteration_began_s = self._processor_s()
             asyncio.get_running_loop().call_soon(self._next_iteration)
         else:  # no step waits, so no tenant has used less than its part
             self._used_s.clear()
