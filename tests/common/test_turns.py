@@ -99,7 +99,10 @@ async def test_who_had_nothing_to_do_is_not_owed_that_time() -> None:
     await take_turns(clock.taker("beta"), clock.work(1, "", []))
 
     def requests(tenant: str) -> list[Coroutine[Any, Any, None]]:
-        return [take_turns(clock.taker(tenant), clock.work(10, tenant, done)) for _ in range(20)]
+        return [
+            take_turns(clock.taker(tenant), clock.work(steps, tenant, done))
+            for steps in range(1, 21)
+        ]
 
     await asyncio.gather(*requests("beta"), *requests("acme"))
 
