@@ -1,13 +1,14 @@
 """Turns of tenants at the event loop."""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from common.shares.turns import FairTurns, make_task, take_turns
+from common.shares.turns import FairTurns, make_task, map_in_steps, take_turns
 
 pytestmark = pytest.mark.anyio
 
@@ -221,3 +222,24 @@ async def test_a_tenant_is_not_charged_for_what_its_steps_wait_for_a_processor()
     clock.step("beta", 100 * STEP_S, waited_s=99 * STEP_S)
 
     assert clock.turns.may_step("beta")
+
+
+async def test_long_work_of_many_items_lets_others_step_in_between() -> None:
+    done: list[str] = []
+
+    def compute(number: int) -> int:
+        until_s = time.perf_counter() + STEP_S
+        while time.perf_counter() < until_s:
+            pass
+        done.append("acme")
+        return number
+
+    async def other() -> None:
+        done.append("beta")
+
+    work = asyncio.create_task(map_in_steps(compute, range(20)))
+    await asyncio.sleep(0)
+    await asyncio.create_task(other())
+
+    assert await work == [*range(20)]
+    assert done.index("beta") < 10
