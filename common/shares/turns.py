@@ -31,6 +31,10 @@ _SLICE_S = 0.001  # starting values, not measured
 _STEPS_MAX = 8  # of waiting ones in an iteration, which itself costs some microseconds
 
 
+class Turn(asyncio.Future[None]):
+    """Ends when the step that waits for it may run."""
+
+
 class FairTurns:
     """Belongs to one event loop.
 
@@ -46,7 +50,7 @@ class FairTurns:
         self.now_s = now_s
         self._processor_s = processor_s
         self._iteration_began_s = 0.0  # by `processor_s`, while steps wait
-        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        self._queues: dict[str, deque[Turn]] = {}
         self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
         self._stepped_s = 0.0  # in this iteration
@@ -61,9 +65,9 @@ class FairTurns:
         used_s = self._used_s.get(tenant, 0.0)
         return used_s < self._floor_s + _SLICE_S and tenant not in self._queues
 
-    def turn(self, tenant: str) -> asyncio.Future[None]:
-        """Ends when the tenant's step may run."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    def turn(self, tenant: str) -> Turn:
+        """A turn for a step that may not run yet."""
+        turn = Turn()
         queue = self._queues.get(tenant)
         if queue is None:
             queue = self._queues[tenant] = deque()
@@ -136,7 +140,7 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
     def __init__(self, taker: TurnTaker, work: Coroutine[Any, Any, T]) -> None:
         self._taker = taker
         self._work = work
-        self._turn: asyncio.Future[None] | None = None
+        self._turn: Turn | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
