@@ -7,7 +7,7 @@ of everybody's by a hundred of its own.
 1. A step runs at once unless its tenant has used `_SLICE_S` more than the one that has used the
    least of those whose steps wait. Otherwise it waits in the queue of its tenant.
 2. Each iteration of the loop lets some of those that wait run, as many as took `_SLICE_S` before:
-   the next ones of the tenant that has used the least.
+   the next ones of the tenant that has used the least. Its clients take turns.
 3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
    that others used meanwhile.
 
@@ -35,6 +35,27 @@ class Turn(asyncio.Future[None]):
     """Ends when the step that waits for it may run."""
 
 
+class _Queue:
+    """The turns that steps of one tenant wait for."""
+
+    def __init__(self) -> None:
+        self._by_client: dict[str, deque[Turn]] = {}  # in the order of their turns
+
+    def __bool__(self) -> bool:
+        return bool(self._by_client)
+
+    def put(self, client: str, turn: Turn) -> None:
+        self._by_client.setdefault(client, deque()).append(turn)
+
+    def next(self) -> Turn:
+        client = next(iter(self._by_client))
+        turns = self._by_client.pop(client)
+        turn = turns.popleft()
+        if turns:
+            self._by_client[client] = turns  # behind the others
+        return turn
+
+
 class FairTurns:
     """Belongs to one event loop.
 
@@ -50,7 +71,7 @@ class FairTurns:
         self.now_s = now_s
         self._processor_s = processor_s
         self._iteration_began_s = 0.0  # by `processor_s`, while steps wait
-        self._queues: dict[str, deque[Turn]] = {}
+        self._queues: dict[str, _Queue] = {}
         self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
         self._stepped_s = 0.0  # in this iteration
@@ -65,14 +86,14 @@ class FairTurns:
         used_s = self._used_s.get(tenant, 0.0)
         return used_s < self._floor_s + _SLICE_S and tenant not in self._queues
 
-    def turn(self, tenant: str) -> Turn:
-        """A turn for a step that may not run yet."""
+    def turn(self, tenant: str, client: str) -> Turn:
+        """A turn for a step that may not run yet. client: the address for which it works."""
         turn = Turn()
         queue = self._queues.get(tenant)
         if queue is None:
-            queue = self._queues[tenant] = deque()
+            queue = self._queues[tenant] = _Queue()
             self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s)
-        queue.append(turn)
+        queue.put(client, turn)
         return turn
 
     def charge(self, tenant: str, seconds: float) -> None:
@@ -109,7 +130,7 @@ class FairTurns:
         self._floor_s = max(self._floor_s, self._used_s[tenant])
         queue = self._queues[tenant]
         while queue:
-            turn = queue.popleft()
+            turn = queue.next()
             if not turn.done():  # else its task was cancelled
                 turn.set_result(None)
                 break
@@ -118,12 +139,17 @@ class FairTurns:
 
 
 class TurnTaker(Protocol):
-    """For whom a task works. tenant: may change while it works; empty while nobody is known."""
+    """For whom a task works. tenant: may change while it works; empty while nobody is known.
+
+    client: the address that the request came from.
+    """
 
     @property
     def turns(self) -> FairTurns: ...
     @property
     def tenant(self) -> str: ...
+    @property
+    def client(self) -> str: ...
 
 
 _taker: ContextVar[TurnTaker | None] = ContextVar("_taker", default=None)
@@ -160,7 +186,7 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
         if self._turn is not None:
             self._turn = None
         elif not taker.turns.may_step(tenant):
-            self._turn = turn = taker.turns.turn(tenant)
+            self._turn = turn = taker.turns.turn(tenant, taker.client)
             turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
             return turn
         begun_s = taker.turns.now_s()

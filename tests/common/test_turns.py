@@ -31,8 +31,8 @@ class Clock:
         self.waited_s += waited_s
         self.turns.charge(tenant, seconds)
 
-    def taker(self, tenant: str) -> "Taker":
-        return Taker(self.turns, tenant)
+    def taker(self, tenant: str, client: str = "") -> "Taker":
+        return Taker(self.turns, tenant, client)
 
     async def work(self, steps: int, tenant: str, done: list[str]) -> None:
         for step in range(steps):
@@ -46,6 +46,7 @@ class Clock:
 class Taker:
     turns: FairTurns
     tenant: str
+    client: str
 
 
 async def begin(task: "asyncio.Task[None]") -> None:
@@ -182,7 +183,7 @@ async def test_a_step_that_learns_for_whom_it_works_is_charged_to_who_had_the_tu
 async def test_a_tenant_that_has_used_less_than_those_that_wait_steps_at_once() -> None:
     clock = Clock()
     turns = clock.turns
-    waiting = [turns.turn("acme") for _ in range(50)]
+    waiting = [turns.turn("acme", "") for _ in range(50)]
     clock.step("acme", 8 * STEP_S)
     assert turns.may_step("beta")
     assert not turns.may_step("acme")
@@ -198,7 +199,7 @@ async def test_the_longer_steps_are_the_fewer_of_them_run_in_one_iteration() -> 
 
     async def steps_of(seconds: float) -> int:
         """How many run in an iteration of the loop, once it knows how long they are."""
-        waiting = [clock.turns.turn("acme") for _ in range(100)]
+        waiting = [clock.turns.turn("acme", "") for _ in range(100)]
         assert not clock.turns.may_step("acme")
         before = most = 0
         while not waiting[-1].done():
@@ -215,7 +216,7 @@ async def test_the_longer_steps_are_the_fewer_of_them_run_in_one_iteration() -> 
 
 async def test_a_tenant_is_not_charged_for_what_its_steps_wait_for_a_processor() -> None:
     clock = Clock()
-    waiting = [clock.turns.turn("acme") for _ in range(20)]
+    waiting = [clock.turns.turn("acme", "") for _ in range(20)]
     assert clock.turns.may_step("beta")
     await asyncio.wait(waiting[:1])
 
@@ -243,3 +244,18 @@ async def test_long_work_of_many_items_lets_others_step_in_between() -> None:
 
     assert await work == [*range(20)]
     assert done.index("beta") < 10
+
+
+async def test_clients_without_a_tenant_take_turns_too() -> None:
+    clock, done = Clock(), list[str]()
+
+    async def request(client: str) -> None:
+        await take_turns(clock.taker("", client), clock.work(10, client, done))
+
+    busy = [asyncio.create_task(request("192.0.2.1")) for _ in range(100)]
+    await begin(busy[-1])
+    other = asyncio.create_task(request("192.0.2.2"))
+    await asyncio.gather(other, *busy)
+
+    assert done.index("192.0.2.2") < 25
+    assert len(done) == 101

@@ -65,9 +65,9 @@ class Connection(HttpToolsProtocol):
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
-        peer = self.client[0] if self.client else ""
+        self.peer = self.client[0] if self.client else ""
         self.tenant = ""  # of the last request with a valid key; all others share one's turns
-        self._is_in_reserve = not self._connections.add(self, peer)
+        self._is_in_reserve = not self._connections.add(self, self.peer)
         self._keeps_alive = not self._is_in_reserve
         self._wait()
 
@@ -153,7 +153,7 @@ class Connection(HttpToolsProtocol):
         else:
             self._untaken = data
             self.flow.pause_reading()
-            self._turns.turn(self.tenant).add_done_callback(self._step_late)
+            self._turns.turn(self.tenant, self.peer).add_done_callback(self._step_late)
 
     def _step_late(self, _turn: object) -> None:
         data, self._untaken = self._untaken, b""

@@ -152,7 +152,7 @@ async def test_the_log_says_that_a_late_task_waits_for_its_turn(
     deadlines: Deadlines, logs: list[EventDict]
 ) -> None:
     with pytest.raises(TimeoutError), deadlines.timeout(0.02):
-        await FairTurns().turn("acme")
+        await FairTurns().turn("acme", "")
 
     assert logs[0]["waits"][-1] == "Turn"
 
