@@ -13,7 +13,8 @@ of everybody's by a hundred of its own.
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
 A single long step is not interrupted. It counts with its processor time: for the rest it waited for
-a processor or the interpreter, perhaps because of the others' threads.
+a processor or the interpreter, perhaps because of the others' threads. What a tenant's threads
+compute counts too (`common.shares.threads`): the event loop has to wait for them.
 """
 
 import asyncio
@@ -97,15 +98,19 @@ class FairTurns:
         return turn
 
     def charge(self, tenant: str, seconds: float) -> None:
-        """Count the time that a step of the tenant has taken."""
+        """Count processor time that the tenant has used."""
+        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
+
+    def charge_step(self, tenant: str, seconds: float) -> None:
+        """Count a step of the tenant, which has taken so long."""
         if seconds > _SLICE_S:
             seconds = (
                 min(seconds, self._processor_s() - self._iteration_began_s)
                 if self._queues
                 else _SLICE_S
             )
-        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
         self._stepped_s += seconds
+        self.charge(tenant, seconds)
 
     def _next_iteration(self) -> None:
         if self._stepped_s > _SLICE_S:
@@ -155,6 +160,10 @@ class TurnTaker(Protocol):
 _taker: ContextVar[TurnTaker | None] = ContextVar("_taker", default=None)
 
 
+def current_taker() -> TurnTaker | None:
+    return _taker.get()
+
+
 class SteppedCoroutine(Coroutine[Any, Any, T]):
     """The work, each of whose steps begins when it is the taker's turn.
 
@@ -193,7 +202,7 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
         try:
             return self._work.send(value)
         finally:
-            taker.turns.charge(tenant, taker.turns.now_s() - begun_s)
+            taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
 
     def throw(
         self,

@@ -29,7 +29,7 @@ class Clock:
         """A step that takes so long, of which it waits for a processor."""
         self.now_s += seconds
         self.waited_s += waited_s
-        self.turns.charge(tenant, seconds)
+        self.turns.charge_step(tenant, seconds)
 
     def taker(self, tenant: str, client: str = "") -> "Taker":
         return Taker(self.turns, tenant, client)

@@ -164,7 +164,7 @@ class Connection(HttpToolsProtocol):
     def _step(self, data: bytes) -> None:
         tenant, begun_s = self.tenant, self._turns.now_s()
         self._take(data)
-        self._turns.charge(tenant, self._turns.now_s() - begun_s)
+        self._turns.charge_step(tenant, self._turns.now_s() - begun_s)
 
     def _take(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
