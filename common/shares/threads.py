@@ -1,14 +1,20 @@
-"""A thread pool with fair shares: a busy tenant leaves threads to the other tenants."""
+"""A thread pool with fair shares: a busy tenant leaves threads to the other tenants.
+
+The processor time of a request's functions counts as that of its steps at the event loop.
+"""
 
 import asyncio
 import contextvars
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
+from common.shares import turns
 from common.shares.slots import FairSlots
+from common.shares.turns import TurnTaker
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,14 +49,28 @@ class FairThreads:
         """
         await self._shares.acquire(tenant)
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+        taker, used_s = turns.current_taker(), 0.0
 
-        def release(_: Future[T]) -> None:
+        def call() -> T:
+            nonlocal used_s
+            began_s = time.thread_time()
+            try:
+                return context.run(function, *arguments, **keywords)
+            finally:
+                used_s = time.thread_time() - began_s
+
+        def end(_: Future[T]) -> None:
             with suppress(RuntimeError):  # the event loop has ended
-                loop.call_soon_threadsafe(self._shares.release, tenant)
+                loop.call_soon_threadsafe(self._end, tenant, taker, used_s)
 
-        running = self._executor.submit(lambda: context.run(function, *arguments, **keywords))
-        running.add_done_callback(release)
+        running = self._executor.submit(call)
+        running.add_done_callback(end)
         return await asyncio.wrap_future(running)
+
+    def _end(self, tenant: str, taker: TurnTaker | None, used_s: float) -> None:
+        self._shares.release(tenant)
+        if taker is not None:
+            taker.turns.charge(tenant, used_s)
 
     def of(self, tenant: str) -> "TenantThreads":
         return TenantThreads(self, tenant)

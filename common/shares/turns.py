@@ -4,87 +4,138 @@ A task runs in steps, from one `await` that has to wait to the next one. An even
 the order in which they became ready, so a tenant with a hundred requests under way delays each step
 of everybody's by a hundred of its own.
 
-1. While few steps are ready, each runs at once.
-2. After `_SLICE_S` in one iteration of the loop, further steps wait, each in its tenant's queue.
-3. Each iteration then lets some of them run: the next ones of the tenant that has used the least
-   time. A tenant that had nothing to do is not owed the time that others used meanwhile.
+1. A step runs at once unless its tenant has used `_SLICE_S` more than the one that has used the
+   least of those whose steps wait. Otherwise it waits in the queue of its tenant.
+2. Each iteration of the loop lets some of those that wait run, as many as took `_SLICE_S` before:
+   the next ones of the tenant that has used the least. Its clients take turns.
+3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
+   that others used meanwhile.
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
-A single long step is not interrupted.
+A single long step is not interrupted. It counts with its processor time: for the rest it waited for
+a processor or the interpreter, perhaps because of the others' threads. What a tenant's threads
+compute counts too (`common.shares.threads`): the event loop has to wait for them.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 _SLICE_S = 0.001  # starting values, not measured
-_STEPS_TOGETHER = 4  # of waiting ones in an iteration: each costs some microseconds
-_TENANTS_KEPT = 1_024
+_STEPS_MAX = 8  # of waiting ones in an iteration, which itself costs some microseconds
+
+
+class Turn(asyncio.Future[None]):
+    """Ends when the step that waits for it may run."""
+
+
+class _Queue:
+    """The turns that steps of one tenant wait for."""
+
+    def __init__(self) -> None:
+        self._by_client: dict[str, deque[Turn]] = {}  # in the order of their turns
+
+    def __bool__(self) -> bool:
+        return bool(self._by_client)
+
+    def put(self, client: str, turn: Turn) -> None:
+        self._by_client.setdefault(client, deque()).append(turn)
+
+    def next(self) -> Turn:
+        client = next(iter(self._by_client))
+        turns = self._by_client.pop(client)
+        turn = turns.popleft()
+        if turns:
+            self._by_client[client] = turns  # behind the others
+        return turn
 
 
 class FairTurns:
-    """Belongs to one event loop. now_s: seconds, of a clock that never goes back."""
+    """Belongs to one event loop.
 
-    def __init__(self, now_s: Callable[[], float] = time.perf_counter) -> None:
+    now_s: seconds, of a clock that never goes back. processor_s: those of this thread, which take
+    ten times as long to read.
+    """
+
+    def __init__(
+        self,
+        now_s: Callable[[], float] = time.perf_counter,
+        processor_s: Callable[[], float] = time.thread_time,
+    ) -> None:
         self.now_s = now_s
-        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
-        self._used_s: dict[str, float] = {}  # of tenants that are ahead of `_floor_s`
+        self._processor_s = processor_s
+        self._iteration_began_s = 0.0  # by `processor_s`, while steps wait
+        self._queues: dict[str, _Queue] = {}
+        self._used_s: dict[str, float] = {}  # since the last iteration at whose end no step waited
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
-        self._slice_ends_s = 0.0
+        self._stepped_s = 0.0  # in this iteration
+        self._steps_together = 1
         self._is_scheduled = False
 
-    def may_step(self) -> bool:
-        """Whether a step may run now; else it waits for its turn."""
-        if self._queues:
-            return False
-        now_s = self.now_s()
+    def may_step(self, tenant: str) -> bool:
+        """Whether a step of the tenant may run now; else it waits for its turn."""
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._slice_ends_s = now_s + _SLICE_S
             asyncio.get_running_loop().call_soon(self._next_iteration)
-        return now_s < self._slice_ends_s
+        used_s = self._used_s.get(tenant, 0.0)
+        return used_s < self._floor_s + _SLICE_S and tenant not in self._queues
 
-    def turn(self, tenant: str) -> asyncio.Future[None]:
-        """Ends when the tenant's step may run."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    def turn(self, tenant: str, client: str) -> Turn:
+        """A turn for a step that may not run yet. client: the address for which it works."""
+        turn = Turn()
         queue = self._queues.get(tenant)
         if queue is None:
-            queue = self._queues[tenant] = deque()
+            queue = self._queues[tenant] = _Queue()
             self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s)
-        queue.append(turn)
+        queue.put(client, turn)
         return turn
 
     def charge(self, tenant: str, seconds: float) -> None:
-        """Count the time that a step of the tenant has taken."""
-        used_s = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
-        self._used_s[tenant] = used_s
-        if not self._queues:
-            self._floor_s = used_s  # no step waits, so no tenant has used less than its part
-            if len(self._used_s) > _TENANTS_KEPT:
-                self._used_s.clear()
+        """Count processor time that the tenant has used."""
+        self._used_s[tenant] = max(self._used_s.get(tenant, 0.0), self._floor_s) + seconds
+
+    def charge_step(self, tenant: str, seconds: float) -> None:
+        """Count a step of the tenant, which has taken so long."""
+        if seconds > _SLICE_S:
+            seconds = (
+                min(seconds, self._processor_s() - self._iteration_began_s)
+                if self._queues
+                else _SLICE_S
+            )
+        self._stepped_s += seconds
+        self.charge(tenant, seconds)
 
     def _next_iteration(self) -> None:
-        for _ in range(_STEPS_TOGETHER):
+        if self._stepped_s > _SLICE_S:
+            self._steps_together = max(1, self._steps_together // 2)
+        else:
+            self._steps_together = min(_STEPS_MAX, self._steps_together + 1)
+        self._stepped_s = 0.0
+        for _ in range(self._steps_together):
             if not self._queues:
                 break
             self._let_one_step()
-        self._slice_ends_s = self.now_s() + _SLICE_S
         self._is_scheduled = bool(self._queues)
         if self._is_scheduled:
+            self._iteration_began_s = self._processor_s()
             asyncio.get_running_loop().call_soon(self._next_iteration)
+        else:  # no step waits, so no tenant has used less than its part
+            self._used_s.clear()
+            self._floor_s = 0.0
 
     def _let_one_step(self) -> None:
         tenant = min(self._queues, key=self._used_s.__getitem__)
         self._floor_s = max(self._floor_s, self._used_s[tenant])
         queue = self._queues[tenant]
         while queue:
-            turn = queue.popleft()
+            turn = queue.next()
             if not turn.done():  # else its task was cancelled
                 turn.set_result(None)
                 break
@@ -93,15 +144,24 @@ class FairTurns:
 
 
 class TurnTaker(Protocol):
-    """For whom a task works. tenant: may change while it works; empty while nobody is known."""
+    """For whom a task works. tenant: may change while it works; empty while nobody is known.
+
+    client: the address that the request came from.
+    """
 
     @property
     def turns(self) -> FairTurns: ...
     @property
     def tenant(self) -> str: ...
+    @property
+    def client(self) -> str: ...
 
 
 _taker: ContextVar[TurnTaker | None] = ContextVar("_taker", default=None)
+
+
+def current_taker() -> TurnTaker | None:
+    return _taker.get()
 
 
 class SteppedCoroutine(Coroutine[Any, Any, T]):
@@ -115,7 +175,7 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
     def __init__(self, taker: TurnTaker, work: Coroutine[Any, Any, T]) -> None:
         self._taker = taker
         self._work = work
-        self._turn: asyncio.Future[None] | None = None
+        self._turn: Turn | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
@@ -134,15 +194,15 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
         tenant = taker.tenant  # whose turn it is, even if the step learns that it is another's
         if self._turn is not None:
             self._turn = None
-        elif not taker.turns.may_step():
-            self._turn = turn = taker.turns.turn(tenant)
+        elif not taker.turns.may_step(tenant):
+            self._turn = turn = taker.turns.turn(tenant, taker.client)
             turn._asyncio_future_blocking = True  # noqa: SLF001  as `Future.__await__` does
             return turn
         begun_s = taker.turns.now_s()
         try:
             return self._work.send(value)
         finally:
-            taker.turns.charge(tenant, taker.turns.now_s() - begun_s)
+            taker.turns.charge_step(tenant, taker.turns.now_s() - begun_s)
 
     def throw(
         self,
@@ -162,6 +222,18 @@ def take_turns(taker: TurnTaker, work: Coroutine[Any, Any, T]) -> SteppedCorouti
     """The work in steps that take turns; so do the tasks that it makes, with `make_task`."""
     _taker.set(taker)
     return SteppedCoroutine(taker, work)
+
+
+async def map_in_steps(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """The result for each item, in steps of about `_SLICE_S`: other tenants' steps come between."""
+    results = []
+    ends_s = time.perf_counter() + _SLICE_S
+    for item in items:
+        results.append(function(item))
+        if time.perf_counter() > ends_s:
+            await asyncio.sleep(0)
+            ends_s = time.perf_counter() + _SLICE_S
+    return results
 
 
 def make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":

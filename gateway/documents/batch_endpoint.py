@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import orjson
 from starlette.responses import Response, StreamingResponse
 
+from common.shares.turns import map_in_steps
 from gateway import problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import revision_header
@@ -78,7 +80,7 @@ async def _write_lines(
         caller = await context.authenticate()
     except Exception as error:
         return [error] * len(lines)
-    puts = [_parse_put(context, caller, line) for line in lines]
+    puts = await map_in_steps(partial(_parse_put, context, caller), lines)
     valid = [put for put in puts if isinstance(put, Put)]
     with context.span("write"):
         outcomes = iter(await context.services.writer.put_all(caller.principal.tenant, valid))

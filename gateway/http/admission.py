@@ -124,14 +124,16 @@ class Slot:
     place among the concurrent requests or streams.
 
     tenant: of the caller; empty for none. Until it is known, that of the connection.
+    client: the address at the other end of the connection.
     """
 
-    __slots__ = ("_admission", "_body_bytes", "_counted_by", "tenant", "turns")
+    __slots__ = ("_admission", "_body_bytes", "_counted_by", "client", "tenant", "turns")
 
-    def __init__(self, admission: AdmissionControl, tenant: str) -> None:
+    def __init__(self, admission: AdmissionControl, tenant: str, client: str) -> None:
         self._admission = admission
         self.turns = admission.turns
         self.tenant = tenant
+        self.client = client
         self._body_bytes = 0
         self._counted_by: FairBudget | None = None
 

@@ -68,7 +68,7 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http: HttpServices = scope["state"]["http"]
         connection: Connection = scope["state"]["connection"]
-        slot = Slot(http.admission, connection.tenant)
+        slot = Slot(http.admission, connection.tenant, connection.peer)
         await take_turns(slot, self._serve(slot, http, scope, receive, send))
 
     async def _serve(

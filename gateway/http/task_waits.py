@@ -14,8 +14,8 @@ _PLACES_MAX = 20  # at which other tasks wait
 def waits_of(task: asyncio.Task[Any]) -> list[str]:
     """The functions of the task and of the tasks that it waits for, as `module:function:line`.
 
-    The last entry of each task says what it awaits. "ready" means that it awaits nothing any more:
-    the event loop was late to run it.
+    The last entry of each task says what it awaits: "Turn" is its tenant's turn at the event loop.
+    "ready" means that it awaits nothing any more: the event loop was late to run it.
     """
     waits: list[str] = []
     pending, found = [task], {task}

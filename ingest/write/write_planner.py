@@ -7,7 +7,9 @@ from pgvector import HalfVector
 
 from common.billing_context import bill_to
 from common.shares.threads import FairThreads
+from common.shares.turns import map_in_steps
 from index.documents.document_store import DocumentStore
+from index.documents.document_writes import DocumentWrite
 from index.documents.stored_document import StoredDocument
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
@@ -50,12 +52,13 @@ class WritePlanner:
         texts = {chunk.digest: chunk.embedded_text for plan in plans for chunk in plan.added}
         growth = sum((plan.growth for plan in plans), StoredAmounts())
         space, vectors, embedded = await self._vectors(tenant, texts, growth)
-        writes = []
-        for plan in plans:
+
+        def write_of(plan: DocumentPlan) -> DocumentWrite:
             write = plan.with_vectors(space, vectors)
             revised = revisions[write.document_id]
-            writes.append(replace(write, parts=revised.parts, missing=revised.missing))
-        return PlannedBatch(writes, embedded)
+            return replace(write, parts=revised.parts, missing=revised.missing)
+
+        return PlannedBatch(await map_in_steps(write_of, plans), embedded)
 
     async def _vectors(
         self, tenant: str, texts: Mapping[bytes, str], growth: StoredAmounts

@@ -45,9 +45,11 @@ from ingest.write.write_warning import warnings_of, without_vectors
 
 T = TypeVar("T")
 
-# Starting values, not measured. More threads compute no faster; one tenant uses half of these.
-_THREADS = 4
-_WAITING_MAX = 1_000  # writes of one tenant that wait to be chunked
+# One for each of two tenants. More compute no faster, since one at a time has the interpreter, and
+# the event loop waits for all of them: beside 1, 2 and 3 computing threads, a round trip over a
+# socket took it 2, 15 and 40 times as long (two busy cores).
+_THREADS = 2
+_WAITING_MAX = 1_000  # writes of one tenant that wait to be chunked; a starting value
 _WAIT_S_MAX = 300.0
 _NO_PREPROCESSING = LlmPreprocessor()
 
@@ -353,9 +355,13 @@ class Writer:
         """Commit the writes in one transaction; the outcomes of those that were committed."""
         if not batch.writes:
             return {}
-        documents = [write.document for write in batch.writes]
+        writes = batch.writes
         warnings = await self._compute(
-            tenant, len(documents), lambda: [warnings_of(document) for document in documents]
+            tenant,
+            len(writes),
+            lambda: [
+                (*warnings_of(write.document), *without_vectors(write.added)) for write in writes
+            ],
         )
         commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
@@ -382,7 +388,7 @@ class Writer:
                 removed=len(write.removed),
                 embedded=texts_embedded,
                 committed=revisions,
-                warnings=(*warned, *without_vectors(write.added)),
+                warnings=warned,
             )
         return outcomes
 

@@ -2,10 +2,13 @@
 
 import asyncio
 import threading
+import time
+from dataclasses import dataclass
 
 import pytest
 
 from common.shares.threads import FairThreads
+from common.shares.turns import FairTurns, take_turns
 
 pytestmark = pytest.mark.anyio
 
@@ -53,4 +56,36 @@ async def test_what_a_function_raises_is_raised() -> None:
         await threads.run("acme", divmod, 1, 0)
 
     assert await threads.run("acme", sum, [1, 2]) == 3
+    threads.close()
+
+
+class CountedTurns(FairTurns):
+    def __init__(self) -> None:
+        super().__init__()
+        self.charged_s = 0.0
+
+    def charge(self, tenant: str, seconds: float) -> None:
+        assert tenant == "acme"
+        self.charged_s += seconds
+
+
+@dataclass
+class Taker:
+    turns: FairTurns
+    tenant: str = "acme"
+    client: str = ""
+
+
+async def test_what_a_requests_threads_compute_counts_as_its_turns() -> None:
+    threads, turns = of(1), CountedTurns()
+
+    def compute() -> float:
+        began_s = time.thread_time()
+        while time.thread_time() < began_s + 0.02:
+            pass
+        return time.thread_time() - began_s
+
+    computed_s = await take_turns(Taker(turns), threads.run("acme", compute))
+
+    assert turns.charged_s >= computed_s
     threads.close()

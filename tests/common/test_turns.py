@@ -1,13 +1,14 @@
 """Turns of tenants at the event loop."""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from common.shares.turns import FairTurns, make_task, take_turns
+from common.shares.turns import FairTurns, make_task, map_in_steps, take_turns
 
 pytestmark = pytest.mark.anyio
 
@@ -15,14 +16,23 @@ STEP_S = 0.0005
 
 
 class Clock:
-    """Goes on by the steps alone, so that other load on the machine changes no turn."""
+    """Goes on by the steps alone, so that other load on the machine changes no turn.
+
+    waited_s: of it, for a processor.
+    """
 
     def __init__(self) -> None:
-        self.now_s = 0.0
-        self.turns = FairTurns(lambda: self.now_s)
+        self.now_s = self.waited_s = 0.0
+        self.turns = FairTurns(lambda: self.now_s, lambda: self.now_s - self.waited_s)
 
-    def taker(self, tenant: str) -> "Taker":
-        return Taker(self.turns, tenant)
+    def step(self, tenant: str, seconds: float, *, waited_s: float = 0.0) -> None:
+        """A step that takes so long, of which it waits for a processor."""
+        self.now_s += seconds
+        self.waited_s += waited_s
+        self.turns.charge_step(tenant, seconds)
+
+    def taker(self, tenant: str, client: str = "") -> "Taker":
+        return Taker(self.turns, tenant, client)
 
     async def work(self, steps: int, tenant: str, done: list[str]) -> None:
         for step in range(steps):
@@ -36,6 +46,7 @@ class Clock:
 class Taker:
     turns: FairTurns
     tenant: str
+    client: str
 
 
 async def begin(task: "asyncio.Task[None]") -> None:
@@ -90,7 +101,10 @@ async def test_who_had_nothing_to_do_is_not_owed_that_time() -> None:
     await take_turns(clock.taker("beta"), clock.work(1, "", []))
 
     def requests(tenant: str) -> list[Coroutine[Any, Any, None]]:
-        return [take_turns(clock.taker(tenant), clock.work(10, tenant, done)) for _ in range(20)]
+        return [
+            take_turns(clock.taker(tenant), clock.work(steps, tenant, done))
+            for steps in range(1, 21)
+        ]
 
     await asyncio.gather(*requests("beta"), *requests("acme"))
 
@@ -164,3 +178,84 @@ async def test_a_step_that_learns_for_whom_it_works_is_charged_to_who_had_the_tu
     await asyncio.gather(asyncio.create_task(known()), *strangers)
 
     assert done.index("beta") < 100
+
+
+async def test_a_tenant_that_has_used_less_than_those_that_wait_steps_at_once() -> None:
+    clock = Clock()
+    turns = clock.turns
+    waiting = [turns.turn("acme", "") for _ in range(50)]
+    clock.step("acme", 8 * STEP_S)
+    assert turns.may_step("beta")
+    assert not turns.may_step("acme")
+
+    clock.step("beta", 2 * STEP_S)
+    assert not turns.may_step("beta")
+    await asyncio.wait(waiting[:1])
+    assert turns.may_step("beta")
+
+
+async def test_the_longer_steps_are_the_fewer_of_them_run_in_one_iteration() -> None:
+    clock = Clock()
+
+    async def steps_of(seconds: float) -> int:
+        """How many run in an iteration of the loop, once it knows how long they are."""
+        waiting = [clock.turns.turn("acme", "") for _ in range(100)]
+        assert not clock.turns.may_step("acme")
+        before = most = 0
+        while not waiting[-1].done():
+            await asyncio.sleep(0)
+            done = sum(turn.done() for turn in waiting)
+            clock.step("acme", (done - before) * seconds)
+            most = done - before if 50 < done < 100 else most
+            before = done
+        return most
+
+    assert await steps_of(20 * STEP_S) == 1
+    assert await steps_of(STEP_S / 100) > 4
+
+
+async def test_a_tenant_is_not_charged_for_what_its_steps_wait_for_a_processor() -> None:
+    clock = Clock()
+    waiting = [clock.turns.turn("acme", "") for _ in range(20)]
+    assert clock.turns.may_step("beta")
+    await asyncio.wait(waiting[:1])
+
+    clock.step("beta", 100 * STEP_S, waited_s=99 * STEP_S)
+
+    assert clock.turns.may_step("beta")
+
+
+async def test_long_work_of_many_items_lets_others_step_in_between() -> None:
+    done: list[str] = []
+
+    def compute(number: int) -> int:
+        until_s = time.perf_counter() + STEP_S
+        while time.perf_counter() < until_s:
+            pass
+        done.append("acme")
+        return number
+
+    async def other() -> None:
+        done.append("beta")
+
+    work = asyncio.create_task(map_in_steps(compute, range(20)))
+    await asyncio.sleep(0)
+    await asyncio.create_task(other())
+
+    assert await work == [*range(20)]
+    assert done.index("beta") < 10
+
+
+async def test_clients_without_a_tenant_take_turns_too() -> None:
+    clock, done = Clock(), list[str]()
+
+    async def request(client: str) -> None:
+        await take_turns(clock.taker("", client), clock.work(10, client, done))
+
+    busy = [asyncio.create_task(request("192.0.2.1")) for _ in range(100)]
+    await begin(busy[-1])
+    other = asyncio.create_task(request("192.0.2.2"))
+    await asyncio.gather(other, *busy)
+
+    assert done.index("192.0.2.2") < 25
+    assert len(done) == 101

@@ -65,9 +65,9 @@ class Connection(HttpToolsProtocol):
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
-        peer = self.client[0] if self.client else ""
+        self.peer = self.client[0] if self.client else ""
         self.tenant = ""  # of the last request with a valid key; all others share one's turns
-        self._is_in_reserve = not self._connections.add(self, peer)
+        self._is_in_reserve = not self._connections.add(self, self.peer)
         self._keeps_alive = not self._is_in_reserve
         self._wait()
 
@@ -148,12 +148,12 @@ class Connection(HttpToolsProtocol):
         """Parse the bytes when it is the tenant's turn; until then no more of them are read."""
         if self._untaken:
             self._untaken += data
-        elif self._turns.may_step():
+        elif self._turns.may_step(self.tenant):
             self._step(data)
         else:
             self._untaken = data
             self.flow.pause_reading()
-            self._turns.turn(self.tenant).add_done_callback(self._step_late)
+            self._turns.turn(self.tenant, self.peer).add_done_callback(self._step_late)
 
     def _step_late(self, _turn: object) -> None:
         data, self._untaken = self._untaken, b""
@@ -164,7 +164,7 @@ class Connection(HttpToolsProtocol):
     def _step(self, data: bytes) -> None:
         tenant, begun_s = self.tenant, self._turns.now_s()
         self._take(data)
-        self._turns.charge(tenant, self._turns.now_s() - begun_s)
+        self._turns.charge_step(tenant, self._turns.now_s() - begun_s)
 
     def _take(self, data: bytes) -> None:
         self._unset_keepalive_if_required()

@@ -141,7 +141,7 @@ def _arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seconds", type=float, default=8.0, help="of each period")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--only", action="append", choices=list(KINDS), help="one kind")
     parser.add_argument("--report", type=Path, help=f"the figures to write, such as {_REPORT}")
     return parser.parse_args(words)

@@ -4,11 +4,13 @@
 
 Reads one line of JSON: the gateway's URL, the tenant's keys, and the URL of a slow site. Says
 `ready`, and after the end of its input the number of responses by status, as JSON. It is a process
-of its own, so that its work delays no measured request.
+of its own with a low priority, so that its work delays no measured request: a client elsewhere uses
+no processor of the servers.
 """
 
 import asyncio
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -21,6 +23,7 @@ from loadtests.bench_faults.slow_connections import raise_file_limit
 from loadtests.load import connection
 from loadtests.load.request import encode_request
 
+_NICE = 10  # a tenth of the processor time of a server that wants it too
 _PAUSE_S = 0.02  # after a refusal: more would be the load of the generator, not of the tenant
 _ADDRESSES = 16  # source addresses; the gateway limits the connections of each
 _SEARCHES, _CONVERSATIONS, _BATCHES, _UPLOADS = 128, 64, 16, 16
@@ -199,5 +202,6 @@ async def _main(kind: str) -> None:
 
 
 if __name__ == "__main__":
+    os.nice(_NICE)
     raise_file_limit()
     asyncio.run(_main(sys.argv[1]))

@@ -7,6 +7,7 @@ import pytest
 from structlog.typing import EventDict
 
 from cache.singleflight import Singleflight
+from common.shares.turns import FairTurns
 from gateway.http.deadlines import TICK_S, Deadlines
 
 pytestmark = pytest.mark.anyio
@@ -158,6 +159,15 @@ async def test_the_log_says_where_other_tasks_wait(
 
     (place,) = (place for place, tasks in logs[0]["others"].items() if tasks == 3)
     assert "asyncio.locks:Lock.acquire" in place
+
+
+async def test_the_log_says_that_a_late_task_waits_for_its_turn(
+    deadlines: Deadlines, logs: list[EventDict]
+) -> None:
+    with pytest.raises(TimeoutError), deadlines.timeout(0.02):
+        await FairTurns().turn("acme", "")
+
+    assert logs[0]["waits"][-1] == "Turn"
 
 
 async def test_a_client_that_is_late_is_not_logged(

@@ -110,7 +110,7 @@ def test_an_answer_beyond_the_limit_is_refused() -> None:
 def test_answers_that_wait_for_others_count_as_the_tenants_bytes_until_the_request_ends() -> None:
     body_bytes = FairBudget(total_max=100, tenant_max=50)
     admission = AdmissionControl({}, requests=body_bytes, streams=body_bytes, body_bytes=body_bytes)
-    slot = Slot(admission, "")
+    slot = Slot(admission, "", "")
     slot.tenant = "acme"
     held = HeldAnswers(slot)
     held.hold(bytes(40))
