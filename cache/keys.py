@@ -4,9 +4,10 @@ import hashlib
 
 
 def answer_key(*, tenant: str, scope: bytes, query: bytes, edition: str) -> str:
-    """32 hexadecimal digits from the tenant, what is seen, the query's digest, and the edition.
+    """32 hexadecimal digits from the tenant, what is seen, the query, and the edition.
 
     scope:   the fingerprint of a scope, or the digest of its sight; never equal.
+    query:   equal only for equal queries.
     edition: names the model, analyser, schema and program, so that a change of any of them never
         meets an old answer.
     """

@@ -91,6 +91,11 @@ class LocalTokens:
             self._start_fetch()  # before the last token is spent
         return True
 
+    def unspend(self) -> None:
+        """Put back a token that was spent for nothing."""
+        self.tokens += 1
+        self._spent -= 1
+
     async def wait(self) -> bool:
         """Fetch and spend a token; False if the bucket has none."""
         self._waiting += 1

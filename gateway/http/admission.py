@@ -83,6 +83,11 @@ class AdmissionControl:
                 return counters[number:]
         return ()
 
+    def unspend_local(self, counters: Counters) -> None:
+        """Put back what `spend_local` has spent: a token of each bucket."""
+        for counter in counters:
+            counter.local_tokens.unspend()
+
     async def spend(self, counters: Counters, times: int = 1) -> None:
         """Spend a token of each bucket, so many times; a 429 `Problem` if a bucket is empty.
 

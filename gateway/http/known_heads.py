@@ -1,4 +1,4 @@
-"""Answers from memory a request whose head came before, without parsing the head again.
+"""Answers a request whose head came before, without parsing the head again.
 
 Agents send many requests with equal heads: only the length, the request's id and its `traceparent`
 differ. What a head says holds for all that are equal to it: the route, the credential, the media
@@ -10,18 +10,20 @@ may be refused, takes the usual way through the application, from the same bytes
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import Context
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 from starlette.responses import Response
 
 from common.shares.cache import FairCache
+from common.shares.turns import take_turns
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness
 from gateway.auth.rights_as_of import RightsAsOf
-from gateway.http.admission import AdmissionControl
+from gateway.http.admission import AdmissionControl, Slot
 from gateway.http.deadlines import Deadlines
 from gateway.http.telemetry import RequestRecorder, Trace, is_request_id, request_id
 from gateway.problems import Problem
@@ -39,36 +41,44 @@ _VARYING = re.compile(
     rb"(?i)(?<=\r\n)(content-length|x-request-id|traceparent):[ \t]*([!-~]*)(?=\r\n)"
 )
 _TRACEPARENT = re.compile(rb"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
-# For the revision, which the other side of the world may send; then the usual way, which reads it
-# again, has the route's whole deadline.
+# For the revision, which the other side of the world may send, or until an answer is computed; then
+# the usual way, which begins again, has the route's whole deadline.
 _WAIT_S_MAX = 0.3
 _PAUSE_S = 1.0  # after that: a slow database would delay each request by the wait
 
 log = structlog.get_logger()
 
 
-class RecallableRequest(Protocol):
-    """A request that memory may have the answer to."""
+class KnownRequest(Protocol):
+    """A request that may be answered without the application."""
 
     @property
     def freshness(self) -> Freshness:
         """What the request asks for."""
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether memory may have the answer; else it may be computed."""
+
     def recall(self, trace: Trace, admitted: AuthenticatedRequest, /) -> Response | None:
         """The response from memory, or None. admitted: the caller as it is now."""
+
+    def compute(self, trace: Trace, /) -> Coroutine[Any, Any, Response | None]:
+        """The response, for the caller as it is by now; None if that can't be proven."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownHead:
     """What is known of the requests with this head.
 
-    read: the request that a body makes; None if memory can't have its answer. Raises a `Problem`.
+    read: the request that a body makes; None if the application has to answer it. Raises a
+        `Problem`.
     """
 
     method: str
     route: str
     principal: Principal
-    read: Callable[[bytes], RecallableRequest | None]
+    read: Callable[[bytes], KnownRequest | None]
 
 
 # Receives the response, or None if the request has to take the usual way.
@@ -109,8 +119,10 @@ class KnownHeads:
             if known is None or known.principal is not head.principal:
                 self._heads.put(head.principal.tenant, digest, head)
 
-    def find(self, received: bytes, started_s: float) -> "RecallingRequest | None":
-        """The request, if its head is known and memory may answer it. started_s: of its trace."""
+    def find(
+        self, received: bytes, started_s: float
+    ) -> "RecallingRequest | ComputingRequest | None":
+        """The request, if its head is known and it may be answered so. started_s: of its trace."""
         if len(received) > REQUEST_BYTES_MAX or self._resumes_s > self.deadlines.loop.time():
             return None
         end = received.find(_END) + len(_END)
@@ -125,14 +137,26 @@ class KnownHeads:
             return None
         if parent is not None and (self._is_traced or not _TRACEPARENT.fullmatch(parent)):
             return None
-        return self._recalling(head, received[end:], Trace(request_id(own_id), started_s, {}))
+        return self._begun(head, received[end:], Trace(request_id(own_id), started_s, {}))
 
     def pause(self) -> None:
         """Find nothing for some time."""
         self._resumes_s = self.deadlines.loop.time() + _PAUSE_S
 
-    def _recalling(self, head: KnownHead, body: bytes, trace: Trace) -> "RecallingRequest | None":
-        """The request, unless its caller has to be read, or has no tokens, or memory is empty."""
+    def complete(self, head: KnownHead, trace: Trace, response: Response) -> None:
+        """Add to the response, and to its trace, what the application does."""
+        trace.route, trace.tenant = head.route, head.principal.tenant
+        trace.status = response.status_code
+        if trace.counters:
+            header = self.admission.ratelimit_header(trace.counters)
+            response.raw_headers.append((b"ratelimit", header))
+        if trace.rights_as_of is not None:
+            response.raw_headers.append(trace.rights_as_of)
+
+    def _begun(
+        self, head: KnownHead, body: bytes, trace: Trace
+    ) -> "RecallingRequest | ComputingRequest | None":
+        """The request, unless its caller has to be read, or has no tokens."""
         principal = head.principal
         if self.authenticator.known(principal.digest) is not principal:
             return None
@@ -143,7 +167,13 @@ class KnownHeads:
             request = head.read(body)
         except Problem:  # the usual way gives it
             return None
-        return None if request is None else RecallingRequest(self, head, request, trace)
+        if request is None:
+            return None
+        trace.rights_as_of = self.rights_as_of.headers.get(principal.tenant)
+        if request.is_in_memory:
+            return RecallingRequest(self, head, request, trace)
+        # Nothing would record the spans of its statements.
+        return None if self._is_traced else ComputingRequest(self, head, request, trace)
 
 
 class RecallingRequest:
@@ -152,13 +182,12 @@ class RecallingRequest:
     __slots__ = ("_head", "_heads", "_on_response", "_reading", "_request", "ends_s", "trace")
 
     def __init__(
-        self, heads: KnownHeads, head: KnownHead, request: RecallableRequest, trace: Trace
+        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
     ) -> None:
         self._heads = heads
         self._head = head
         self._request = request
         self.trace = trace
-        trace.rights_as_of = heads.rights_as_of.headers.get(head.principal.tenant)
 
     def begin(self, on_response: OnResponse) -> None:
         """Call `on_response` once, now or as soon as the revision has been read."""
@@ -202,7 +231,6 @@ class RecallingRequest:
             log.exception("known_head")
         self._on_response(response)
         if response is not None:
-            self.trace.status = response.status_code
             self._heads.recorder.record(self._head.method, self.trace)
 
     def _answer(self, admitted: AuthenticatedRequest | None) -> Response | None:
@@ -214,13 +242,68 @@ class RecallingRequest:
         response = self._request.recall(trace, admitted)
         if response is not None:
             admission.spend_local(trace.counters)
-            trace.route, trace.tenant = head.route, head.principal.tenant
-            if trace.counters:
-                header = admission.ratelimit_header(trace.counters)
-                response.raw_headers.append((b"ratelimit", header))
-            if trace.rights_as_of is not None:
-                response.raw_headers.append(trace.rights_as_of)
+            self._heads.complete(head, trace, response)
         return response
+
+
+class ComputingRequest:
+    """One request of a known head, while its answer is computed."""
+
+    __slots__ = (
+        "_computing", "_head", "_heads", "_on_response", "_request", "_slot", "ends_s", "trace",
+    )  # fmt: skip
+
+    def __init__(
+        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
+    ) -> None:
+        self._heads = heads
+        self._head = head
+        self._request = request
+        self.trace = trace
+
+    def begin(self, on_response: OnResponse) -> None:
+        """Call `on_response` once, as soon as the answer is computed, or now."""
+        heads = self._heads
+        self._on_response = on_response
+        self._slot = Slot(heads.admission, self._head.principal.tenant)
+        try:
+            self._slot.begin()
+        except Problem:  # the usual way gives it
+            on_response(None)
+            return
+        heads.admission.spend_local(self.trace.counters)  # first: who has none computes nothing
+        context = Context()
+        work = context.run(take_turns, self._slot, self._request.compute(self.trace))
+        self._computing: asyncio.Task[Response | None] = asyncio.Task(
+            work, loop=heads.deadlines.loop, context=context
+        )
+        self._computing.add_done_callback(self._on_computed)
+        self.ends_s = heads.deadlines.loop.time() + _WAIT_S_MAX
+        heads.deadlines.add(self)
+
+    def end(self) -> None:
+        """The answer has not been computed in time."""
+        self._heads.pause()
+        self._computing.cancel()
+
+    def _on_computed(self, computing: "asyncio.Task[Response | None]") -> None:
+        heads, trace = self._heads, self.trace
+        heads.deadlines.discard(self)
+        self._slot.end()
+        response = None
+        try:
+            response = computing.result()
+        except (asyncio.CancelledError, DatabaseUnavailable, Problem):
+            pass  # the usual way meets it again, and tells the client
+        except Exception:
+            log.exception("known_head")
+        if response is None:
+            heads.admission.unspend_local(trace.counters)  # the usual way counts the request
+            self._on_response(None)
+            return
+        heads.complete(self._head, trace, response)
+        self._on_response(response)
+        heads.recorder.record(self._head.method, trace)
 
 
 def _digest(parts: list[bytes]) -> bytes:

@@ -17,7 +17,7 @@ from gateway.auth.freshness import Freshness, MinRevision
 from gateway.auth.roles import SUFFICIENT
 from gateway.http.admission import Slot
 from gateway.http.http_services import HttpServices
-from gateway.http.known_heads import KnownHead, RecallableRequest
+from gateway.http.known_heads import KnownHead, KnownRequest
 from gateway.http.telemetry import Trace
 from gateway.http.transport.connection import Connection
 from gateway.tracing import spans
@@ -94,9 +94,7 @@ class RequestContext(Generic[RoomServices_co]):
         """A span of the request's trace, if it is traced, for the time of the block."""
         return spans.span(self.http.tracing, name)
 
-    def remember(
-        self, principal: Principal, read: Callable[[bytes], RecallableRequest | None]
-    ) -> None:
+    def remember(self, principal: Principal, read: Callable[[bytes], KnownRequest | None]) -> None:
         """Let `read` read the bodies of the next requests with an equal head; see `KnownHead`."""
         trace = self.trace
         if b"request-timeout" in trace.headers or principal.issuer_key is not None:

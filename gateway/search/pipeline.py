@@ -3,7 +3,7 @@
 asked     a `SearchRequest`: the scope, the canonical query, and the keys of the answer
 proof     who the caller is and which revision is current: by the counters of the tenant, which are
           read once for all waiting requests, or by the search's own statement if that is likely
-          to be the only one (`_may_compute_first`)
+          to be the only one (`may_compute_first`)
 tiers     memory, Redis, a similar question, computing: `cache/answers.py` asks them in this order
 record    the read log, the statistics, the metrics, the audit
 
@@ -12,13 +12,14 @@ Calls that answer several searches at one revision begin at the tiers.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cache.lookup import CacheLookup, ComputedAnswer, ServedAnswer
 from cache.protocol import Revisions
 from common.billing_context import bill_to
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
+from gateway.auth.freshness import Freshness
 from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace
 from gateway.monitoring.search_metrics import outcome_of
@@ -35,7 +36,6 @@ from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, freshness_of, require_received
 from gateway.search.search_services import SearchServices
 from index.errors import DatabaseUnavailable, VectorRefused
-from index.tenants.principals import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ async def serve(
     context: RequestContext[object], services: SearchServices, request: SearchRequest
 ) -> AnsweredSearch:
     """The answer, for the caller's keys and groups as of now; a 422 `Problem` if refused."""
-    trace = context.trace
-    if _may_compute_first(context, services, request):
-        answer = await _compute_first(services, request, context.http.authenticator.confirm_at)
-        if answer is not None:
-            record_traced(services, trace, request, answer)
-            return AnsweredSearch(request, answer, b"strong")
+    trace, authenticator = context.trace, context.http.authenticator
     freshness = freshness_of(request.body, context.min_revision)
+    # The rate limits may refuse a request whose tokens are not spent yet.
+    if not trace.unspent and may_compute_first(services, authenticator, request, freshness):
+        answered = await compute_first(services, authenticator, request, trace)
+        if answered is not None:
+            return answered
     admitted = await context.authenticate(request.principal, freshness)
     if admitted.principal is not request.principal:
         request = services.request_of(admitted.principal, request.body)
@@ -166,16 +166,17 @@ def record_traced(
         trace.query = search.query.text
 
 
-def _may_compute_first(
-    context: RequestContext[object], services: SearchServices, request: SearchRequest
+def may_compute_first(
+    services: SearchServices,
+    authenticator: Authenticator,
+    request: SearchRequest,
+    freshness: Freshness,
 ) -> bool:
     """Whether the answer may be computed before its revision is read: its statement proves it."""
-    freshness = freshness_of(request.body, context.min_revision)
     return (
         # The caller is known at a history that was seen lately, and names no revision.
-        context.http.authenticator.may_confirm_at(request.principal, freshness)
-        and not context.trace.unspent  # the rate limits may refuse the request
-        and not request.asks_in_vain  # so may the tenant's choice of what to receive
+        authenticator.may_confirm_at(request.principal, freshness)
+        and not request.asks_in_vain  # the tenant's choice of what to receive may refuse it
         and not request.own_question_group  # a similar question may have the answer
         and not services.searcher.has_standby  # it may be behind
         and services.database.is_watched  # another server would be noticed
@@ -184,14 +185,11 @@ def _may_compute_first(
     )
 
 
-async def _compute_first(
-    services: SearchServices,
-    search: SearchRequest,
-    is_confirmed_at: Callable[[Principal, str, int | None], bool],
-) -> ServedAnswer | None:
+async def compute_first(
+    services: SearchServices, authenticator: Authenticator, search: SearchRequest, trace: Trace
+) -> AnsweredSearch | None:
     """The answer, if its statement has read what the caller sees, and the caller is as it was.
 
-    is_confirmed_at: whether the principal is the same at a history and an access revision.
     None if that is not so, if memory may have the answer, or if somebody else computes it.
     """
     keyed = latest_key(services.sights, search)
@@ -203,7 +201,7 @@ async def _compute_first(
             result = await search_index(services.searcher, search.scope, search.query)
         except (DatabaseUnavailable, VectorRefused):  # only a confirmed caller is told why
             return None
-        if not is_confirmed_at(search.principal, result.history, result.access_revision):
+        if not authenticator.confirm_at(search.principal, result.history, result.access_revision):
             return None
         return await build_answer(
             result,
@@ -216,11 +214,14 @@ async def _compute_first(
 
     lookup = CacheLookup(search.scope.tenant, keyed.key, own_key=keyed.own_key)
     served = await services.answers.compute_first(lookup, keyed.revisions, compute)
-    if served is not None and served.key != keyed.key:
+    if served is None:
+        return None
+    if served.key != keyed.key:
         # The next search reads what is seen now.
         outdated = keyed.revisions.audiences[search.scope.tenant]
         services.sights.forget(search.scope, outdated)
-    return served
+    record_traced(services, trace, search, served)
+    return AnsweredSearch(search, served, b"strong")
 
 
 def _acceptable_keys(

@@ -92,7 +92,7 @@ async def search_index(
 def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = None) -> bytes:
     """The body as it is sent and cached; it does not tell how it was computed."""
     body: dict[str, Any] = {}
-    tenant = result.dependencies.scope.tenant
+    tenant = result.scope.tenant
     if query.postprocessing is None:
         body["hits"] = [_hit(hit, query, tenant) for hit in result.hits]
     else:

@@ -9,7 +9,7 @@ from functools import partial
 
 from starlette.responses import Response
 
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness, MinRevision
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse, cache_headers
@@ -17,6 +17,8 @@ from gateway.http.telemetry import Trace
 from gateway.receipts.receipt import RECEIPT_PREFERENCE
 from gateway.search.pipeline import (
     AnsweredSearch,
+    compute_first,
+    may_compute_first,
     may_recall,
     recall,
     record_traced,
@@ -43,9 +45,9 @@ async def search(context: RequestContext[SearchServices]) -> Response:
     answered = await serve(context, services, request)
     request = answered.request
     receipt = await _receipt(context, answered)
-    if not receipt:  # what memory answers is answered at once, and gets none
-        read = partial(_recallable, services, request.principal, context.min_revision)
-        context.remember(request.principal, read)
+    if not receipt:  # what is answered without this handler gets none
+        known = (services, context.http.authenticator, request.principal, context.min_revision)
+        context.remember(request.principal, partial(_read_known, *known))
     return build_response(services.settings, context.trace, answered, *receipt)
 
 
@@ -63,12 +65,14 @@ async def _receipt(
 
 
 @dataclass(frozen=True, slots=True)
-class _Recallable:
-    """A search whose answer memory has, correct at some revisions."""
+class _KnownSearch:
+    """A search whose head came before: memory may have its answer, or it may be computed first."""
 
     services: SearchServices
+    authenticator: Authenticator
     request: SearchRequest
     freshness: Freshness
+    is_in_memory: bool
 
     def recall(self, trace: Trace, admitted: AuthenticatedRequest) -> Response | None:
         services, request = self.services, self.request
@@ -80,18 +84,31 @@ class _Recallable:
         answered = AnsweredSearch(request, answer, admitted.kept_promise(answer.valid_until))
         return build_response(services.settings, trace, answered)
 
+    async def compute(self, trace: Trace) -> Response | None:
+        services = self.services
+        trace.mark("parse")
+        answered = await compute_first(services, self.authenticator, self.request, trace)
+        return None if answered is None else build_response(services.settings, trace, answered)
 
-def _recallable(
-    services: SearchServices, principal: Principal, min_revision: MinRevision | None, body: bytes
-) -> _Recallable | None:
+
+def _read_known(
+    services: SearchServices,
+    authenticator: Authenticator,
+    principal: Principal,
+    min_revision: MinRevision | None,
+    body: bytes,
+) -> _KnownSearch | None:
+    """None if the search has to be answered by this handler."""
     if len(body) > services.settings.search_bytes_max:
         return None
     request = services.parser.parse(principal, body)
     if request.body.is_conversational or request.asks_in_vain:
         return None
-    if not may_recall(services, request):
-        return None
-    return _Recallable(services, request, freshness_of(request.body, min_revision))
+    freshness = freshness_of(request.body, min_revision)
+    is_in_memory = may_recall(services, request)
+    if is_in_memory or may_compute_first(services, authenticator, request, freshness):
+        return _KnownSearch(services, authenticator, request, freshness, is_in_memory)
+    return None
 
 
 async def _search_conversation(

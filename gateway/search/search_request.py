@@ -27,6 +27,7 @@ class SearchRequest:
     """A search of this principal; its answer is cached under one of its keys, see `answer_keys`.
 
     edition:            of the answers.
+    form:               digest of the query without its text, which requests of one form share.
     own_key:            equal only for callers with equal grants.
     own_question_group: questions of one group may share answers; empty if this one shares none.
     keys_seen:          a key and a question group by history and audience revision, for those who
@@ -39,6 +40,7 @@ class SearchRequest:
     scope: Scope
     query: Query
     edition: str
+    form: bytes
     own_key: str
     own_question_group: str
     keys_seen: dict[tuple[str, int], tuple[str, str]] = field(
@@ -53,8 +55,10 @@ class SearchRequest:
 
         sight: the digest of what the scope sees at this audience revision of this history.
         """
-        of_those = (self.scope.tenant, sight, self.query, self.edition)
-        keys = (_key(*of_those), _question_group(*of_those) if self.own_question_group else "")
+        tenant, text = self.scope.tenant, self.query.text
+        key = _key(tenant, sight, self.form, text, self.edition)
+        group = _key(tenant, sight, self.form, "", self.edition) if self.own_question_group else ""
+        keys = (key, group)
         if len(self.keys_seen) >= _KEYS_SEEN_MAX:
             self.keys_seen.clear()
         self.keys_seen[history, audience_revision] = keys
@@ -62,15 +66,16 @@ class SearchRequest:
 
     def asking(self, question: str) -> "SearchRequest":
         """The same search with another question, which is valid and has no space around it."""
-        query = replace(self.query, text=long_queries.normalized(question))
+        text = long_queries.normalized(question)
         tenant, grants = self.scope.tenant, self.scope.fingerprint
         return SearchRequest(
             self.principal,
             self.body.model_copy(update={"query": question}),
             self.scope,
-            query,
+            self.query.asking(text),
             self.edition,
-            _key(tenant, grants, query, self.edition),
+            self.form,
+            _key(tenant, grants, self.form, text, self.edition),
             self.own_question_group,
         )
 
@@ -105,10 +110,11 @@ def build_search_request(
     query = body.canonical(postprocessors)
     query = replace(query, filter=query.filter.narrowed(principal.filter))
     tenant, grants = readable.tenant, readable.fingerprint
-    key = _key(tenant, grants, query, edition)
+    form = query.asking("").digest
+    key = _key(tenant, grants, form, query.text, edition)
     is_compared = body.semantic == "bounded" and _may_be_compared(query, compares_all=compares_all)
-    group = _question_group(tenant, grants, query, edition) if is_compared else ""
-    return SearchRequest(principal, body, readable, query, edition, key, group)
+    group = _key(tenant, grants, form, "", edition) if is_compared else ""
+    return SearchRequest(principal, body, readable, query, edition, form, key, group)
 
 
 def require_received(request: SearchRequest, settings: Settings, path: str = "") -> None:
@@ -126,8 +132,10 @@ def require_received(request: SearchRequest, settings: Settings, path: str = "")
     raise problems.invalid_field(f"{path}scopes", detail)
 
 
-def _key(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
-    return answer_key(tenant=tenant, scope=scope_digest, query=query.digest, edition=edition)
+def _key(tenant: str, scope_digest: bytes, form: bytes, text: str, edition: str) -> str:
+    """Of an answer; of a question group without the text."""
+    query = form + text.encode()
+    return answer_key(tenant=tenant, scope=scope_digest, query=query, edition=edition)
 
 
 def _may_be_compared(query: Query, *, compares_all: bool) -> bool:
@@ -141,10 +149,6 @@ def _may_be_compared(query: Query, *, compares_all: bool) -> bool:
     if processing is None:
         return compares_all
     return processing.compressor is None and (compares_all or processing.has_costly_ranker)
-
-
-def _question_group(tenant: str, scope_digest: bytes, query: Query, edition: str) -> str:
-    return _key(tenant, scope_digest, replace(query, text=""), edition)
 
 
 def require_question(body: SearchBody, path: str = "") -> None:

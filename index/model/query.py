@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -82,7 +83,7 @@ class Filter:
     @property
     def is_narrow(self) -> bool:
         """Whether it may leave out whole documents."""
-        return replace(self, kinds=_ANYTHING.kinds) != _ANYTHING
+        return _of_documents(self) != _OF_ALL_DOCUMENTS
 
     def narrowed(self, limits: "Filter") -> "Filter":
         """The conjunction of both filters; limits: without `tags_any`, which can't be merged."""
@@ -114,6 +115,9 @@ class Filter:
 
 
 _ANYTHING = Filter()
+# Read by name each time: `replace` and `==` of whole filters take twenty times as long.
+_of_documents = attrgetter(*(each.name for each in fields(Filter) if each.name != "kinds"))
+_OF_ALL_DOCUMENTS = _of_documents(_ANYTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +238,13 @@ class Query:
     def digest(self) -> bytes:
         """16 bytes, equal for equal queries and different for different ones."""
         return _digest(self)
+
+    def asking(self, text: str) -> "Query":
+        """The same query with another text; as `replace`, in a quarter of the time."""
+        return Query(text, *_beside_text(self))
+
+
+_beside_text = attrgetter(*(each.name for each in fields(Query) if each.name != "text"))
 
 
 def _digest(value: "Filter | Query") -> bytes:

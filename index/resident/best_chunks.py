@@ -4,13 +4,13 @@ Pure.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.model.scope import Scope
 from index.resident.segment import ShardSegment
 from index.resident.shard import Shard, ShardQuestion
 
@@ -18,46 +18,13 @@ from index.resident.shard import Shard, ShardQuestion
 class _Scored(NamedTuple):
     """A chunk with its scores; dense is None without a vector. row: of it in the segment."""
 
+    score: float
     chunk_id: int
     dense: float | None
     lexical: float
     shard: Shard
     segment: ShardSegment
     row: int
-
-    def score(self, alpha: float) -> float:
-        """`score` of `search.sql`."""
-        if self.dense is None:
-            return self.lexical
-        return alpha * self.dense + (1 - alpha) * self.lexical
-
-    def hit_row(self, scope: Scope) -> "_HitRow":
-        row = _HitRow(chunk_id=self.chunk_id, dense=self.dense, lexical=self.lexical)
-        row.scored, row.scope = self, scope
-        return row
-
-    def fields(self, scope: Scope) -> dict[str, Any]:
-        """What a hit shows of the chunk."""
-        fields = self.segment.records.fields(self.row)
-        tokens = self.shard.allowed_tokens(self.segment, self.row)
-        scope_name = scope.name_of(fields["tenant"], tokens)
-        return {
-            **fields,
-            "allowed_tokens": tokens,
-            "scope_name": scope_name,
-            "summaries": None,
-        }
-
-
-class _HitRow(dict[str, Any]):
-    """A row of `search.sql`; what a hit shows is read from the record once it is asked for."""
-
-    scored: _Scored
-    scope: Scope
-
-    def __missing__(self, key: str) -> Any:
-        self.update(self.scored.fields(self.scope) | self)  # what a statement has added stays
-        return self[key]
 
 
 def best_chunks(
@@ -68,9 +35,24 @@ def best_chunks(
     proposed: of `shard.propose`.
     """
     ids = np.array(proposed, np.int64)
-    scored = chain.from_iterable(_scored(shard, question, ids) for shard in shards)
-    best = sorted(scored, key=lambda chunk: (-chunk.score(question.alpha), chunk.chunk_id))
-    return [chunk.hit_row(question.scope) for chunk in best[: question.count]]
+    scored = [each for shard in shards for each in _scored(shard, question, ids)]
+    scored.sort(key=itemgetter(1))
+    scored.sort(key=itemgetter(0), reverse=True)  # stable
+    name_of = cache(question.scope.name_of)  # most chunks have the readers of others
+    rows = []
+    for each in scored[: question.count]:
+        row = each.segment.records.fields(each.row)
+        tokens = each.shard.allowed_tokens(each.segment, each.row)
+        row |= {
+            "chunk_id": each.chunk_id,
+            "dense": each.dense,
+            "lexical": each.lexical,
+            "allowed_tokens": tokens,
+            "scope_name": name_of(row["tenant"], tokens),
+            "summaries": None,
+        }
+        rows.append(row)
+    return rows
 
 
 def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> Iterator[_Scored]:
@@ -85,6 +67,7 @@ def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> It
 def _scored_rows(
     shard: Shard, segment: ShardSegment, rows: NDArray[np.intp], question: ShardQuestion
 ) -> Iterator[_Scored]:
+    """`score` of `search.sql` for each row."""
     lexical = shard.sums.lexical(segment.postings.products(rows, question.weights))
     dense: list[float | None] = [None] * len(rows)
     if question.vector is not None:
@@ -92,6 +75,8 @@ def _scored_rows(
         scores = shard.sums.dense(segment.dense[rows[places]], question.vector)
         for place, score in zip(places.tolist(), scores.tolist(), strict=True):
             dense[place] = score
+    alpha, words_share = question.alpha, 1 - question.alpha
     chunks = zip(segment.ids[rows].tolist(), dense, lexical.tolist(), rows.tolist(), strict=True)
-    for chunk_id, dense_score, lexical_score, row in chunks:
-        yield _Scored(chunk_id, dense_score, lexical_score, shard, segment, row)
+    for chunk_id, of_vector, of_words, row in chunks:
+        score = of_words if of_vector is None else alpha * of_vector + words_share * of_words
+        yield _Scored(score, chunk_id, of_vector, of_words, shard, segment, row)

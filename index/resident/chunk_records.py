@@ -5,12 +5,11 @@ Pure.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
-
-from index.postgres.session import Row
 
 # As `record` of `resident.sql`; the other fields of a row of `search.sql` belong to the question.
 _FIELDS = (
@@ -41,10 +40,10 @@ class ChunkRecords:
         ends = (int(starts[0]), int(starts[-1]))
         return ends == (0, len(self.json)) and bool((starts[1:] >= starts[:-1]).all())
 
-    def fields(self, row: int) -> Row:
+    def fields(self, row: int) -> dict[str, Any]:
         """The fields of a hit."""
-        start, end = self.starts[row : row + 2]
-        return dict(zip(_FIELDS, orjson.loads(self.json[start:end].tobytes()), strict=True))
+        start, end = self.starts[row : row + 2].tolist()
+        return dict(zip(_FIELDS, orjson.loads(self.json.data[start:end]), strict=True))
 
     def pieces(self, rows: NDArray[np.intp]) -> list[bytes]:
         """The arrays of these rows."""

@@ -53,11 +53,11 @@ class SumOrder:
             for row in products.astype(np.float32):
                 totals += row
             return totals.astype(np.float64)
-        is_doubtful = False
-        for row in products:
-            sums = row + totals
-            is_doubtful |= bool((_bits_beyond_single(sums) == _SINGLE_HALFWAY).any())
-            totals = sums.astype(np.float32)
+        sums = np.empty_like(products)
+        for row, of_row in zip(products, sums, strict=True):
+            np.add(row, totals, out=of_row)
+            totals = of_row.astype(np.float32)
+        is_doubtful = (_bits_beyond_single(sums) == _SINGLE_HALFWAY).any()
         return (_fused_sums(products) if is_doubtful else totals).astype(np.float64)
 
     def _sums(self, products: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ class TermPostings:
 
     terms:  the distinct terms, ascending; shape (terms,).
     starts: where the postings of each term begin, and the end of the last; shape (terms + 1,).
-    rows:   of the chunks that hold a term; shape (postings,).
+    rows:   of the chunks that hold a term, ascending for each; shape (postings,).
     values: what the lexical vectors hold there, as PostgreSQL stores it; shape (postings,).
     """
 
@@ -38,10 +38,14 @@ class TermPostings:
         if not lengths or any(array.ndim != 1 for array in arrays):
             return False
         ends = (int(self.starts[0]), int(self.starts[-1]))
-        is_ascending = (self.starts[1:] >= self.starts[:-1]).all()
+        have_rows = (self.starts[1:] > self.starts[:-1]).all()
         is_distinct = (self.terms[1:] > self.terms[:-1]).all()
         are_rows = (self.rows >= 0).all() and (self.rows < self.rows_max).all()
-        return ends == (0, len(self.rows)) and bool(is_ascending and is_distinct and are_rows)
+        if ends != (0, len(self.rows)) or not (have_rows and is_distinct and are_rows):
+            return False
+        is_ascending = self.rows[1:] > self.rows[:-1]
+        is_ascending[self.starts[1:-1] - 1] = True  # there another term begins
+        return bool(is_ascending.all())
 
     def scores(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
         """The lexical score of each row, by the weights of the query's terms."""
@@ -59,17 +63,13 @@ class TermPostings:
         """
         found = self._found(dict(sorted(weights.items())))
         products = np.zeros((len(found), len(rows)))
-        if not found:
-            return products
-        column = np.full(self.rows_max, -1, np.int32)
-        column[rows] = np.arange(len(rows), dtype=np.int32)
-        columns = column[np.concatenate([self.rows[postings] for postings, _ in found])]
-        places = np.flatnonzero(columns >= 0)
-        values = np.concatenate([self.values[postings] for postings, _ in found])[places]
-        ends = np.cumsum([postings.stop - postings.start for postings, _ in found])
-        terms = np.searchsorted(ends, places, "right")
-        of_terms = np.array([weight for _, weight in found], np.float64)
-        products[terms, columns[places]] = values.astype(np.float64) * of_terms[terms]
+        wanted = rows.astype(np.int32)  # as the postings, which would be converted instead
+        for of_term, (postings, weight) in zip(products, found, strict=True):
+            holding = self.rows[postings]
+            places = holding.searchsorted(wanted)
+            is_held = holding.take(places, mode="clip") == wanted
+            values = self.values[postings].take(places, mode="clip")
+            np.multiply(values, weight, out=of_term, where=is_held, dtype=np.float64)
         return products
 
     def _found(self, weights: Mapping[int, float]) -> list[tuple[slice, np.float32]]:
@@ -91,7 +91,7 @@ def build(
     terms: NDArray[np.int32], rows: NDArray[np.int32], values: NDArray[np.float32], rows_max: int
 ) -> TermPostings:
     """The postings of these triples; a row holds a term at most once."""
-    order = np.argsort(terms, kind="stable")
+    order = np.lexsort((rows, terms))
     distinct, starts = np.unique(terms[order], return_index=True)
     return TermPostings(
         rows_max, distinct, np.append(starts, len(terms)), rows[order], values[order]

@@ -23,7 +23,6 @@ from index.postgres.session import Row
 from index.search.visibility_args import filter_args
 
 _QUESTIONS_MAX = 64  # of one statement; a starting value, not measured
-_ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Confirmations:
 
         Questions without a filter share a statement. Raises `DatabaseUnavailable` and `Saturated`.
         """
-        if document_filter != _ANYTHING and document_filter.is_narrow:
+        if document_filter.is_narrow:
             arguments = (*filter_args(scope, document_filter), chunk_ids, scope.public)
             row = await self._searching.row("search_confirmation.confirm_filtered", *arguments)
             assert row is not None, "it returns one row"

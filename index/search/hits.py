@@ -5,11 +5,11 @@ Pure.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from itertools import starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 from index.model.chunk_kind import Kind, kind_of
 from index.model.query import Query
@@ -30,9 +30,10 @@ class HitSummary:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A chunk in the answer; start and end count characters of the document's text.
+
+    A tuple is made in a quarter of the time of a dataclass of as many fields.
 
     A summary's start and end are those of the text that it summarizes.
     summaries: of the document and the sections around the hit, the whole document first; empty
@@ -61,7 +62,7 @@ class Hit:
     scope_name: ScopeName
     kind: Kind
     summaries: tuple[HitSummary, ...]
-    metadata: Mapping[str, Any] | None = field(hash=False)
+    metadata: Mapping[str, Any] | None
     highlights: tuple[Highlight, ...] = ()
     related: tuple[RelatedDocument, ...] = ()
     boosts: Boosts | None = None
@@ -125,8 +126,7 @@ def _overlap(hit: Hit, other: Hit) -> bool:
 def _together(best: Hit, other: Hit) -> Hit:
     first, second = sorted((best, other), key=lambda hit: hit.start)
     added = max(0, second.end - first.end)  # a text may begin with lines from before its start
-    return replace(
-        best,
+    return best._replace(
         start=first.start,
         end=max(first.end, second.end),
         text=first.text + second.text[len(second.text) - added :],

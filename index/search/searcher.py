@@ -13,10 +13,10 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import confidence, hits, strategy
+from index.search import confidence, strategy
 from index.search.confirmation import Confirmations
 from index.search.facets import Facets
-from index.search.hits import Hit, SelectedHits
+from index.search.hits import Hit, SelectedHits, select_hits
 from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
 from index.search.ranking import boosting, fusion, reordering
 from index.search.ranking.fusion import Candidate, FusedChunk
@@ -40,7 +40,7 @@ class SearchResult:
     facets: counts of the visible documents; None unless the query asks for them.
     low_confidence: no hit reaches its required score. Only `absolute` sets it, whose scores mean
         the same for every query.
-    dependencies: which changes invalidate this answer; not compared.
+    found: what the hits were selected from; not compared.
     """
 
     hits: tuple[Hit, ...]
@@ -50,9 +50,29 @@ class SearchResult:
     audience_revision: int
     corrections: Mapping[str, Sequence[str]]
     degraded: bool
-    dependencies: AnswerDependencies = field(compare=False)
-    facets: Facets | None = None
-    low_confidence: bool = False
+    facets: Facets | None
+    low_confidence: bool
+    found: "_Found" = field(compare=False, repr=False)
+
+    @property
+    def scope(self) -> Scope:
+        return self.found.scope
+
+    @property
+    def dependencies(self) -> AnswerDependencies:
+        """Which changes invalidate this answer; made when asked for, since few are recorded."""
+        return _dependencies(self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search has found, and the hits selected from it. ranking: as far as it was read."""
+
+    scope: Scope
+    query: Query
+    results: PassResults
+    ranking: Sequence[FusedChunk]
+    selected: SelectedHits
 
 
 class Searcher:
@@ -151,12 +171,11 @@ class Searcher:
             results = await self._execute(scope, query, rows_max, embedded_query, known)
             ranking = _fuse(query, results)[:rows_max]
             order = reordering.reordered(query, ranking, results.rows, results.extras)
-            selected = hits.select_hits(query, order, results.rows)
+            selected = select_hits(query, order, results.rows)
             if query.reorders:  # also a candidate that is no hit decides the order
                 selected = replace(selected, examined=tuple(one.chunk_id for one in order))
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
-                result = _to_result(scope, query, results, ranking, selected)
-                return self._with_confidence(result, query, results)
+                return self._to_result(_Found(scope, query, results, ranking, selected))
             embedded_query = results.embedded_query
         raise AssertionError("the last search goes to the full depth")
 
@@ -174,18 +193,29 @@ class Searcher:
                 return results
         return await self._executor.execute(scope, query, rows_max, embedded_query, known)
 
-    def _with_confidence(
-        self, result: SearchResult, query: Query, results: PassResults
-    ) -> SearchResult:
-        if query.fusion != "absolute" or not confidence.is_low(
-            result.hits,
+    def _to_result(self, found: _Found) -> SearchResult:
+        query, results = found.query, found.results
+        hits = tuple(_annotated(query, results, hit) for hit in found.selected.hits)
+        is_low_confidence = query.fusion == "absolute" and confidence.is_low(
+            hits,
             results.confidence,
-            tenant=result.dependencies.scope.tenant,
+            tenant=found.scope.tenant,
             default=self._score_min,
             measured=results.embedded_query.confident_score,
-        ):
-            return result
-        return replace(result, low_confidence=True)
+        )
+        corrections = results.spelling.corrections
+        return SearchResult(
+            hits=hits,
+            history=results.history,
+            as_of=results.revisions,
+            access_revision=results.access_revision,
+            audience_revision=results.audience_revision,
+            corrections=spelling.shown_corrections(corrections, [hit.text for hit in hits]),
+            degraded=results.embedded_query.dense is None,
+            facets=results.extras.facets,
+            low_confidence=is_low_confidence,
+            found=found,
+        )
 
 
 def _fuse(query: Query, results: PassResults) -> Sequence[FusedChunk]:
@@ -213,52 +243,25 @@ def _is_complete(
     return is_full or len(selected.examined) < len(ranking) or len(ranking) < rows_max
 
 
-def _to_result(
-    scope: Scope,
-    query: Query,
-    results: PassResults,
-    ranking: Sequence[FusedChunk],
-    selected: SelectedHits,
-) -> SearchResult:
-    return SearchResult(
-        hits=tuple(_annotated(query, results, hit) for hit in selected.hits),
-        history=results.history,
-        as_of=results.revisions,
-        access_revision=results.access_revision,
-        audience_revision=results.audience_revision,
-        corrections=spelling.shown_corrections(
-            results.spelling.corrections, [hit.text for hit in selected.hits]
-        ),
-        degraded=results.embedded_query.dense is None,
-        dependencies=_dependencies(scope, query, results, ranking, selected),
-        facets=results.extras.facets,
-    )
-
-
 def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
     """The hit with what its chunk or its document alone tells, if the query asks for it."""
     row = results.rows[hit.chunk_id]
     if query.updated_at:
-        hit = replace(hit, updated_at=row["updated_at"])
+        hit = hit._replace(updated_at=row["updated_at"])
     if query.highlights:
         found = highlights.find(hit.text, hit.language, results.query_terms)
         if query.highlight_units == "utf16":
             found = highlights.in_utf16(hit.text, found)
-        hit = replace(hit, highlights=found)
+        hit = hit._replace(highlights=found)
     if query.explain and query.boost is not None:
-        hit = replace(hit, boosts=boosting.boosts(query.boost, row, results.extras))
+        hit = hit._replace(boosts=boosting.boosts(query.boost, row, results.extras))
     if query.relations:
-        hit = replace(hit, related=results.extras.related.get(row["document_key"], ()))
+        hit = hit._replace(related=results.extras.related.get(row["document_key"], ()))
     return hit
 
 
-def _dependencies(
-    scope: Scope,
-    query: Query,
-    results: PassResults,
-    ranking: Sequence[FusedChunk],
-    selected: SelectedHits,
-) -> AnswerDependencies:
+def _dependencies(found: _Found) -> AnswerDependencies:
+    query, results, selected = found.query, found.results, found.selected
     # A leg without weight adds no score, but `explain` shows its ranks.
     # A fusion that ignores alpha depends on all candidates of both legs: it belongs here too.
     uses_all_candidates = query.fusion == "rrf" or query.explain
@@ -272,7 +275,7 @@ def _dependencies(
     reads_documents = query.expand or query.summaries or query.reads_times or query.reads_popularity
     widened_chunks = selected.examined if reads_documents else ()
     return AnswerDependencies(
-        scope=scope,
+        scope=found.scope,
         query=query,
         space=results.embedded_query.space,
         languages=results.languages,
@@ -280,7 +283,7 @@ def _dependencies(
         dense=np.zeros(0, np.float32) if vector is None else vector.to_numpy().astype(np.float32),
         lexical=results.query_terms,
         alpha=results.embedded_query.alpha,
-        fused_floor=_fused_floor(query, ranking, selected),
+        fused_floor=_fused_floor(query, found.ranking, selected),
         dense_floor=_leg_floor(results.dense, query) if dense_counts else math.inf,
         lexical_floor=_leg_floor(results.lexical, query) if lexical_counts else math.inf,
         candidates=tuple({candidate.chunk_id: None for candidate in candidates}),

@@ -6,7 +6,7 @@ reads the body when the handler asks for it. Later bytes wait, unparsed, until t
 answered. If a request is answered before its body has arrived, the connection is closed after the
 client had time to read the answer.
 
-A request whose head came before is answered from memory if it can be; the head is not parsed.
+A request whose head came before is answered without the application if it can be.
 """
 
 import asyncio
@@ -22,7 +22,13 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from common.shares.turns import FairTurns
 from gateway import problems
-from gateway.http.known_heads import REQUEST_BYTES_MAX, KnownHead, KnownHeads, RecallingRequest
+from gateway.http.known_heads import (
+    REQUEST_BYTES_MAX,
+    ComputingRequest,
+    KnownHead,
+    KnownHeads,
+    RecallingRequest,
+)
 from gateway.http.telemetry import Trace
 from gateway.http.transport import head
 from gateway.http.transport.buffered_transport import BufferedTransport
@@ -61,7 +67,7 @@ class Connection(HttpToolsProtocol):
         self._body_bytes = self._framing_bytes = 0
         self._is_waiting = False
         self._whole_request = b""  # the current request, if its body came with its head
-        self._recalling = b""  # the bytes of a request that memory may answer, until it has
+        self._known = b""  # the bytes of a request with a known head, until it is answered
         self._problem: Problem | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self.shutting_down = asyncio.Event()  # of the server, for responses without an end
@@ -120,7 +126,7 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         self._keeps_alive = False
         self.shutting_down.set()
-        if not self._recalling:  # else it is closed once the request is answered
+        if not self._known:  # else it is closed once the request is answered
             super().shutdown()
 
     async def drain(self) -> None:
@@ -172,7 +178,7 @@ class Connection(HttpToolsProtocol):
         if self.is_idle and is_drained and not self._is_in_reserve:
             request = self._known_heads.find(data, time.perf_counter())
             if request is not None:
-                self._recall(request, data)
+                self._answer_known(request, data)
                 return
         self._receive(data)
 
@@ -190,14 +196,14 @@ class Connection(HttpToolsProtocol):
         if self._phase == _HEAD and not self._is_waiting:
             self._wait()
 
-    def _recall(self, request: RecallingRequest, data: bytes) -> None:
+    def _answer_known(self, request: RecallingRequest | ComputingRequest, data: bytes) -> None:
         self._phase = _ANSWER
-        self._recalling = data
+        self._known = data
         self._end_waiting()
-        request.begin(partial(self._on_recalled, request.trace))
+        request.begin(partial(self._on_known_answered, request.trace))
 
-    def _on_recalled(self, trace: Trace, response: Response | None) -> None:
-        data, self._recalling = self._recalling, b""
+    def _on_known_answered(self, trace: Trace, response: Response | None) -> None:
+        data, self._known = self._known, b""
         if self._raw_transport.is_closing():
             return
         if response is not None:

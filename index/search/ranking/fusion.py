@@ -7,6 +7,7 @@ first, ties to the lower chunk id: equal inputs give equal bytes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _RANK_OFFSET = 60  # k, as in the source of `reciprocal_rank`
 RECIPROCAL_RANK_MAX = 2 / (_RANK_OFFSET + 1)  # of the first of both legs
@@ -20,8 +21,7 @@ class Candidate:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
+class ScoredChunk(NamedTuple):
     """A chunk with both scores; dense is None if its vector is of another space."""
 
     chunk_id: int
@@ -37,8 +37,7 @@ class LegRank:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class FusedChunk:
+class FusedChunk(NamedTuple):
     """A chunk in the fused ranking, with its rank in each leg; None if the leg lacks it."""
 
     chunk_id: int

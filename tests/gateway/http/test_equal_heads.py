@@ -34,8 +34,12 @@ class Knowing:
 
 class AnyRequest:
     freshness: Freshness = STRONG
+    is_in_memory = True
 
     def recall(self, *_: object) -> None:
+        return None
+
+    async def compute(self, *_: object) -> None:
         return None
 
 

@@ -409,7 +409,7 @@ async def test_a_failure_of_the_short_way_leads_to_the_usual_one(
         failures.append("broken")
         raise RuntimeError(failures[-1])
 
-    monkeypatch.setattr("gateway.search.search_endpoint._Recallable.recall", broken)
+    monkeypatch.setattr("gateway.search.search_endpoint._KnownSearch.recall", broken)
     sent = request(ana)
     first = await ask(connection, sent)
 

@@ -12,6 +12,7 @@ import pytest
 from starlette.responses import Response
 
 from cache.revision_reader import RevisionReader
+from common.shares.turns import FairTurns
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Consistency, Freshness, MinRevision
 from gateway.auth.rights_as_of import RightsAsOf, TupleProgress
@@ -56,6 +57,11 @@ class Primary:
         raise NotImplementedError  # only `background_flush` calls it
 
 
+class Knowing:
+    def known(self, _digest: bytes) -> Principal:
+        return PRINCIPAL
+
+
 class Unlimited:
     """Admits every request."""
 
@@ -64,6 +70,17 @@ class Unlimited:
 
     def has_local(self, _counters: object) -> bool:
         return True
+
+
+def knowing(authenticator: Authenticator, admission: object) -> KnownHeads:
+    return KnownHeads(
+        authenticator,
+        cast("AdmissionControl", admission),
+        Deadlines(),
+        cast("RequestRecorder", Unlimited()),
+        RightsAsOf(cast("TupleProgress", Unlimited()), ()),
+        is_traced=False,
+    )
 
 
 async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = True) -> bytes:
@@ -77,20 +94,18 @@ async def answered(primary: Primary, freshness: Freshness, *, is_region: bool = 
     response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
 
     class Remembered:
+        is_in_memory = True
+
         def __init__(self) -> None:
             self.freshness = freshness
 
         def recall(self, _trace: Trace, admitted: AuthenticatedRequest, /) -> Response:
             return Response(admitted.kept_promise(admitted.revisions))
 
-    heads = KnownHeads(
-        authenticator,
-        cast("AdmissionControl", Unlimited()),
-        Deadlines(),
-        cast("RequestRecorder", Unlimited()),
-        RightsAsOf(cast("TupleProgress", Unlimited()), ()),
-        is_traced=False,
-    )
+        async def compute(self, _trace: Trace, /) -> None:
+            raise NotImplementedError  # memory has the answer
+
+    heads = knowing(authenticator, Unlimited())
     heads.remember(RECEIVED, KnownHead("POST", "/v1/search", known, lambda _: Remembered()))
     request = heads.find(RECEIVED, 0.0)
     assert request is not None
@@ -140,3 +155,50 @@ async def test_what_is_remembered_of_a_head_names_its_revision(
         Freshness("session", math.inf, MinRevision(0, 0)),
         Freshness("bounded", 0.5, MinRevision(0, 0)),
     ]
+
+
+class Endless:
+    """A search whose computation does not end."""
+
+    freshness = Freshness()
+    is_in_memory = False
+
+    def recall(self, _trace: Trace, _admitted: AuthenticatedRequest, /) -> None:
+        raise NotImplementedError  # memory has no answer
+
+    async def compute(self, _trace: Trace, /) -> None:
+        await asyncio.Event().wait()
+
+
+class Counting(Unlimited):
+    """Counts the requests in progress."""
+
+    turns = FairTurns()
+    open = 0
+
+    def begin(self, _tenant: str) -> None:
+        self.open += 1
+
+    @property
+    def requests(self) -> "Counting":
+        return self
+
+    def give_back(self, _tenant: str) -> None:
+        self.open -= 1
+
+
+async def test_a_computation_that_takes_too_long_leaves_the_request_to_the_usual_way() -> None:
+    admission = Counting()
+    authenticator = cast("Authenticator", Knowing())
+    heads = knowing(authenticator, admission)
+    heads.remember(RECEIVED, KnownHead("POST", "/v1/search", PRINCIPAL, lambda _: Endless()))
+    response: asyncio.Future[Response | None] = asyncio.get_running_loop().create_future()
+    request = heads.find(RECEIVED, 0.0)
+    assert request is not None
+
+    request.begin(response.set_result)
+    assert admission.open == 1
+
+    assert await asyncio.wait_for(response, 60) is None
+    assert admission.open == 0
+    assert heads.find(RECEIVED, 0.0) is None  # for some time

@@ -65,7 +65,7 @@ class Tenant:
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
         scope = Scope("acme", principal.groups, (), "user:ana", public=False)
         key = ",".join(principal.groups)
-        return SearchRequest(principal, body, scope, Query(text="leave"), "e", key, "")
+        return SearchRequest(principal, body, scope, Query(text="leave"), "e", b"", key, "")
 
     async def changes_after(
         self, _tenant: str, _partition: str, revision: int, _required: Revisions

@@ -5,15 +5,22 @@ They are kept in the process that computed them.
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from starlette.responses import Response
 
+from cache.rate_limit import LocalTokens
+from gateway.auth.authenticator import Authenticator
+from gateway.http.known_heads import ComputingRequest, OnResponse
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.gateway.http.test_known_heads import OF_EACH_REQUEST, ask, request
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.raw_http import RawAnswer, RawConnection, raw
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
@@ -88,6 +95,100 @@ async def test_a_new_question_takes_one_statement_and_its_answer_says_the_revisi
     assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
     usual = await asking.search("annual leave", rerank=True)
     assert answer.headers["nearhit-revision"] == usual.headers["nearhit-revision"]
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each new question with a known head, whether it was answered without the application."""
+    outcomes: list[bool] = []
+    begin = ComputingRequest.begin
+
+    def watching(self: ComputingRequest, on_response: OnResponse) -> None:
+        def noted(response: Response | None) -> None:
+            outcomes.append(response is not None)
+            on_response(response)
+
+        begin(self, noted)
+
+    monkeypatch.setattr(ComputingRequest, "begin", watching)
+    return outcomes
+
+
+async def new_question(
+    connection: RawConnection, ana: Caller, computed: list[bool]
+) -> tuple[str, RawAnswer]:
+    """A question that was computed without the application, and its answer."""
+    async with asyncio.timeout(60):
+        while True:
+            question, before = f"annual leave {next(_numbers)}", len(computed)
+            answer = await ask(connection, request(ana, question))
+            if computed[before:] == [True]:
+                return question, answer
+
+
+async def test_a_new_question_with_a_known_head_gets_the_response_of_the_usual_way(
+    resident: Gateway, ana: Caller, computed: list[bool]
+) -> None:
+    async with raw(resident) as connection:
+        question, answer = await new_question(connection, ana, computed)
+        # A header that means nothing makes other bytes, so this one takes the usual way.
+        usual = await ask(connection, request(ana, question, "X-Other: 1"))
+        other = await ask(connection, request(ana, f"{question} or so", "X-Other: 2"))
+
+    assert (answer.status, answer.body) == (200, usual.body)
+    assert answer.headers.keys() == other.headers.keys()
+    for name in other.headers.keys() - OF_EACH_REQUEST - {"content-length"}:
+        assert answer.headers[name] == other.headers[name], name
+    assert answer.headers["cache-status"] == "nearhit; fwd=miss"
+    phases = [
+        [part.partition(";")[0] for part in each.headers["server-timing"].split(", ")]
+        for each in (answer, other)
+    ]
+    assert phases[0] == phases[1]
+
+
+async def test_a_new_question_with_a_known_head_is_logged_and_counted_once(
+    resident: Gateway, ana: Caller, computed: list[bool]
+) -> None:
+    async with raw(resident) as connection:
+        await new_question(connection, ana, computed)
+        before = await resident.fills()
+        asked = [await new_question(connection, ana, computed) for _ in range(3)]
+
+    assert await resident.fills() - before >= len(asked)
+    assert {answer.headers["cache-status"] for _, answer in asked} == {"nearhit; fwd=miss"}
+
+
+async def test_a_new_question_that_is_not_proven_takes_the_usual_way_and_counts_once(
+    resident: Gateway, ana: Caller, computed: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens: Counter[str] = Counter()
+    async with raw(resident) as connection:
+        await new_question(connection, ana, computed)
+        monkeypatch.setattr(Authenticator, "confirm_at", lambda *_: False)
+        for name in ("spend", "unspend"):
+            monkeypatch.setattr(LocalTokens, name, counting(tokens, name))
+        asked = 0
+        async with asyncio.timeout(60):
+            while computed.count(False) < 3:
+                answer = await ask(connection, request(ana, f"annual leave {next(_numbers)}"))
+                assert answer.status == 200
+                asked += 1
+
+    assert tokens["unspend"] >= 3
+    assert tokens["spend"] - tokens["unspend"] == 2 * asked  # of the key and of the tenant
+
+
+def counting(tokens: Counter[str], name: str) -> Callable[[LocalTokens], bool | None]:
+    """The method, which counts what it has spent or put back."""
+    method = getattr(LocalTokens, name)
+
+    def counted(self: LocalTokens) -> bool | None:
+        result: bool | None = method(self)
+        tokens[name] += result is not False
+        return result
+
+    return counted
 
 
 async def test_a_new_question_of_many_at_once_is_computed_once_or_twice(

@@ -60,9 +60,8 @@ def body_of(found: SearchResult, query: Query) -> bytes:
         return encode(found, query)
     hits = [
         {
-            name: getattr(hit, name)
-            for name in hit.__slots__
-            if name not in {"tenant", "ranking"} or (name == "ranking" and query.explain)
+            **{name: value for name, value in hit._asdict().items() if name != "tenant"},
+            "ranking": list(hit.ranking) if query.explain else None,
         }
         for hit in found.hits
     ]

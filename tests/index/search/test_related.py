@@ -72,7 +72,7 @@ async def test_a_hit_names_each_visible_document_that_is_one_step_away(
     found = await world.searcher.search(scope, query)
 
     plain = await world.searcher.search(scope, replace(query, relations=False))
-    assert [replace(hit, related=()) for hit in found.hits] == list(plain.hits)
+    assert [hit._replace(related=()) for hit in found.hits] == list(plain.hits)
     for hit in found.hits:
         assert [
             (one.relation, one.direction, one.tenant, one.document_id) for one in hit.related

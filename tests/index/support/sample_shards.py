@@ -71,7 +71,8 @@ def a_large_shard(chunks: int, *, dimensions: int = 256, words: int = 60) -> Sha
     codes = np.zeros((6, chunks), np.int32)
     codes[4] = np.arange(chunks) // 3
     rows = np.repeat(np.arange(chunks, dtype=np.int32), words)
-    terms = random.integers(0, 200_000, chunks * words).astype(np.int32)
+    first_words = random.integers(0, 200_000, (chunks, 1))
+    terms = ((first_words + 3_301 * np.arange(words)) % 200_000).astype(np.int32).ravel()
     values = random.random(chunks * words).astype(np.float32)
     segment = ShardSegment(
         ids=np.arange(1, chunks + 1),
