@@ -20,8 +20,9 @@ LOSSES: frozenset[Fault] = frozenset({"state lost", "entry lost", "registry lost
 RESTART: frozenset[Fault] = frozenset({"restart"})
 FAILOVER: frozenset[Fault] = frozenset({"failover"})
 
-ONE_PARTITION = Scene(commits=2, fills=2, faults=LOSSES)
-ONE_ON_TWO_SERVERS = Scene(names=2, faults=FAILOVER)
+ONE_PARTITION = Scene(commits=2, drains=1, faults=LOSSES)
+RESTARTED = Scene(nonces=3, names=2, drains=1, faults=LOSSES | RESTART)
+ONE_ON_TWO_SERVERS = Scene(names=2, drains=1, faults=FAILOVER)
 TWO_PARTITIONS = Scene(partitions=2, commits=2, drains=2, nonces=1)
 ONE_JOINS = Scene(partitions=2, commits=2, drains=1, joins=True)
 TWO_HISTORIES = Scene(commits=1, drains=1, nonces=2, histories=2)
@@ -29,10 +30,10 @@ TWO_REMEMBERED = replace(TWO_HISTORIES, remembers=True)
 
 SCENES = {
     "two fills": (Scene(fills=2, faults=LOSSES), 22_323),
-    "two commits": (Scene(commits=2, drains=1, faults=LOSSES), 23_359),
+    "two commits": (ONE_PARTITION, 23_359),
     "a change undone": (Scene(commits=3, drains=1, undoes=True), 10_154),
-    "a restart": (Scene(nonces=3, names=2, faults=LOSSES | RESTART), 33_600),
-    "a failover, and back": (ONE_ON_TWO_SERVERS, 36_193),
+    "a restart": (RESTARTED, 9_394),
+    "a failover, and back": (ONE_ON_TWO_SERVERS, 11_415),
     "two partitions": (TWO_PARTITIONS, 26_680),
     "two partitions, one joins": (ONE_JOINS, 5_895),
     "two histories": (TWO_HISTORIES, 4_454),
@@ -40,7 +41,9 @@ SCENES = {
 }
 
 LARGE_SCENES = {
-    "two fills, two commits": (ONE_PARTITION, 823_419),
+    "two fills, two commits": (Scene(commits=2, fills=2, faults=LOSSES), 823_419),
+    "two drains, a restart": (replace(RESTARTED, drains=2), 33_600),
+    "two drains, a failover": (replace(ONE_ON_TWO_SERVERS, drains=2), 36_193),
     "three commits, undone": (Scene(commits=3, undoes=True), 102_663),
     "two partitions, a loss": (
         Scene(partitions=2, commits=2, drains=1, faults=LOSSES),

@@ -27,8 +27,8 @@ pytestmark = pytest.mark.slow
 
 ONE_WRITE = Scene(writes=1, ticks=2)
 TWO_WRITES = Scene(ticks=2, renewals=1)
-SLOW_CLOCK = Scene(writes=1, renewals=1, lags=True)
-FAILOVER = Scene(writes=1, renewals=1, fails_over=True)
+SLOW_CLOCK = Scene(writes=1, ticks=2, renewals=1, lags=True)
+FAILOVER = Scene(writes=1, ticks=1, renewals=1, fails_over=True)
 FORGETTING = Scene(writes=1, ticks=1, renewals=1, forgets=3)
 RENEWING = Scene(ticks=2, renewals=1, learns=False, knows=True)
 RENEWING_TWICE = replace(RENEWING, renewals=2)
@@ -41,8 +41,8 @@ SEEN_ELSEWHERE = replace(SEEN_BEFORE, seen=("an earlier history", 1))
 SCENES = {
     "one write": (ONE_WRITE, 46_976),
     "two writes": (replace(TWO_WRITES, ticks=1), 36_056),
-    "a slow clock": (SLOW_CLOCK, 36_996),
-    "a failover": (FAILOVER, 90_542),
+    "a slow clock": (SLOW_CLOCK, 17_850),
+    "a failover": (FAILOVER, 17_111),
     "a holder forgets": (FORGETTING, 29_258),
     "a lease begins again": (RENEWING, 11_683),
     "a lease begins again, and a holder forgets": (RENEWING_FORGETTING, 26_250),
@@ -51,12 +51,14 @@ SCENES = {
     "the same number was seen in an earlier history": (SEEN_ELSEWHERE, 676),
 }
 LARGE_SCENES = {
+    "a slow clock, three ticks": (replace(SLOW_CLOCK, ticks=3), 36_996),
+    "a failover, three ticks": (replace(FAILOVER, ticks=3), 90_542),
     "a lease begins again after a failover": (RENEWING_FAILOVER, 107_602),
     "two writes, two renewals": (Scene(ticks=2), 0),
     "a lease begins again twice": (RENEWING_TWICE, 0),
     "two writes, a lease runs out": (TWO_WRITES, 129_713),
-    "two writes, a failover": (replace(FAILOVER, writes=2), 0),
-    "a failover, two renewals": (replace(FAILOVER, renewals=2), 0),
+    "two writes, a failover": (replace(FAILOVER, writes=2, ticks=3), 0),
+    "a failover, two renewals": (replace(FAILOVER, renewals=2, ticks=3), 0),
     "two holders": (Scene(holders=2, writes=1, ticks=2), 0),
     "two writes, a holder forgets": (replace(FORGETTING, writes=2), 0),
 }

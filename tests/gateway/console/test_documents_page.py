@@ -370,6 +370,7 @@ async def test_a_text_of_the_greatest_length_is_shown_in_parts(
         await context.close()
 
 
+@pytest.mark.sampled("light")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, scheme: str) -> None:
     await ana.put("leave", "20 days", readers=["tenant", "group:hr"], uri="https://example.com/a")

@@ -179,6 +179,7 @@ async def test_a_writer_is_not_offered_the_page(console: Console, ana: Caller) -
     await expect(console.page.get_by_role("link", name="Insight")).to_have_count(0)
 
 
+@pytest.mark.sampled("dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(
     console: Console, settings: Settings, admin: Caller, scheme: str

@@ -156,6 +156,7 @@ async def test_a_member_whose_key_names_the_group_is_not_removed_unseen(
     await expect(dialog.get_by_role("alert")).to_contain_text("sales")
 
 
+@pytest.mark.sampled("light")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(console: Console, ben: Caller, admin: Caller, scheme: str) -> None:
     await ben.call("POST", "/v1/tokens", json={"name": "agent"})

@@ -128,6 +128,7 @@ async def test_no_hit_is_an_answer(console: Console, gateway: Gateway, ana: Call
     await expect(console.page.locator("section .empty")).to_contain_text("No hit")
 
 
+@pytest.mark.sampled("dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_with_hits_and_options_open(
     console: Console, ana: Caller, scheme: str

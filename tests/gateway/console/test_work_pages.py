@@ -352,6 +352,7 @@ class TestQuestions:
         await expect(dialog.get_by_label("Answer", exact=True)).to_have_value("The concierge.")
 
 
+@pytest.mark.sampled("light")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(console: Console, ana: Caller, admin: Caller, scheme: str) -> None:
     source = {"kind": "folder", "settings": {"path": "handbook"}}

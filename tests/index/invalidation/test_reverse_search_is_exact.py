@@ -33,7 +33,7 @@ from tests.sampling import is_thorough
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
-ANSWERS = 60  # kept of each of the two
+ANSWERS = 60 if is_thorough() else 30  # kept of each of the two
 STEPS = 60 if is_thorough() else 10
 
 

@@ -19,7 +19,7 @@ from tests.sampling import is_thorough
 
 pytestmark = pytest.mark.slow
 
-ONE_CHUNK = Scene(chunks=1)
+ONE_CHUNK = Scene(chunks=1, commits=1)
 TWO_SEARCHES = Scene(chunks=1, commits=1, searches=2, compacts=False, trims=False)
 TWO_HISTORIES = Scene(chunks=1, commits=1, histories=2, compacts=False, trims=False)
 SHARED = Scene(chunks=1, commits=1, shares=True, in_region=True)
@@ -27,7 +27,8 @@ SHARED_TWO_COMMITS = replace(SHARED, commits=2)
 SHARED_HISTORIES = replace(TWO_HISTORIES, shares=True)
 
 SCENES = {
-    "one chunk": (ONE_CHUNK, 99_240),
+    "one chunk": (ONE_CHUNK, 3_168),
+    "two commits": (replace(ONE_CHUNK, commits=2, compacts=False), 13_445),
     "two chunks": (Scene(commits=1), 4_654),
     "two searches": (TWO_SEARCHES, 5_839),
     "two histories": (TWO_HISTORIES, 23_949),
@@ -35,6 +36,7 @@ SCENES = {
     "a shared file, two chunks": (replace(SHARED, chunks=2), 8_464),
 }
 LARGE_SCENES = {
+    "two commits, compacted": (replace(ONE_CHUNK, commits=2), 99_240),
     "two chunks, two commits": (Scene(), 282_385),
     "two searches, two commits": (replace(TWO_SEARCHES, commits=2), 98_112),
     "two histories, two commits": (replace(TWO_HISTORIES, commits=2), 479_878),

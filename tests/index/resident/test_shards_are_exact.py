@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOMES = ("acme", "beta")
 STEPS = 60 if is_thorough() else 12
-SEARCHES = 12 if is_thorough() else 8  # after each change
+SEARCHES = 12 if is_thorough() else 4  # after each change
 
 
 @pytest.fixture(params=range(4 if is_thorough() else 1))
@@ -152,8 +152,8 @@ async def test_workers_that_share_a_folder_answer_as_the_tables_do_after_every_c
                 assert await one.search(scope, unboosted) == await other.search(scope, unboosted)
         events = one.events + other.events
     assert all(bool(each.in_memory) == in_region for each in (one, other))
-    assert events["mapped"] > 5
-    assert events["compacted"] > 5
+    assert events["mapped"] > 3
+    assert events["compacted"] > 3
     assert events["followed"] > STEPS / 2
     assert events["outdated"] < STEPS / 2
 
