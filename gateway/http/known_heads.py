@@ -120,9 +120,12 @@ class KnownHeads:
                 self._heads.put(head.principal.tenant, digest, head)
 
     def find(
-        self, received: bytes, started_s: float
+        self, received: bytes, started_s: float, client: str = ""
     ) -> "RecallingRequest | ComputingRequest | None":
-        """The request, if its head is known and it may be answered so. started_s: of its trace."""
+        """The request, if its head is known and it may be answered so.
+
+        started_s: of its trace. client: the address that it came from.
+        """
         if len(received) > REQUEST_BYTES_MAX or self._resumes_s > self.deadlines.loop.time():
             return None
         end = received.find(_END) + len(_END)
@@ -137,7 +140,8 @@ class KnownHeads:
             return None
         if parent is not None and (self._is_traced or not _TRACEPARENT.fullmatch(parent)):
             return None
-        return self._begun(head, received[end:], Trace(request_id(own_id), started_s, {}))
+        trace = Trace(request_id(own_id), started_s, {})
+        return self._begun(head, received[end:], trace, client)
 
     def pause(self) -> None:
         """Find nothing for some time."""
@@ -154,7 +158,7 @@ class KnownHeads:
             response.raw_headers.append(trace.rights_as_of)
 
     def _begun(
-        self, head: KnownHead, body: bytes, trace: Trace
+        self, head: KnownHead, body: bytes, trace: Trace, client: str
     ) -> "RecallingRequest | ComputingRequest | None":
         """The request, unless its caller has to be read, or has no tokens."""
         principal = head.principal
@@ -173,7 +177,10 @@ class KnownHeads:
         if request.is_in_memory:
             return RecallingRequest(self, head, request, trace)
         # Nothing would record the spans of its statements.
-        return None if self._is_traced else ComputingRequest(self, head, request, trace)
+        if self._is_traced:
+            return None
+        slot = Slot(self.admission, principal.tenant, client)
+        return ComputingRequest(self, head, request, trace, slot)
 
 
 class RecallingRequest:
@@ -254,18 +261,18 @@ class ComputingRequest:
     )  # fmt: skip
 
     def __init__(
-        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
+        self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace, slot: Slot
     ) -> None:
         self._heads = heads
         self._head = head
         self._request = request
+        self._slot = slot
         self.trace = trace
 
     def begin(self, on_response: OnResponse) -> None:
         """Call `on_response` once, as soon as the answer is computed, or now."""
         heads = self._heads
         self._on_response = on_response
-        self._slot = Slot(heads.admission, self._head.principal.tenant)
         try:
             self._slot.begin()
         except Problem:  # the usual way gives it

@@ -176,7 +176,7 @@ class Connection(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         is_drained = not self._raw_transport.get_write_buffer_size()
         if self.is_idle and is_drained and not self._is_in_reserve:
-            request = self._known_heads.find(data, time.perf_counter())
+            request = self._known_heads.find(data, time.perf_counter(), self.peer)
             if request is not None:
                 self._answer_known(request, data)
                 return
