@@ -1,4 +1,4 @@
-"""The README is short, a page names every command, and every link of every page resolves."""
+"""The README is short, each party of the threat model has a test, and every link resolves."""
 
 import re
 from collections.abc import Mapping
