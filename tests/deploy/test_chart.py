@@ -12,13 +12,11 @@ from docs.generate import chart
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
 from tests.deploy.tools import CHART, ROOT, check_object, helm, needs_tools, render
-from tests.docs.named_tests import table_rows
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, needs_tools]
 
 # The oldest that the chart allows, and the newest whose schemas there are.
 KUBERNETES = ("1.30", "1.37")
-LEAVES = {"settings", "secrets"}  # values whose fields are names of settings
 OF_OPERATOR = {"ServiceMonitor", "PodMonitor"}  # whose schemas no package brings
 EVERYTHING: dict[str, Any] = {
     "image": {"digest": "sha256:" + "0" * 64, "pullSecrets": ["registry"]},
@@ -230,18 +228,6 @@ async def test_the_notes_name_commands_that_exist() -> None:
 
     assert "http://nearhit.search:8080" in notes
     assert "exec deployment/nearhit-gateway -- nearhit tenant create acme" in notes
-
-
-def test_the_readme_of_the_chart_names_every_value_and_no_other() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-    rows = table_rows(CHART / "README.md")
-
-    named = {name for row in rows for name in re.findall(r"`([\w.]+)`", row[0])}
-    assert named == {
-        name if name in LEAVES or not isinstance(value, dict) else f"{name}.{field}"
-        for name, value in values.items()
-        for field in (value if isinstance(value, dict) and value else [""])
-    }
 
 
 async def test_the_values_of_the_page_are_accepted() -> None:
