@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from common.shares.turns import FairTurns, make_task, map_in_steps, take_turns
+from common.shares.turns import FairTurns, in_slices, make_task, map_in_steps, take_turns
 
 pytestmark = pytest.mark.anyio
 
@@ -259,3 +259,21 @@ async def test_clients_without_a_tenant_take_turns_too() -> None:
 
     assert done.index("192.0.2.2") < 25
     assert len(done) == 101
+
+
+async def test_a_step_of_others_comes_between_the_slices_of_long_data() -> None:
+    data, events = bytes(range(256)) * 10_000, list[bytes]()
+
+    async def read() -> None:
+        async for part in in_slices(data):
+            events.append(part)
+
+    async def other() -> None:
+        events.append(b"")
+
+    reading = asyncio.create_task(read())
+    await asyncio.sleep(0)
+    await asyncio.gather(reading, other())
+
+    assert b"".join(events) == data
+    assert events.index(b"") < 5
