@@ -6,8 +6,8 @@ of everybody's by a hundred of its own.
 
 1. A step runs at once unless its tenant has used `_SLICE_S` more than the one that has used the
    least of those whose steps wait. Otherwise it waits in the queue of its tenant.
-2. Each iteration of the loop lets some of those that wait run, as many as took `_SLICE_S` before:
-   the next ones of the tenant that has used the least. Its clients take turns.
+2. Every other iteration of the loop lets some of those that wait run, as many as took `_SLICE_S`
+   before: the next ones of the tenant that has used the least. Its clients take turns.
 3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
    that others used meanwhile.
 
@@ -20,7 +20,7 @@ compute counts too (`common.shares.threads`): the event loop has to wait for the
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
@@ -29,7 +29,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _SLICE_S = 0.001  # starting values, not measured
-_STEPS_MAX = 8  # of waiting ones in an iteration, which itself costs some microseconds
+_SLICE_BYTES = 262_144  # parsed in a fraction of a millisecond
+_STEPS_MAX = 4  # of waiting ones in an iteration, which itself costs some microseconds
 
 
 class Turn(asyncio.Future[None]):
@@ -77,6 +78,7 @@ class FairTurns:
         self._floor_s = 0.0  # what a tenant has used at least, as far as turns are concerned
         self._stepped_s = 0.0  # in this iteration
         self._steps_together = 1
+        self._are_steps_let = False
         self._is_scheduled = False
 
     def may_step(self, tenant: str) -> bool:
@@ -113,6 +115,24 @@ class FairTurns:
         self.charge(tenant, seconds)
 
     def _next_iteration(self) -> None:
+        """Let steps run in every other iteration.
+
+        Between them, those run that became ready during the last ones. Otherwise a further step of
+        the busy tenant would always be before them.
+        """
+        self._are_steps_let = bool(self._queues) and not self._are_steps_let
+        if self._are_steps_let:
+            self._let_steps()
+        self._is_scheduled = bool(self._queues)
+        if self._is_scheduled:
+            self._iteration_began_s = self._processor_s()
+            asyncio.get_running_loop().call_soon(self._next_iteration)
+        else:  # no step waits, so no tenant has used less than its part
+            self._are_steps_let = False
+            self._used_s.clear()
+            self._floor_s = 0.0
+
+    def _let_steps(self) -> None:
         if self._stepped_s > _SLICE_S:
             self._steps_together = max(1, self._steps_together // 2)
         else:
@@ -122,13 +142,6 @@ class FairTurns:
             if not self._queues:
                 break
             self._let_one_step()
-        self._is_scheduled = bool(self._queues)
-        if self._is_scheduled:
-            self._iteration_began_s = self._processor_s()
-            asyncio.get_running_loop().call_soon(self._next_iteration)
-        else:  # no step waits, so no tenant has used less than its part
-            self._used_s.clear()
-            self._floor_s = 0.0
 
     def _let_one_step(self) -> None:
         tenant = min(self._queues, key=self._used_s.__getitem__)
@@ -234,6 +247,13 @@ async def map_in_steps(function: Callable[[S], T], items: Iterable[S]) -> list[T
             await asyncio.sleep(0)
             ends_s = time.perf_counter() + _SLICE_S
     return results
+
+
+async def in_slices(data: bytes) -> AsyncGenerator[bytes, None]:
+    """The data in parts, each for a step of its own."""
+    for start in range(0, len(data), _SLICE_BYTES):
+        yield data[start : start + _SLICE_BYTES]
+        await asyncio.sleep(0)
 
 
 def make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":

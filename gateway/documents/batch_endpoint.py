@@ -1,8 +1,9 @@
 """`POST /v1/documents/batch`: many documents in one request, one per line."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 import orjson
 from starlette.responses import Response, StreamingResponse
@@ -61,14 +62,12 @@ def lines_of(context: RequestContext[DocumentServices]) -> list[bytes]:
 async def _put_lines(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest, lines: list[bytes]
 ) -> AsyncIterator[bytes]:
-    """Yield a result per line; after a 401 or a lost database all later lines fail the same way."""
+    """Yield the results of each batch; after a 401 or a lost database later lines fail likewise."""
     final: Outcome | QueuedLine | None = None
-    number = 0
+    encode = partial(_encode_result, context, caller, count(1))
     for batch in batches(lines, len):
         outcomes = [final] * len(batch) if final else await _write_lines(context, batch)
-        for outcome in outcomes:
-            number += 1
-            yield _encode_result(context, caller, number, outcome)
+        yield b"".join(await map_in_steps(encode, outcomes))
         final = next(filter(_is_final, outcomes), None)
 
 
@@ -143,9 +142,11 @@ def _is_final(outcome: Outcome | QueuedLine) -> bool:
 def _encode_result(
     context: RequestContext[DocumentServices],
     caller: AuthenticatedRequest,
-    number: int,
+    numbers: Iterator[int],
     outcome: Outcome | QueuedLine,
 ) -> bytes:
+    """The next line of the response."""
+    number = next(numbers)
     if isinstance(outcome, Exception):
         problem = problems.from_exception(outcome, context.trace.request_id)
         if problem.status == 403:

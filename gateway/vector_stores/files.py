@@ -4,8 +4,7 @@ An admin may list and delete all files; only the uploader reads their contents. 
 `gateway.auth.makers` says.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -13,6 +12,7 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
+from common.shares.turns import in_slices
 from gateway import field_errors, problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import latest_revisions
@@ -33,7 +33,6 @@ from ingest.write.revision import Written
 
 FORM_BYTES = 65_536  # of an upload's body besides its file
 _FIELDS_MAX = 8
-_SLICE_BYTES = 262_144  # of a form that are parsed in a row, in a fraction of a millisecond
 _NAME: TypeAdapter[str] = TypeAdapter(Line)
 _PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
 
@@ -165,20 +164,14 @@ def _file_id(context: RequestContext[VectorStoreServices]) -> str:
 
 async def _parse_upload(context: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
     bytes_max = context.services.settings.file_bytes_max
-
-    async def stream() -> AsyncGenerator[bytes, None]:
-        for start in range(0, len(context.body), _SLICE_BYTES):
-            yield context.body[start : start + _SLICE_BYTES]
-            await asyncio.sleep(0)  # other tenants' steps come between
-        yield b""
-
     headers = Headers(raw=context.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
         raise problems.malformed(
             "The body must be multipart/form-data with the fields file and purpose."
         )
+    body = in_slices(context.body)
     parser = MultiPartParser(
-        headers, stream(), max_files=1, max_fields=_FIELDS_MAX, max_part_size=FORM_BYTES
+        headers, body, max_files=1, max_fields=_FIELDS_MAX, max_part_size=FORM_BYTES
     )
     parser.spool_max_size = bytes_max + 1  # the body is in memory already
     try:
