@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import cache
 
 from gateway.monitoring.metric_registry import MetricRegistry
-from gateway.monitoring.request_durations import RequestDurations
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.monitoring.state_metrics import StateMetrics
 from gateway.monitoring.subscription_metrics import SubscriptionMetrics
+from gateway.monitoring.summed_histogram import SummedHistogram
 from gateway.monitoring.tenant_labels import TenantLabels
 from gateway.monitoring.usage_metrics import UsageMetrics
 from gateway.monitoring.work_metrics import WorkMetrics
@@ -107,18 +107,18 @@ class Metrics:
             "outcome",
         )
         self._rag_steps = cache(rag_steps.labels)
-        self._requests = RequestDurations(requests, _BUCKETS_S)
+        self._requests = SummedHistogram(requests, _BUCKETS_S)
         self._lookups = cache(lookups.labels)
         self._events = cache(events.labels)
         self._shard_events = cache(shard_events.labels)
         self._standby_reads = cache(standby_reads.labels)
-        self._embedding = cache(embedding.labels)
+        self._embedding = SummedHistogram(embedding, _BUCKETS_S)
         self._embedding_failures = cache(embedding_failures.labels)
         self._tokens = cache(tokens.labels)
         self._drains = drains
         # The usage meter; set later, because embedders are created before it.
         self.on_tokens: Callable[[str, int], None] | None = None
-        self._statements = cache(statements.labels)
+        self._statements = SummedHistogram(statements, _BUCKETS_S)
         self._chunkings = cache(chunkings.labels)
         self._summaries = cache(summaries.labels)
         self._llm_tokens = cache(llm_tokens.labels)
@@ -149,11 +149,11 @@ class Metrics:
         self._drains.observe(seconds)
 
     def statement(self, name: str, seconds: float) -> None:
-        self._statements(name).observe(seconds)
+        self._statements.observe((name,), seconds)
 
     def embedded(self, kind: str, seconds: float) -> None:
         """kind: `query`, or `batch` for passages."""
-        self._embedding(kind).observe(seconds)
+        self._embedding.observe((kind,), seconds)
 
     def embedding_failed(self, kind: str) -> None:
         self._embedding_failures(kind).inc()
@@ -186,5 +186,6 @@ class Metrics:
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """See `MetricRegistry.exposition`."""
         self.search.flush()
-        self._requests.flush()
+        for histogram in (self._requests, self._embedding, self._statements):
+            histogram.flush()
         return self.registry.exposition(accept)

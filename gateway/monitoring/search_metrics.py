@@ -1,6 +1,6 @@
 """How well searches are answered: without a hit, without a sure one, with which best score.
 
-A repeated answer costs one dict update; the counters get the sums once a second.
+An answer costs a few dict updates; the families get the sums once a second.
 """
 
 import asyncio
@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Literal, TypeAlias
 
 from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.monitoring.summed_histogram import SummedHistogram
 from gateway.monitoring.tenant_labels import TenantLabels
 
 FLUSH_S = 1.0
@@ -36,15 +37,17 @@ class SearchMetrics:
             "tenant",
             "outcome",
         )
-        self._hits = registry.histogram(
+        hits = registry.histogram(
             "search_hits", "Hits of a computed answer.", "tenant", buckets=_HITS
         )
-        self._scores = registry.histogram(
+        scores = registry.histogram(
             "search_best_score",
             "Score of the best hit of a computed answer that has one; fusion `absolute`.",
             "tenant",
             buckets=_SCORES,
         )
+        self._hits = SummedHistogram(hits, _HITS)
+        self._scores = SummedHistogram(scores, _SCORES)
         self._degraded = registry.counter(
             "search_degraded", "Answers computed by words alone, because the embedder failed."
         )
@@ -60,16 +63,21 @@ class SearchMetrics:
     def computed(
         self, tenant: str, *, hits: int, best_score: float | None, is_degraded: bool
     ) -> None:
-        """Observe a computed answer. best_score: None if it has none on the absolute scale."""
+        """Observe a computed answer. Only on an event loop.
+
+        best_score: None if it has none on the absolute scale.
+        """
         label = self._tenants.label(tenant)
-        self._hits.labels(label).observe(hits)
+        self._hits.observe((label,), hits)
         if best_score is not None:
-            self._scores.labels(label).observe(best_score)
+            self._scores.observe((label,), best_score)
         if is_degraded:
             self._degraded.inc()
 
     def flush(self) -> None:
         """Add what is pending to the counters."""
+        self._hits.flush()
+        self._scores.flush()
         pending, self._pending = self._pending, Counter()
         for (tenant, outcome), answers in pending.items():
             self._answers.labels(self._tenants.label(tenant), outcome).inc(answers)

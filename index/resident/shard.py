@@ -277,10 +277,10 @@ def _propose(
     if not scored:
         return []
     ids, scores = scored[0] if len(scored) == 1 else map(np.concatenate, zip(*scored, strict=True))
-    tolerance = 2 * question.error_max
+    error_max = question.error_max
     for bound in (_kth_best_lower_bound, _kth_best):
         lowest = bound(scores, question.count) if len(scores) > question.count else -np.inf
-        kept = np.flatnonzero(scores >= max(lowest - tolerance, -question.error_max))
+        kept = np.flatnonzero(scores >= max(lowest - 2 * error_max, -error_max))
         ids, scores = ids[kept], scores[kept]
     proposed: list[int] = ids.tolist()
     return proposed if len(proposed) <= proposed_max else None
@@ -304,30 +304,49 @@ def _scores(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The ids and the scores of chunks; of those that are not visible -infinity.
 
-    Chunks that are certain not to score above 0 may be left out.
+    Chunks that are certain not to score above 0, or not to be among the best, may be left out.
     """
     lexical = segment.postings.scores(question.weights)
-    if question.vector is None or not question.alpha:
+    vector = question.vector
+    if vector is None or not question.alpha:
         rows = np.flatnonzero(visible & (lexical > 0))
         return segment.ids[rows], lexical[rows]
-    rows = np.flatnonzero(visible)
-    if not len(rows):
-        return segment.ids[rows], lexical[rows]
-    norm = np.sqrt(np.square(question.vector.astype(np.float64)).sum())
-    share = np.float32(question.alpha / norm)
+    norm = np.sqrt(np.square(vector.astype(np.float64)).sum())
+    shares = segment.inverse_norms * np.float32(question.alpha / norm)
     has_vector = segment.inverse_norms > 0  # others are compared by words alone
     np.multiply(lexical, np.float32(1 - question.alpha), out=lexical, where=has_vector)
+    lexical[~visible] = -np.inf
+
+    def scores_of(rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        products = _products(segment.dense[rows], vector)
+        return products * shares[rows] + lexical[rows]
+
+    rows = _within_reach(lexical, question, scores_of)
+    if not len(rows):
+        return segment.ids[rows], lexical[rows]
     if len(rows) * _SPARSE_SHARE < len(segment):
-        scores = _products(segment.dense[rows], question.vector)
-        scores *= segment.inverse_norms[rows] * share
-        scores += lexical[rows]
-        return segment.ids[rows], scores
-    scores = _products(segment.dense, question.vector)
-    scores *= segment.inverse_norms
-    scores *= share
-    scores += lexical
-    scores[~visible] = -np.inf
-    return segment.ids, scores
+        return segment.ids[rows], scores_of(rows)
+    return segment.ids, _products(segment.dense, vector) * shares + lexical
+
+
+def _within_reach(
+    words: NDArray[np.float32],
+    question: ShardQuestion,
+    scores_of: Callable[[NDArray[np.intp]], NDArray[np.float32]],
+) -> NDArray[np.intp]:
+    """The rows whose words and any vector could make one of the best; maybe some others.
+
+    words: their part of each score; -infinity if the row is not visible. The best by words bound
+    the score of the best from below, and a vector adds at most `alpha`.
+    """
+    visible = np.flatnonzero(words > -np.inf)
+    if len(visible) <= question.count:
+        return visible
+    first = np.flatnonzero(words >= _kth_best_lower_bound(words, question.count))
+    if len(first) * _SPARSE_SHARE >= len(words):  # words tell too few apart
+        return visible
+    lowest = _kth_best(scores_of(first), question.count)
+    return np.flatnonzero(words >= lowest - question.alpha - 3 * question.error_max)
 
 
 def products_are_precise() -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -100,7 +100,7 @@ class QueryEmbedder:
         self._vector_caches = vector_caches or {}
 
     async def embed(self, scope: Scope, query: Query, space: str) -> EmbeddedQuery:
-        """The query in the space; without its embedder the lexical leg decides alone.
+        """The query in the space, not weighed yet; without its embedder words decide alone.
 
         Raises `VectorRefused` if the query's own vector is of another space.
         """
@@ -111,9 +111,7 @@ class QueryEmbedder:
         elif embedder is not None:
             text = long_queries.embedded_text(query.text)
             dense = await self._vector(scope, embedder, text)
-        if embedder is None or dense is None:
-            return EmbeddedQuery(space, None, 0.0)
-        return _weighed(EmbeddedQuery(space, dense, 0.0), embedder, query, frozenset())
+        return EmbeddedQuery(space, dense, 0.0)
 
     def weigh(
         self, embedded_query: EmbeddedQuery, query: Query, languages: frozenset[str]
@@ -165,16 +163,19 @@ def _weighed(
     The confident score is measured at the embedder's alpha, within one language, and for queries
     that count as a whole.
     """
+    confident_score = None
     if not query.text:  # there are no words to share with
-        return replace(embedded_query, alpha=1.0, confident_score=None)
-    if query.alpha is not None:
-        return replace(embedded_query, alpha=round(query.alpha, 3), confident_score=None)
-    if _is_foreign(embedder, query, languages):
-        alpha, confident_score = min(embedder.alpha, FOREIGN_ALPHA_MAX), None
+        alpha = 1.0
+    elif query.alpha is not None:
+        alpha = query.alpha
+    elif _is_foreign(embedder, query, languages):
+        alpha = min(embedder.alpha, FOREIGN_ALPHA_MAX)
     else:
-        is_long = bool(long_queries.asking_sentences(query.text))
-        alpha, confident_score = embedder.alpha, None if is_long else embedder.confident_score
-    return replace(embedded_query, alpha=round(alpha, 3), confident_score=confident_score)
+        alpha = embedder.alpha
+        if not long_queries.asking_sentences(query.text):  # it is not long
+            confident_score = embedder.confident_score
+    space, dense = embedded_query.space, embedded_query.dense
+    return EmbeddedQuery(space, dense, round(alpha, 3), confident_score)
 
 
 def _is_foreign(embedder: Embedder, query: Query, languages: frozenset[str]) -> bool:

@@ -156,8 +156,7 @@ class SearchExecutor:
                 )
             if results is None:
                 continue
-            stats = _to_scope_stats(scope, results[0].head)
-            self._stats.put(scope.tenant, scope.partitions, stats)
+            stats = self._remember(scope, _to_scope_stats(scope, results[0].head))
             if (
                 stats.space == embedded_query.space
                 and stats.languages == prepared.languages
@@ -168,6 +167,11 @@ class SearchExecutor:
             if shards and self._shard_pass is not None:
                 shards = await self._shard_pass.loaded(scope, query, known)  # with the word
         raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
+
+    def _remember(self, scope: Scope, stats: _ScopeStats) -> _ScopeStats:
+        if stats != self._stats.get(scope.partitions):  # to look takes less time than to put
+            self._stats.put(scope.tenant, scope.partitions, stats)
+        return stats
 
     def has_shards(self, scope: Scope, query: Query) -> bool:
         """Whether shards would propose for the query now."""

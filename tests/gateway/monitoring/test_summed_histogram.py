@@ -5,7 +5,7 @@ import random
 import pytest
 from prometheus_client import CollectorRegistry, Histogram
 
-from gateway.monitoring.request_durations import RequestDurations
+from gateway.monitoring.summed_histogram import SummedHistogram
 
 pytestmark = pytest.mark.anyio
 
@@ -26,13 +26,13 @@ async def test_sums_equal_single_observations() -> None:
         return Histogram("d", "d", LABELS, buckets=BOUNDS, registry=CollectorRegistry())
 
     singly, summed = new(), new()
-    durations = RequestDurations(summed, BOUNDS)
+    durations = SummedHistogram(summed, BOUNDS)
     drawn = random.Random(1)  # noqa: S311  no secret
     seconds = [*BOUNDS, 0.0, 5.0, *(drawn.expovariate(100) for _ in range(200))]
     for number, each in enumerate(seconds):
         labels = ("/v1/search", 200, ("memory", "miss")[number % 2])
         singly.labels(*labels).observe(each)
-        durations.observe(labels, each, "")
+        durations.observe(labels, each)
         if number % 50 == 0:
             durations.flush()
 

@@ -1,4 +1,4 @@
-"""How long requests take: one dict update a request; the histogram gets the sums once a second."""
+"""Observations that are summed, one dict update each; the histogram gets the sums once a second."""
 
 import asyncio
 from bisect import bisect_left
@@ -7,38 +7,41 @@ from collections.abc import Sequence
 from prometheus_client import Histogram
 
 FLUSH_S = 1.0
-_Labels = tuple[str, int, str]
+_Labels = tuple[str | int, ...]
 
 
-class RequestDurations:
+class SummedHistogram:
     """buckets: the bounds of the histogram's, without the infinite one."""
 
     def __init__(self, histogram: Histogram, buckets: Sequence[float]) -> None:
         self._histogram = histogram
         self._bounds = buckets
-        # By labels, the observations of each bucket, and the sum of all seconds as the last item.
+        # By labels, the observations of each bucket, and the sum of all as the last item.
         self._pending: dict[_Labels, list[float]] = {}
 
-    def observe(self, labels: _Labels, seconds: float, trace_id: str) -> None:
-        """trace_id: of a sampled request, which becomes an exemplar of its bucket."""
+    def observe(self, labels: _Labels, value: float, trace_id: str = "") -> None:
+        """Only on an event loop.
+
+        trace_id: of a sampled request, which becomes an exemplar of its bucket.
+        """
         if trace_id:
-            self._histogram.labels(*labels).observe(seconds, {"trace_id": trace_id})
+            self._histogram.labels(*labels).observe(value, {"trace_id": trace_id})
             return
         sums = self._pending.get(labels)
         if sums is None:
             if not self._pending:
                 asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
             sums = self._pending[labels] = [0.0] * (len(self._bounds) + 2)
-        sums[bisect_left(self._bounds, seconds)] += 1
-        sums[-1] += seconds
+        sums[bisect_left(self._bounds, value)] += 1
+        sums[-1] += value
 
     def flush(self) -> None:
         """Add what is pending to the histogram."""
         pending, self._pending = self._pending, {}
-        for labels, (*counts, total_s) in pending.items():
+        for labels, (*counts, total) in pending.items():
             # The package offers no way to add several observations at once.
             series = self._histogram.labels(*labels)
-            series._sum.inc(total_s)  # noqa: SLF001
+            series._sum.inc(total)  # noqa: SLF001
             for bucket, count in zip(series._buckets, counts, strict=True):  # noqa: SLF001
                 if count:
                     bucket.inc(count)
