@@ -114,21 +114,18 @@ async def test_a_header_with_the_character_nul_gets_no_further_than_the_server(
     writer.close()
 
 
-@pytest.mark.parametrize(
-    "call", [call for call in ROUTES if call.body], ids=lambda call: f"{call.method} {call.path}"
-)
-async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(
-    gateway: Gateway, call: ApiRoute[Any]
-) -> None:
-    assert call.body is not None
-    needs = call.needs
-    roles = ["provisioner"] if needs == "provisioner" else ["reader", "writer", "admin"]
-    caller = gateway.operator if needs == "operator" else await gateway.caller("eve", roles=roles)
-    example = examples.of_request(call.body.__name__, SCHEMAS)
+async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(gateway: Gateway) -> None:
+    eve = await gateway.caller("eve", roles=["reader", "writer", "admin"])
+    idp = await gateway.caller("idp", roles=["provisioner"])
+    callers = {"operator": gateway.operator, "provisioner": idp}
 
-    for body in with_nul(example):
-        answer = await caller.call(call.method, path_of(call), content=orjson.dumps(body))
-        assert answer.status_code != 500, (body, answer.text)
+    for call in ROUTES:
+        if call.body is None:
+            continue
+        caller = callers.get(call.needs, eve)
+        for body in with_nul(examples.of_request(call.body.__name__, SCHEMAS)):
+            answer = await caller.call(call.method, path_of(call), content=orjson.dumps(body))
+            assert answer.status_code != 500, (call.path, body, answer.text)
 
 
 async def test_a_filter_of_scim_holds_no_character_nul(gateway: Gateway) -> None:

@@ -5,10 +5,10 @@ database, on fresh partitions without statistics, and with statistics of some ta
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -30,7 +30,7 @@ from index.search.strategy import StrategyLimits
 from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
-from tests.database_copies import DatabaseCopies
+from tests.database_copies import DatabaseCopies, copies_of
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import unobserved
@@ -106,14 +106,13 @@ class Town:
     partitions: dict[str, int]
 
 
-@asynccontextmanager
-async def settled(
-    servers: Servers, databases: DatabaseCopies, analysed: Sequence[str] | None
-) -> AsyncIterator[Town]:
-    """A town in which nothing is indexed if `analysed` is None, else these tables are analysed."""
+@pytest.fixture(scope="module")
+async def towns(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[DatabaseCopies]:
+    """Copies of a town in which nothing is indexed or analysed."""
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         url = own.database_url.get_secret_value()
+        await run_sql(url, LEAVE_STATISTICS)
         async with connected(url) as database:
             tenants, documents = TenantStore(database), DocumentStore(database)
             for tenant in ("acme", "beta", "delta"):
@@ -123,13 +122,26 @@ async def settled(
             await many_chunks.settle(documents, "beta", number=BETA, readers=third, seed=2)
             half = [("public",), ("tenant",)]
             await many_chunks.settle(documents, "delta", number=DELTA, readers=half, seed=3)
-            partitions = {"acme": 0, "beta": 0, "delta": 0}
-            if analysed is not None:
+        async with copies_of(urlsplit(url).path.removeprefix("/"), servers.database_url) as copies:
+            yield copies
+
+
+@pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
+async def town(
+    request: pytest.FixtureRequest, servers: Servers, towns: DatabaseCopies
+) -> AsyncIterator[Town]:
+    """Fresh, and with partitions of which there are these statistics."""
+    partitions = {"acme": 0, "beta": 0, "delta": 0}
+    async with fresh_settings(servers, towns) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        if request.param is not None:
+            async with connected(url) as database:
                 async for done in Partitions(database, limits=OUTGROWN).maintain():
                     if isinstance(done, MovedTenant):
                         partitions[done.tenant] = done.partition_no
             await run_sql(url, LEAVE_STATISTICS)
-            for table in analysed or ():
+            for table in STATISTICS[request.param]:
                 await run_sql(url, f"ANALYZE {table}")
         async with (
             explained_searches(url) as searches,
@@ -140,16 +152,6 @@ async def settled(
             ) as statements,
         ):
             yield Town(searches, statements, partitions)
-
-
-@pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
-async def town(
-    request: pytest.FixtureRequest, servers: Servers, databases: DatabaseCopies
-) -> AsyncIterator[Town]:
-    """Fresh, and with partitions of which there are these statistics."""
-    analysed = None if request.param is None else STATISTICS[request.param]
-    async with settled(servers, databases, analysed) as town:
-        yield town
 
 
 async def only_pass(town: Town, scope: Scope, limits: StrategyLimits, query: Query = QUERY) -> Node:
