@@ -53,7 +53,8 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 class Revisions:
     """The revisions of partitions, all read from one history of the database.
 
-    history: its name; it changes whenever a revision may be reused, see index/migrations/0019.
+    history: its name; it changes whenever a revision may be reused, see `history_of`
+        in index/migrations/0001_schema.sql.
     audiences: the audience revisions of partitions, at these revisions; required ones name those of
         the key, and none for a key that does not depend on them.
     """

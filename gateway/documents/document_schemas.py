@@ -105,9 +105,7 @@ class DocumentSummary(Body):
         description="whether searches find the document; false only for its owner and admins, whom "
         "alone it is shown to"
     )
-    created_at: Instant | None = Field(
-        description="when Nearhit first stored the document; null: an earlier version did"
-    )
+    created_at: Instant = Field(description="when Nearhit first stored the document")
     updated_at: Instant = Field(
         description="when a write last changed the document, other than its access alone; not a "
         "time of its source, which belongs in the metadata"

@@ -1,8 +1,7 @@
 """A FAQ and its document, each made from the other; does no I/O.
 
 The question is the title, and the text is the question, the answer and the keywords. Category and
-keywords are tags. A FAQ that is inactive is an inactive document. An earlier version took its
-readers away instead and kept them in the metadata, which is still read.
+keywords are tags. A FAQ that is inactive is an inactive document.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from index.model.document import FAQ_SOURCE, Document
 from index.text import language_detection
 from ingest.sources.readers.faqs import text_of
 
-_INACTIVE_READERS = "inactive_readers"
 _PREFIX = f"{FAQ_SOURCE}/"
 
 
@@ -82,8 +80,6 @@ def to_faq(document: Document) -> FaqAnswer:
     """The FAQ of a document, also of one that was edited as a document since."""
     category = document.metadata.get("category")
     keywords = tuple(tag for tag in document.tags if tag != category)
-    inactive_readers = document.metadata.get(_INACTIVE_READERS)
-    waiting = tuple(map(str, inactive_readers)) if isinstance(inactive_readers, list) else ()
     return FaqAnswer(
         id=id_of(document.document_id),
         document_id=document.document_id,
@@ -94,7 +90,7 @@ def to_faq(document: Document) -> FaqAnswer:
         priority=_priority_of(document.metadata.get("priority")),
         active=bool(document.is_active) and bool(document.readers),
         language=document.language,
-        readers=document.readers or waiting or ("tenant",),
+        readers=document.readers or ("tenant",),
     )
 
 

@@ -34,7 +34,7 @@ def file_of_document(file_id: str, dated: DatedDocument) -> AttachedFile:
     return AttachedFile(
         file_id=file_id,
         document_id=file_id,
-        created_at=dated.created_at or dated.updated_at,
+        created_at=dated.created_at,
         status="completed",
         error_code=None,
         error=None,

@@ -1,7 +1,7 @@
 """The stored audit log: an append-only record of who read and who changed what.
 
 A change appends its row at the end of its own transaction. The next change of the same tenant waits
-for that row. See migrations/0013_audit_log.sql.
+for that row. See migrations/0001_schema.sql.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -34,7 +34,7 @@ class CommitResult:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit does to one document; see migrations/0005_precise_changes.sql.
+    """What a commit does to one document; see `change_log` in migrations/0001_schema.sql.
 
     growth: what the tenant stores more, without chunks, or less.
     """

@@ -12,13 +12,12 @@ from index.postgres.session import Row
 class DatedDocument:
     """A document with the times at which Nearhit stored it, whatever its source says of its own.
 
-    created_at: None if it was first stored by a version that did not record it.
     updated_at: of the last write that changed its content or a field; a change of its access alone
         does not count.
     """
 
     document: Document
-    created_at: datetime | None
+    created_at: datetime
     updated_at: datetime
 
 

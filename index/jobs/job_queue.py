@@ -21,7 +21,7 @@ from index.postgres.database import Database
 from index.postgres.session import Row, Session
 
 CHANNEL = "nearhit_jobs"  # as in sql/jobs.sql
-PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0008_jobs.sql; twice a document's longest body
+PAYLOAD_BYTES_MAX = 8_388_608  # as in migrations/0001_schema.sql; twice a document's longest body
 WAITING_MAX = 10_000  # of a tenant; a starting value, not measured
 # With the pauses of ingest/worker/job_worker.py about ten minutes; a starting value, not measured.
 ATTEMPTS_MAX = 8

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-_TRACESTATE_CHARACTERS_MAX = 512  # as in migrations/0031_asked_questions.sql; W3C asks for 512
+_TRACESTATE_CHARACTERS_MAX = 512  # as in migrations/0001_schema.sql; W3C asks for 512
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ TupleChanges: TypeAlias = Mapping[TupleKey, TupleMeaning | None]
 class StorePosition:
     """Up to where the changes of a store are applied.
 
-    sequence: of the row, for its next change. The other fields: see migrations/0044_openfga.sql.
+    sequence: of the row, for its next change. The other fields: see migrations/0001_schema.sql.
     """
 
     store_id: str = ""

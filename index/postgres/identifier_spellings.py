@@ -1,7 +1,7 @@
-"""Brings stored subjects and groups to the one spelling that every door of this version gives them.
+"""Brings stored subjects and groups to the one spelling that every door gives them.
 
-Earlier versions stored them as they were written. What was one by this version's rule and two by
-theirs is not merged unless the operator says so: it may be two people.
+That is another one when a deployment no longer keeps their case. What were two identifiers and
+would become one are not merged unless the operator says so: it may be two people.
 """
 
 from collections import Counter
@@ -36,8 +36,8 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 class IdentifierPolicy:
     """case: of the deployment. merges: whether spellings that become one may be merged.
 
-    looks_again: also in a database that is in this form already, because a process of an earlier
-    version may have written since.
+    looks_again: also in a database that is in this form already, because a process with another
+    setting may have written since.
     """
 
     case: IdentifierCase = "fold"
@@ -64,7 +64,7 @@ class _Identifier:
 
 
 async def case_of(connection: Connection) -> str | None:
-    """The case that the database is in; None if an earlier version has written it."""
+    """The case that the database is in; None before the first start."""
     if await connection.fetchval("SELECT to_regclass('identifier_cases') IS NULL"):
         return None
     case: str | None = await connection.fetchval(_STATEMENTS["identifiers.case"])

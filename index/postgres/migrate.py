@@ -130,7 +130,7 @@ async def pending(
 async def _respell(
     connection: "asyncpg.Connection[asyncpg.Record]", identifiers: IdentifierPolicy
 ) -> bool:
-    """Whether an identifier has another spelling now; not in a schema of an earlier version."""
+    """Whether an identifier has another spelling now; none has without the table for the case."""
     if await connection.fetchval("SELECT to_regclass('identifier_cases') IS NULL"):
         return False
     return await identifier_spellings.settle(connection, identifiers) > 0
@@ -169,8 +169,8 @@ def _pending(migrations: list[Migration], applied: Mapping[str, bytes]) -> list[
     for name, digest in applied.items():
         if name not in digests:
             raise MigrationRefused(
-                f"the database has migration {name}, which this version does not know: "
-                "run the version of Nearhit that applied it, or a later one"
+                f"the database has migration {name}, which this version does not know: run the "
+                "version of Nearhit that applied it or a later one, or ingest into a new database"
             )
         if digests[name] != digest:
             raise MigrationRefused(

@@ -23,7 +23,7 @@ SourceState: TypeAlias = Literal["idle", "running", "failed", "paused", "needs_a
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """How to read a source, and when; see migrations/0009_sources.sql.
+    """How to read a source, and when; see migrations/0001_schema.sql.
 
     may_publish: whether its documents may be public.
     """
@@ -38,7 +38,7 @@ class SourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """pending_removals, confirmed_removals: see migrations/0033_source_origins.sql."""
+    """pending_removals, confirmed_removals: see migrations/0001_schema.sql."""
 
     tenant: str
     source: str

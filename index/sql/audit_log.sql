@@ -1,4 +1,4 @@
--- The audit log; see migrations/0013_audit_log.sql.
+-- The audit log; see migrations/0001_schema.sql.
 
 -- name: append
 SELECT audit_append($1, $2, $3, $4, $5, $6);

@@ -1,7 +1,7 @@
 -- FAQs: the documents of one source that no subject owns.
 --
--- A FAQ is active if its document is; an earlier version took the readers of inactive ones away. Its category and its priority are in the metadata; a value of
--- another type, which a write of the document may have left there, counts as none.
+-- A FAQ is active if its document is and has readers. Its category and its priority are in the metadata; a
+-- value of another type, which a write of the document may have left there, counts as none.
 
 -- fragment: faq_fields
 document_key, document_id,

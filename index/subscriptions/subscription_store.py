@@ -10,7 +10,7 @@ from index.errors import TenantFull, TenantMissing
 from index.model.maker import Maker
 from index.postgres.database import Database
 
-CHANNEL = "nearhit_subscriptions"  # as in migrations/0034_subscriptions.sql
+CHANNEL = "nearhit_subscriptions"  # as in migrations/0001_schema.sql
 EVENTS_KEPT = 64  # of a subscription; a client that has seen none of them hears the whole answer
 
 

@@ -1,1 +1,1 @@
-"""An index as an earlier schema holds it, and what a gateway answered from it."""
+"""A recorded index with its answers, and a schema that a next version might have."""

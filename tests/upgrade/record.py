@@ -1,9 +1,8 @@
 """Records `snapshot.sql` and `answers.json`: `python -m tests.upgrade.record`.
 
-Run it at the commit before a change of the schema, and commit both files: then
-`test_upgrade.py` shows that the new schema gives the answers of the old one. Record anew
-also where answers change on purpose, such as with another analyser; then the snapshot's schema is
-the newest, and the test shows only that answers stay as they are.
+Run it at each release, and commit both files: `test_upgrade.py` shows that later schemas and later
+code give the answers of that release. Record anew also where answers change on purpose, such as
+with another analyser, and, until the first release, where the schema changes.
 """
 
 import asyncio
@@ -55,7 +54,7 @@ async def answer(caller: Caller, request: SampleRequest) -> str:
 async def _record(servers: Servers) -> None:
     settings = settings_for(servers, servers.database_url, "nearhit-record:")
     async with running(settings, ExactEmbedder()) as gateway:
-        keys = await _fill(gateway)
+        keys = await fill(gateway)
         await gateway.receive_public("acme", "beta")
     await _apply_event_and_move(settings)
     # The snapshot holds no entry of the audit log for the requests below.
@@ -74,7 +73,7 @@ async def _record(servers: Servers) -> None:
     ANSWERS.write_text(json.dumps(recorded, indent=1) + "\n", encoding="utf-8")
 
 
-async def _fill(gateway: Gateway) -> Mapping[str, str]:
+async def fill(gateway: Gateway) -> Mapping[str, str]:
     """Create tenants, keys and documents; returns the key of each person."""
     for tenant in dict.fromkeys(person.tenant for person in sample.PEOPLE.values()):
         await gateway.tenant(tenant)

@@ -51,10 +51,10 @@ class Person:
 
 
 PEOPLE: Mapping[str, Person] = {
-    "ada": Person("acme", "ada", roles=("reader", "writer", "admin")),
+    "ada": Person("acme", "ada", roles=("reader", "writer", "admin", "publisher")),
     "ana": Person("acme", "ana"),
     "ben": Person("acme", "ben", groups=("sales",)),
-    "bea": Person("beta", "bea"),
+    "bea": Person("beta", "bea", roles=("reader", "writer", "publisher")),
 }
 MEMBER = ("crew", "ana")  # a group of acme, and its member
 

@@ -1,11 +1,12 @@
--- schema: 0020_issuer_key.sql
+-- schema: 0001_schema.sql
 -- Written by `python -m tests.upgrade.record`.
 SET session_replication_role = replica;
 CREATE TABLE chunks_1 PARTITION OF chunks FOR VALUES IN (1);
 CREATE INDEX chunks_1_graph ON public.chunks_1 USING hnsw (((dense)::halfvec(32)) halfvec_cosine_ops) WITH (m='24', ef_construction='128') WHERE (vector_dims(dense) = 32);
 CREATE INDEX chunks_1_terms ON public.chunks_1 USING gin (lexical_terms(lexical)) WITH (fastupdate=off);
+DELETE FROM asked_questions;
 DELETE FROM audiences;
-INSERT INTO audiences (audience_key, tenant, audience) OVERRIDING SYSTEM VALUE VALUES
+INSERT INTO audiences (audience_key, tenant, allowed_tokens) OVERRIDING SYSTEM VALUE VALUES
 ('1', 'acme', '{tenant,owner:ada}'),
 ('10', 'beta', '{tenant,owner:bea}'),
 ('11', 'acme', '{tenant}'),
@@ -17,10 +18,6 @@ INSERT INTO audiences (audience_key, tenant, audience) OVERRIDING SYSTEM VALUE V
 ('7', 'acme', '{user:ana,user:ben,owner:ana}'),
 ('8', 'beta', '{owner:bea}'),
 ('9', 'beta', '{public,owner:bea}');
-DELETE FROM audit_heads;
-INSERT INTO audit_heads (tenant, number, hash, base_number, base_hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '24', E'\\x8274dc544137ba12d4a1ec8ff61282e00502424ba869a10369e46f5ce1cf8a58', '0', E'\\x'),
-('beta', '5', E'\\xbd81c8bf5c84e05334919b09ac63ce0cd9258f89c49d624e6a5c345d481ffe7d', '0', E'\\x');
 DELETE FROM audit_log;
 INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, hash) OVERRIDING SYSTEM VALUE VALUES
 ('acme', '1', '2026-11-22 21:54:28.073439+00', NULL, 'operator', 'tenant.create', 'acme', '{}', E'\\x40594255a753a3f0eae9e4ab79c34015c68574ce4b93bd55df1a8e8c6ecea4a8'),
@@ -52,33 +49,40 @@ INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, deta
 ('beta', '3', '2026-11-22 21:54:30.171988+00', 'bea', 'key_39a784623fe7a20e', 'documents.write', '', '{"documents": {"harbour": "added"}}', E'\\xea2298dad16ef4528cf3ec9669bc33498063eee77c9635c4bb54ba99b3670297'),
 ('beta', '4', '2026-11-22 21:54:30.179492+00', 'bea', 'key_39a784623fe7a20e', 'documents.write', '', '{"documents": {"tides": "added"}}', E'\\xeec6a572c0ec83f169c4a459132d8e49a4a23155be694e54c34a79b7730603c1'),
 ('beta', '5', '2026-11-22 21:54:30.186954+00', 'bea', 'key_39a784623fe7a20e', 'documents.write', '', '{"documents": {"boats": "added"}}', E'\\xbd81c8bf5c84e05334919b09ac63ce0cd9258f89c49d624e6a5c345d481ffe7d');
-DELETE FROM audits;
-DELETE FROM changes;
-INSERT INTO changes (tenant, revision, added, removed, touched, committed_at, moved, documents) OVERRIDING SYSTEM VALUE VALUES
-('acme', '10', '{11}', '{}', '{}', '2026-11-22 21:54:30.129867+00', '{}', '{9}'),
-('acme', '11', '{12}', '{}', '{}', '2026-11-22 21:54:30.136667+00', '{}', '{10}'),
-('acme', '12', '{13}', '{}', '{}', '2026-11-22 21:54:30.14301+00', '{}', '{11}'),
-('acme', '13', '{14}', '{}', '{}', '2026-11-22 21:54:30.149558+00', '{}', '{12}'),
-('acme', '14', '{15}', '{}', '{}', '2026-11-22 21:54:30.156641+00', '{}', '{13}'),
-('acme', '15', '{16}', '{}', '{}', '2026-11-22 21:54:30.163117+00', '{}', '{14}'),
-('acme', '16', '{20}', '{15}', '{}', '2026-11-22 21:54:30.197211+00', '{}', '{13}'),
-('acme', '17', '{}', '{14}', '{}', '2026-11-22 21:54:30.203859+00', '{}', '{12}'),
-('acme', '18', '{21}', '{}', '{}', '2026-11-22 21:54:30.53118+00', '{}', '{19}'),
-('acme', '19', '{}', '{}', '{}', '2026-11-22 21:54:30.61881+00', '{}', '{}'),
-('acme', '2', '{1,2,3}', '{}', '{}', '2026-11-22 21:54:28.776119+00', '{}', '{1}'),
-('acme', '3', '{4}', '{}', '{}', '2026-11-22 21:54:28.792014+00', '{}', '{2}'),
-('acme', '4', '{5}', '{}', '{}', '2026-11-22 21:54:28.799497+00', '{}', '{3}'),
-('acme', '5', '{6}', '{}', '{}', '2026-11-22 21:54:30.096192+00', '{}', '{4}'),
-('acme', '6', '{7}', '{}', '{}', '2026-11-22 21:54:30.103874+00', '{}', '{5}'),
-('acme', '7', '{8}', '{}', '{}', '2026-11-22 21:54:30.111263+00', '{}', '{6}'),
-('acme', '8', '{9}', '{}', '{}', '2026-11-22 21:54:30.117631+00', '{}', '{7}'),
-('acme', '9', '{10}', '{}', '{}', '2026-11-22 21:54:30.123628+00', '{}', '{8}'),
-('beta', '1', '{17}', '{}', '{}', '2026-11-22 21:54:30.170363+00', '{}', '{15}'),
-('beta', '2', '{18}', '{}', '{}', '2026-11-22 21:54:30.177206+00', '{}', '{16}'),
-('beta', '3', '{19}', '{}', '{}', '2026-11-22 21:54:30.184793+00', '{}', '{17}'),
-('public', '1', '{4}', '{}', '{}', '2026-11-22 21:54:28.792014+00', '{}', '{2}'),
-('public', '2', '{18}', '{}', '{}', '2026-11-22 21:54:30.177206+00', '{}', '{16}'),
-('public', '3', '{}', '{}', '{}', '2026-11-22 21:54:30.61881+00', '{}', '{}');
+DELETE FROM audit_log_heads;
+INSERT INTO audit_log_heads (tenant, number, hash, pruned_number, pruned_hash) OVERRIDING SYSTEM VALUE VALUES
+('acme', '24', E'\\x8274dc544137ba12d4a1ec8ff61282e00502424ba869a10369e46f5ce1cf8a58', '0', E'\\x'),
+('beta', '5', E'\\xbd81c8bf5c84e05334919b09ac63ce0cd9258f89c49d624e6a5c345d481ffe7d', '0', E'\\x');
+DELETE FROM change_log;
+INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys, popularity_keys, committed_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-22 21:54:30.129867+00'),
+('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-22 21:54:30.136667+00'),
+('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-22 21:54:30.14301+00'),
+('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-22 21:54:30.149558+00'),
+('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-22 21:54:30.156641+00'),
+('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-22 21:54:30.163117+00'),
+('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-22 21:54:30.197211+00'),
+('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-22 21:54:30.203859+00'),
+('acme', '18', '{21}', '{}', '{}', '{}', '{19}', '{}', '2026-11-22 21:54:30.53118+00'),
+('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-22 21:54:30.61881+00'),
+('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-22 21:54:28.776119+00'),
+('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-22 21:54:28.792014+00'),
+('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-22 21:54:28.799497+00'),
+('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-22 21:54:30.096192+00'),
+('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-22 21:54:30.103874+00'),
+('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-22 21:54:30.111263+00'),
+('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-22 21:54:30.117631+00'),
+('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-22 21:54:30.123628+00'),
+('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-22 21:54:30.170363+00'),
+('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-22 21:54:30.177206+00'),
+('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-22 21:54:30.184793+00'),
+('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-22 21:54:28.792014+00'),
+('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-22 21:54:30.177206+00'),
+('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-22 21:54:30.61881+00');
+DELETE FROM chunk_partitions;
+INSERT INTO chunk_partitions (partition_no, tenant, dimensions) OVERRIDING SYSTEM VALUE VALUES
+('0', NULL, NULL),
+('1', 'acme', '32');
 DELETE FROM chunk_texts;
 INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text) OVERRIDING SYSTEM VALUE VALUES
 ('1', '1', E'\\x57577cfe39d3240f3bb05979bbb5e6c9', '0', '101', '# Lighthouse guide
@@ -107,7 +111,7 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 ('8', '6', E'\\x12aa0a82a09c8a3ae55264f2ee686410', '0', '68', 'Log of day 2: the lamp burned 7 hours, and the horn sounded 2 times.'),
 ('9', '7', E'\\x525e4218a7ddcc32c0f2afcbb74a75d4', '0', '68', 'Log of day 3: the lamp burned 8 hours, and the horn sounded 3 times.');
 DELETE FROM chunks;
-INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical) OVERRIDING SYSTEM VALUE VALUES
+INSERT INTO chunks (partition_no, chunk_id, tenant, document_key, dense, lexical) OVERRIDING SYSTEM VALUE VALUES
 ('0', '17', 'beta', '15', '[0.25,0.25,0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0,0,0.25,0,0,0.25,0,0,0.25,0,0,0,0,0,0,0.25,0,0.25,0]', '{92507011:1.459854,194283843:1.459854,212648460:1.459854,385373542:1.459854,445327439:1.459854,805667258:1.459854,817901871:1.459854,836452582:1.459854,967075720:1.459854}/1000000000'),
 ('0', '18', 'beta', '16', '[0.25,0.25,0,0,0,0,0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0,0,0,0,0,0.25,0.25]', '{116458014:1.4742014,194283843:1.4742014,536759643:1.4742014,581773585:1.4742014,610372436:1.4742014,935189532:1.4742014}/1000000000'),
 ('0', '19', 'beta', '17', '[0,0,0.25,0.25,0,0.25,0,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0,0,0]', '{102115326:1.4778326,482434918:1.4778326,690376031:1.4778326,781281790:1.4778326}/1000000000'),
@@ -128,104 +132,15 @@ INSERT INTO chunks (shelf, chunk_id, tenant, document_key, dense, lexical) OVERR
 ('1', '8', 'acme', '6', '[0.25,0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0,0.25,0]', '{12567219:1.4457831,76764841:1.6035634,210352171:1.4457831,405033478:1.4457831,445327439:1.4457831,452477101:1.4457831,496024817:1.4457831,539698964:1.4457831,667486296:1.4457831,794375235:1.4457831}/1000000000'),
 ('1', '9', 'acme', '7', '[0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0,0,0.25,0.25,0.25,0,0,0.25,0]', '{12567219:1.4457831,102794358:1.4457831,210352171:1.4457831,405033478:1.4457831,445327439:1.4457831,452477101:1.4457831,496024817:1.4457831,539698964:1.4457831,543620244:1.6035634,667486296:1.4457831}/1000000000');
 DELETE FROM curation;
-DELETE FROM departed;
-INSERT INTO departed (only_row, revision, words) OVERRIDING SYSTEM VALUE VALUES
+DELETE FROM dead_letters;
+DELETE FROM deleted_tenant_counters;
+INSERT INTO deleted_tenant_counters (singleton, revision, vocabulary_size) OVERRIDING SYSTEM VALUE VALUES
 ('true', '0', '0');
-DELETE FROM documents;
-INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, owner, readers, audience, version, updated_at, chunks, cut, summaries, audience_key, content_sequence, owner_sequence, readers_sequence) OVERRIDING SYSTEM VALUE VALUES
-('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'ada', '{tenant}', '{tenant,owner:ada}', '2', '2026-11-22 21:54:28.776119+00', '3', 'structure', 'extract', '1', '1', '0', '1'),
-('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'ada', '{group:sales}', '{group:sales,owner:ada}', '20', '2026-11-22 21:54:30.136667+00', '1', 'structure', 'none', '5', '19', '0', '19'),
-('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'ada', '{group:crew}', '{group:crew,owner:ada}', '22', '2026-11-22 21:54:30.14301+00', '1', 'structure', 'none', '4', '21', '0', '21'),
-('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'ana', '{user:ana}', '{user:ana,owner:ana}', '38', '2026-11-22 21:54:30.197211+00', '1', 'structure', 'none', '6', '36', '0', '25'),
-('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '28', '2026-11-22 21:54:30.163117+00', '1', 'structure', 'none', '7', '27', '0', '27'),
-('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'bea', '{}', '{owner:bea}', '30', '2026-11-22 21:54:30.170363+00', '1', 'structure', 'none', '8', '29', '0', '0'),
-('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'bea', '{public}', '{public,owner:bea}', '32', '2026-11-22 21:54:30.177206+00', '1', 'structure', 'none', '9', '31', '0', '31'),
-('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'bea', '{tenant}', '{tenant,owner:bea}', '34', '2026-11-22 21:54:30.184793+00', '1', 'structure', 'none', '10', '33', '0', '33'),
-('19', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', NULL, '{tenant}', '{tenant}', '43', '2026-11-22 21:54:30.53118+00', '1', 'structure', 'none', '11', '42', '42', '42'),
-('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'ada', '{public}', '{public,owner:ada}', '4', '2026-11-22 21:54:28.792014+00', '1', 'structure', 'none', '2', '3', '0', '3'),
-('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'ada', '{user:ada}', '{user:ada,owner:ada}', '6', '2026-11-22 21:54:28.799497+00', '1', 'structure', 'none', '3', '5', '0', '5'),
-('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'ada', '{tenant}', '{tenant,owner:ada}', '8', '2026-11-22 21:54:30.096192+00', '1', 'structure', 'none', '1', '7', '0', '7'),
-('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'ada', '{group:crew}', '{group:crew,owner:ada}', '10', '2026-11-22 21:54:30.103874+00', '1', 'structure', 'none', '4', '9', '0', '9'),
-('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'ada', '{group:sales}', '{group:sales,owner:ada}', '12', '2026-11-22 21:54:30.111263+00', '1', 'structure', 'none', '5', '11', '0', '11'),
-('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'ada', '{group:crew}', '{group:crew,owner:ada}', '14', '2026-11-22 21:54:30.117631+00', '1', 'structure', 'none', '4', '13', '0', '13'),
-('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'ada', '{group:sales}', '{group:sales,owner:ada}', '16', '2026-11-22 21:54:30.123628+00', '1', 'structure', 'none', '5', '15', '0', '15'),
-('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'ada', '{group:crew}', '{group:crew,owner:ada}', '18', '2026-11-22 21:54:30.129867+00', '1', 'structure', 'none', '4', '17', '0', '17');
-DELETE FROM embeddings;
-INSERT INTO embeddings (tenant, space, digest, dense) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'exact-32', E'\\x00b7d962af268d8512d04fc23b78c72e', '[0.25,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0,0.25,0.25,0,0,0.25,0,0,0,0,0.25,0.25]'),
-('acme', 'exact-32', E'\\x040f1320ce440c204d8dcbafddd1642e', '[0.25,0.25,0,0.25,0.25,0.25,0.25,0,0,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0.25,0.25,0]'),
-('acme', 'exact-32', E'\\x12aa0a82a09c8a3ae55264f2ee686410', '[0.25,0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\x19048a5ffb0e874f8aad5f206775e1bd', '[0.25,0.25,0,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0.25,0.25,0.25,0,0,0,0,0.25,0,0,0.25,0,0,0,0,0,0.25,0,0,0.25,0.25]'),
-('acme', 'exact-32', E'\\x226f53ec400d50b21db2e3c1608f9b5f', '[0.25,0.25,0,0,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0.25,0,0.25,0,0,0.25,0,0,0,0.25,0,0,0.25,0.25,0.25,0,0.25,0.25,0]'),
-('acme', 'exact-32', E'\\x525e4218a7ddcc32c0f2afcbb74a75d4', '[0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0,0,0.25,0.25,0.25,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\x57577cfe39d3240f3bb05979bbb5e6c9', '[0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0,0.25,0.25,0,0.25,0.25,0,0,0,0,0,0,0.25,0.25,0,0,0,0]'),
-('acme', 'exact-32', E'\\x577778497608bde9476504f340d6be70', '[0.25,0.25,0,0.25,0.25,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0,0.25,0,0,0.25,0,0,0.25,0,0,0.25,0,0,0,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\xb829e1e7b96b5d64cd790e7902aaf86d', '[0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0.25,0,0,0,0,0,0.25,0.25,0.25,0,0.25,0]'),
-('acme', 'exact-32', E'\\xbc9493a472df2b9a6cf9f7822b2c67a4', '[0.25,0.25,0.25,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0,0,0,0.25,0.25,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\xc5d502e7a467aea90743a1471c44b673', '[0.25,0,0,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0,0.25,0,0,0,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\xd8e32dfa8bac52de54904d23f49656c9', '[0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\xdbc7fed0132717afbdce6b99b9db7095', '[0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0.25,0,0,0.25,0.25,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\xde6b704575c17d7416e5705d2ebda695', '[0,0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0.25,0,0,0,0,0,0.25,0,0.25,0.25,0,0,0.25,0]'),
-('acme', 'exact-32', E'\\xe951789b77a1895b0b669ea53f74c763', '[0.25,0.25,0,0.25,0.25,0,0.25,0.25,0,0,0,0,0.25,0,0,0.25,0,0,0.25,0.25,0,0.25,0.25,0.25,0,0,0,0,0.25,0,0.25,0.25]'),
-('acme', 'exact-32', E'\\xeaccc0414f891d51f58ae303c4b97d0b', '[0.25,0.25,0.25,0.25,0,0,0,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0.25,0,0,0,0.25,0.25,0,0,0,0,0,0,0.25,0,0.25]'),
-('acme', 'exact-32', E'\\xecc8341a8494807b853e90b7285824d9', '[0.25,0,0.25,0.25,0.25,0,0,0.25,0.25,0,0.25,0.25,0,0.25,0.25,0,0.25,0.25,0,0,0.25,0.25,0,0.25,0,0,0,0,0,0,0.25,0]'),
-('beta', 'exact-32', E'\\x10ca478a000b981d3927e5ecd847275a', '[0.25,0.25,0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0,0,0.25,0,0,0.25,0,0,0.25,0,0,0,0,0,0,0.25,0,0.25,0]'),
-('beta', 'exact-32', E'\\x7072758e3723336f585d0b59ee7fbda3', '[0,0,0.25,0.25,0,0.25,0,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0,0,0]'),
-('beta', 'exact-32', E'\\xaa9e3cd9c16d5feeed3e2f94dbe2f895', '[0.25,0.25,0,0,0,0,0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0,0,0,0,0,0.25,0.25]');
-DELETE FROM files;
-DELETE FROM gates;
-INSERT INTO gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'lamps', '{"open": ["lamp"], "closed": [], "otherwise": "open"}');
-DELETE FROM generation;
-INSERT INTO generation (only_row, space, dimensions, analyser) OVERRIDING SYSTEM VALUE VALUES
-('true', 'exact-32', '32', 'bm25-2');
-DELETE FROM groups;
-INSERT INTO groups (tenant, group_id, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', '2026-11-22 21:54:28.131703+00');
-DELETE FROM heard;
-INSERT INTO heard (tenant, document_id, content, access, owner, readers, access_sequence) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'weather', '7', '7', NULL, '{tenant}', '41');
-DELETE FROM history_numbers;
-INSERT INTO history_numbers (only_row, number) OVERRIDING SYSTEM VALUE VALUES
-('true', '3852363316534502901');
-DELETE FROM jobs;
-INSERT INTO jobs (place, job_id, tenant, kind, target, source, key_id, subject, payload, state, attempts, attempts_max, due_at, lease, leased_until, progress, result, error, created_at, started_at, ended_at, sequence, parts) OVERRIDING SYSTEM VALUE VALUES
-('1', 'job_f1d2f5d25cb848e9', 'acme', 'document', 'document:queued', 'api', 'key_a423d894c4dbd92f', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-22 21:54:30.190778+00', NULL, NULL, NULL, NULL, NULL, '2026-11-22 21:54:30.190778+00', NULL, NULL, '35', '{content}'),
-('2', 'job_04d3a3495a556c0a', 'acme', 'words', 'vocabulary', NULL, NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-22 21:55:30.203859+00', NULL, NULL, NULL, NULL, NULL, '2026-11-22 21:54:30.203859+00', NULL, NULL, '40', '{}');
-DELETE FROM keys;
-INSERT INTO keys (key_id, tenant, digest, subject, groups, roles, expires_at, revoked_at, created_at, name, scopes, is_token, lineage, groups_only, filter, last_used_at, issuer_key) OVERRIDING SYSTEM VALUE VALUES
-('key_39a784623fe7a20e', 'beta', E'\\xbbd951f3550901f4425f0f6f30bdbe3f095977967b312f6ab61569e0d842102c', 'bea', '{}', '{reader,writer}', NULL, NULL, '2026-11-22 21:54:28.106736+00', '', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, '2026-11-22 21:54:30.403153+00', NULL),
-('key_57d767417fd186f0', 'acme', E'\\xb3bb49e91c73c98a46f8b17cee7b247e01fae7f5fed364fef0d3bad84d1b4d77', 'ben', '{sales}', '{reader,writer}', NULL, NULL, '2026-11-22 21:54:28.098129+00', '', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, NULL),
-('key_a423d894c4dbd92f', 'acme', E'\\xa6803c8b5d2df8412d491262562f624fda4ee55025dc1edfff0db252d4797a04', 'ada', '{}', '{reader,writer,admin}', NULL, NULL, '2026-11-22 21:54:28.083633+00', '', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, '2026-11-22 21:54:30.403153+00', NULL),
-('key_e11d11adebda0442', 'acme', E'\\x7397bdb5a1e0f68efd950ce633001bfd3902fe538aae7b84de47dc8e5e94fb16', 'ana', '{}', '{reader,writer}', NULL, NULL, '2026-11-22 21:54:28.094966+00', '', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, '2026-11-22 21:54:30.403153+00', NULL);
-DELETE FROM members;
-INSERT INTO members (tenant, group_id, subject, added_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'ana', '2026-11-22 21:54:28.131703+00');
-DELETE FROM outdated;
-INSERT INTO outdated (document_key, digest) OVERRIDING SYSTEM VALUE VALUES
-('13', E'\\x00b7d962af268d8512d04fc23b78c72e');
-DELETE FROM removed_documents;
-INSERT INTO removed_documents (tenant, digest, sequence, removed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '39', '2026-11-22 21:54:30.203859+00');
-DELETE FROM semantic_bands;
-DELETE FROM shelves;
-INSERT INTO shelves (shelf, tenant, width) OVERRIDING SYSTEM VALUE VALUES
-('0', NULL, NULL),
-('1', 'acme', '32');
-DELETE FROM sources;
-INSERT INTO sources (tenant, source, created_at, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts, by_callers) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'api', '2026-11-22 21:54:28.776119+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
-('acme', 'events', '2026-11-22 21:54:30.53118+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
-('acme', 'hr', '2026-11-22 21:54:28.799497+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true'),
-('acme', 'log', '2026-11-22 21:54:30.103874+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{"refused": 1, "documents": 8, "chunks_kept": 3}', 'true'),
-('beta', 'api', '2026-11-22 21:54:30.170363+00', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true');
-DELETE FROM tenants;
-INSERT INTO tenants (tenant, name, revision, access_revision, languages, created_at, shelf, chunks, public_chunks, words, space, semantic_error_max, budget_month, leaving, confidence) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'acme', '20', '1', '{en,de}', '2026-11-22 21:54:28.071028+00', '1', '16', '1', '43', NULL, NULL, NULL, 'false', '{"min": 0.1, "sources": {"log": 0.95}}'),
-('beta', 'beta', '3', '0', '{en}', '2026-11-22 21:54:28.080962+00', '0', '3', '1', '7', NULL, NULL, NULL, 'false', NULL),
-('public', 'What every tenant may read', '4', '0', '{en}', '2026-11-22 21:54:27.904975+00', '0', '2', '0', '0', NULL, NULL, NULL, 'false', NULL);
-DELETE FROM texts;
-INSERT INTO texts (document_key, text) OVERRIDING SYSTEM VALUE VALUES
+DELETE FROM document_openings;
+DELETE FROM document_origins;
+DELETE FROM document_popularity;
+DELETE FROM document_texts;
+INSERT INTO document_texts (document_key, text) OVERRIDING SYSTEM VALUE VALUES
 ('1', '# Lighthouse guide
 
 The lighthouse stands on the northern cliff. Its lamp turns every twelve seconds.
@@ -253,8 +168,121 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 ('7', 'Log of day 3: the lamp burned 8 hours, and the horn sounded 3 times.'),
 ('8', 'Log of day 4: the lamp burned 9 hours, and the horn sounded 4 times.'),
 ('9', 'Log of day 5: the lamp burned 10 hours, and the horn sounded 5 times.');
+DELETE FROM documents;
+INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries, owner, readers, allowed_tokens, audience_key, is_active, chunks, version, content_sequence, owner_sequence, readers_sequence, active_sequence, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES
+('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '1', '0', '1', '0', '2026-11-22 21:54:28.776119+00', '2026-11-22 21:54:28.776119+00'),
+('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '19', '0', '19', '0', '2026-11-22 21:54:30.136667+00', '2026-11-22 21:54:30.136667+00'),
+('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '21', '0', '21', '0', '2026-11-22 21:54:30.14301+00', '2026-11-22 21:54:30.14301+00'),
+('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '38', '36', '0', '25', '0', '2026-11-22 21:54:30.197211+00', '2026-11-22 21:54:30.197211+00'),
+('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '27', '0', '27', '0', '2026-11-22 21:54:30.163117+00', '2026-11-22 21:54:30.163117+00'),
+('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '29', '0', '0', '0', '2026-11-22 21:54:30.170363+00', '2026-11-22 21:54:30.170363+00'),
+('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '31', '0', '31', '0', '2026-11-22 21:54:30.177206+00', '2026-11-22 21:54:30.177206+00'),
+('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '33', '0', '33', '0', '2026-11-22 21:54:30.184793+00', '2026-11-22 21:54:30.184793+00'),
+('19', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '43', '42', '42', '42', '0', '2026-11-22 21:54:30.53118+00', '2026-11-22 21:54:30.53118+00'),
+('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '3', '0', '3', '0', '2026-11-22 21:54:28.792014+00', '2026-11-22 21:54:28.792014+00'),
+('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '5', '0', '5', '0', '2026-11-22 21:54:28.799497+00', '2026-11-22 21:54:28.799497+00'),
+('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '7', '0', '7', '0', '2026-11-22 21:54:30.096192+00', '2026-11-22 21:54:30.096192+00'),
+('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '9', '0', '9', '0', '2026-11-22 21:54:30.103874+00', '2026-11-22 21:54:30.103874+00'),
+('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '11', '0', '11', '0', '2026-11-22 21:54:30.111263+00', '2026-11-22 21:54:30.111263+00'),
+('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '13', '0', '13', '0', '2026-11-22 21:54:30.117631+00', '2026-11-22 21:54:30.117631+00'),
+('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '15', '0', '15', '0', '2026-11-22 21:54:30.123628+00', '2026-11-22 21:54:30.123628+00'),
+('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '17', '0', '17', '0', '2026-11-22 21:54:30.129867+00', '2026-11-22 21:54:30.129867+00');
+DELETE FROM embeddings;
+INSERT INTO embeddings (tenant, embedding_space, digest, dense) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'exact-32', E'\\x00b7d962af268d8512d04fc23b78c72e', '[0.25,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0,0.25,0.25,0,0,0.25,0,0,0,0,0.25,0.25]'),
+('acme', 'exact-32', E'\\x040f1320ce440c204d8dcbafddd1642e', '[0.25,0.25,0,0.25,0.25,0.25,0.25,0,0,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0.25,0.25,0]'),
+('acme', 'exact-32', E'\\x12aa0a82a09c8a3ae55264f2ee686410', '[0.25,0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\x19048a5ffb0e874f8aad5f206775e1bd', '[0.25,0.25,0,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0.25,0.25,0.25,0,0,0,0,0.25,0,0,0.25,0,0,0,0,0,0.25,0,0,0.25,0.25]'),
+('acme', 'exact-32', E'\\x226f53ec400d50b21db2e3c1608f9b5f', '[0.25,0.25,0,0,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0.25,0,0.25,0,0,0.25,0,0,0,0.25,0,0,0.25,0.25,0.25,0,0.25,0.25,0]'),
+('acme', 'exact-32', E'\\x525e4218a7ddcc32c0f2afcbb74a75d4', '[0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0,0,0.25,0.25,0.25,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\x57577cfe39d3240f3bb05979bbb5e6c9', '[0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0,0.25,0.25,0,0.25,0.25,0,0,0,0,0,0,0.25,0.25,0,0,0,0]'),
+('acme', 'exact-32', E'\\x577778497608bde9476504f340d6be70', '[0.25,0.25,0,0.25,0.25,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0,0.25,0,0,0.25,0,0,0.25,0,0,0.25,0,0,0,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\xb829e1e7b96b5d64cd790e7902aaf86d', '[0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0.25,0,0,0,0,0,0.25,0.25,0.25,0,0.25,0]'),
+('acme', 'exact-32', E'\\xbc9493a472df2b9a6cf9f7822b2c67a4', '[0.25,0.25,0.25,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0,0,0,0.25,0.25,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\xc5d502e7a467aea90743a1471c44b673', '[0.25,0,0,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0,0.25,0,0,0,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\xd8e32dfa8bac52de54904d23f49656c9', '[0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0.25,0,0,0,0.25,0.25,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\xdbc7fed0132717afbdce6b99b9db7095', '[0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0,0,0.25,0.25,0,0.25,0,0.25,0,0.25,0.25,0,0,0,0.25,0,0,0.25,0.25,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\xde6b704575c17d7416e5705d2ebda695', '[0,0.25,0.25,0,0,0.25,0.25,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0.25,0,0,0,0,0,0.25,0,0.25,0.25,0,0,0.25,0]'),
+('acme', 'exact-32', E'\\xe951789b77a1895b0b669ea53f74c763', '[0.25,0.25,0,0.25,0.25,0,0.25,0.25,0,0,0,0,0.25,0,0,0.25,0,0,0.25,0.25,0,0.25,0.25,0.25,0,0,0,0,0.25,0,0.25,0.25]'),
+('acme', 'exact-32', E'\\xeaccc0414f891d51f58ae303c4b97d0b', '[0.25,0.25,0.25,0.25,0,0,0,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0.25,0,0,0,0.25,0.25,0,0,0,0,0,0,0.25,0,0.25]'),
+('acme', 'exact-32', E'\\xecc8341a8494807b853e90b7285824d9', '[0.25,0,0.25,0.25,0.25,0,0,0.25,0.25,0,0.25,0.25,0,0.25,0.25,0,0.25,0.25,0,0,0.25,0.25,0,0.25,0,0,0,0,0,0,0.25,0]'),
+('beta', 'exact-32', E'\\x10ca478a000b981d3927e5ecd847275a', '[0.25,0.25,0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0,0,0.25,0,0,0.25,0,0,0.25,0,0,0,0,0,0,0.25,0,0.25,0]'),
+('beta', 'exact-32', E'\\x7072758e3723336f585d0b59ee7fbda3', '[0,0,0.25,0.25,0,0.25,0,0,0.25,0.25,0.25,0.25,0.25,0.25,0,0.25,0,0,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0,0,0]'),
+('beta', 'exact-32', E'\\xaa9e3cd9c16d5feeed3e2f94dbe2f895', '[0.25,0.25,0,0,0,0,0.25,0.25,0,0.25,0,0.25,0.25,0.25,0.25,0.25,0,0.25,0.25,0.25,0,0.25,0,0,0,0,0,0,0,0,0.25,0.25]');
+DELETE FROM event_versions;
+INSERT INTO event_versions (tenant, document_id, content_version, access_version, access_sequence, owner, readers) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'weather', '7', '7', '41', NULL, '{tenant}');
+DELETE FROM files;
+DELETE FROM group_members;
+INSERT INTO group_members (tenant, group_id, subject, added_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'crew', 'ana', '2026-11-22 21:54:28.131703+00');
+DELETE FROM groups;
+INSERT INTO groups (tenant, group_id, scim_id, display_name, external_id, created_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'crew', 'cec32f44-01ce-4adb-8a26-7beea471cf50', NULL, NULL, '2026-11-22 21:54:28.131703+00');
+DELETE FROM groups_with_words;
+DELETE FROM history_numbers;
+INSERT INTO history_numbers (singleton, number) OVERRIDING SYSTEM VALUE VALUES
+('true', '3852363316534502901');
+DELETE FROM identifier_cases;
+INSERT INTO identifier_cases (singleton, identifier_case) OVERRIDING SYSTEM VALUE VALUES
+('true', 'fold');
+DELETE FROM index_audits;
+DELETE FROM index_meta;
+INSERT INTO index_meta (singleton, embedding_space, dimensions, analyser) OVERRIDING SYSTEM VALUE VALUES
+('true', 'exact-32', '32', 'bm25-2');
+DELETE FROM jobs;
+INSERT INTO jobs (job_no, job_id, tenant, kind, target, source, parts, sequence, key_id, subject, payload, state, attempts, attempts_max, due_at, lease, leased_until, progress, result, error, traceparent, tracestate, created_at, started_at, ended_at) OVERRIDING SYSTEM VALUE VALUES
+('1', 'job_f1d2f5d25cb848e9', 'acme', 'document.write', 'document:queued', 'api', '{content}', '35', 'key_a423d894c4dbd92f', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-22 21:54:30.190778+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-22 21:54:30.190778+00', NULL, NULL),
+('2', 'job_04d3a3495a556c0a', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '40', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-22 21:55:30.203859+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-22 21:54:30.203859+00', NULL, NULL);
+DELETE FROM keys;
+INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, is_token, ancestor_key_ids, allowed_groups, filter, issuer_key, is_for_job, created_at, expires_at, revoked_at, last_used_at) OVERRIDING SYSTEM VALUE VALUES
+('key_39a784623fe7a20e', 'beta', E'\\xbbd951f3550901f4425f0f6f30bdbe3f095977967b312f6ab61569e0d842102c', '', 'bea', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-22 21:54:28.106736+00', NULL, NULL, '2026-11-22 21:54:30.403153+00'),
+('key_57d767417fd186f0', 'acme', E'\\xb3bb49e91c73c98a46f8b17cee7b247e01fae7f5fed364fef0d3bad84d1b4d77', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-22 21:54:28.098129+00', NULL, NULL, NULL),
+('key_a423d894c4dbd92f', 'acme', E'\\xa6803c8b5d2df8412d491262562f624fda4ee55025dc1edfff0db252d4797a04', '', 'ada', '{}', '{reader,writer,admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-22 21:54:28.083633+00', NULL, NULL, '2026-11-22 21:54:30.403153+00'),
+('key_e11d11adebda0442', 'acme', E'\\x7397bdb5a1e0f68efd950ce633001bfd3902fe538aae7b84de47dc8e5e94fb16', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-22 21:54:28.094966+00', NULL, NULL, '2026-11-22 21:54:30.403153+00');
+DELETE FROM noted_histories;
+DELETE FROM openfga_members;
+DELETE FROM openfga_readers;
+DELETE FROM openfga_stores;
+DELETE FROM openfga_tuples;
+DELETE FROM previous_digests;
+INSERT INTO previous_digests (document_key, digest) OVERRIDING SYSTEM VALUE VALUES
+('13', E'\\x00b7d962af268d8512d04fc23b78c72e');
+DELETE FROM provisioned_users;
+DELETE FROM query_gates;
+INSERT INTO query_gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'lamps', '{"open": ["lamp"], "closed": [], "default": "open"}');
+DELETE FROM read_leases;
+DELETE FROM removed_documents;
+INSERT INTO removed_documents (tenant, digest, sequence, removed_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '39', '2026-11-22 21:54:30.203859+00');
+DELETE FROM replicated_history;
+INSERT INTO replicated_history (singleton, history, is_settled, lease_s_max) OVERRIDING SYSTEM VALUE VALUES
+('true', 'f73346e90a5f22e0', 'true', '0');
+DELETE FROM restricted_words;
+DELETE FROM revisions_before;
+DELETE FROM search_statistics;
+DELETE FROM semantic_counts;
+DELETE FROM source_origins;
+DELETE FROM sources;
+INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts, by_callers, may_publish, pending_removals, confirmed_removals, created_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-22 21:54:28.776119+00'),
+('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-22 21:54:30.53118+00'),
+('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-22 21:54:28.799497+00'),
+('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{"rejected": 1, "documents": 8, "chunks_unchanged": 3}', 'true', 'false', NULL, NULL, '2026-11-22 21:54:30.103874+00'),
+('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-22 21:54:30.170363+00');
+DELETE FROM strategies;
+DELETE FROM subscription_events;
+DELETE FROM subscription_webhooks;
+DELETE FROM subscriptions;
+DELETE FROM suspended_subjects;
+DELETE FROM tenants;
+INSERT INTO tenants (tenant, name, created_at, is_being_deleted, revision, access_revision, audience_revision, vocabulary_size, written_in, documents, chunks, public_chunks, stored_bytes, languages, partition_no, embedding_space, documents_max, chunks_max, bytes_max, sources_max, budget_month, receives_public, shares_answers, max_staleness_ms, semantic_error_max, confidence, questions_kept_days, counted_openings, popularity_rolled_up_at) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'acme', '2026-11-22 21:54:28.071028+00', 'false', '20', '1', '0', '43', NULL, '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
+('beta', 'beta', '2026-11-22 21:54:28.080962+00', 'false', '3', '0', '0', '7', NULL, '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
+('public', 'What every tenant may read', '2026-11-22 21:54:27.904975+00', 'false', '4', '0', '0', '0', NULL, '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
 DELETE FROM usage;
-INSERT INTO usage (tenant, day, operation, source, tokens, money, embedded, reused) OVERRIDING SYSTEM VALUE VALUES
+INSERT INTO usage (tenant, day, operation, source, tokens, cost, embedded, reused) OVERRIDING SYSTEM VALUE VALUES
 ('acme', '2026-11-22', 'ingest', 'api', '0', '0', '7', '0'),
 ('acme', '2026-11-22', 'ingest', 'events', '0', '0', '1', '0'),
 ('acme', '2026-11-22', 'ingest', 'hr', '0', '0', '2', '0'),
@@ -263,61 +291,62 @@ INSERT INTO usage (tenant, day, operation, source, tokens, money, embedded, reus
 DELETE FROM vector_store_files;
 DELETE FROM vector_stores;
 DELETE FROM vocabulary;
-INSERT INTO vocabulary (tenant, word) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'clean'),
-('acme', 'cleaning'),
-('acme', 'cliff'),
-('acme', 'cloth'),
-('acme', 'compressed'),
-('acme', 'cost'),
-('acme', 'each'),
-('acme', 'euros'),
-('acme', 'every'),
-('acme', 'expected'),
-('acme', 'from'),
-('acme', 'gepruft'),
-('acme', 'guide'),
-('acme', 'horn'),
-('acme', 'house'),
-('acme', 'into'),
-('acme', 'keeper'),
-('acme', 'lamp'),
-('acme', 'lens'),
-('acme', 'lighthouse'),
-('acme', 'maschinenhaus'),
-('acme', 'minute'),
-('acme', 'nach'),
-('acme', 'nebel'),
-('acme', 'needs'),
-('acme', 'nine'),
-('acme', 'northern'),
-('acme', 'pump'),
-('acme', 'pumpen'),
-('acme', 'seconds'),
-('acme', 'signals'),
-('acme', 'soft'),
-('acme', 'sounds'),
-('acme', 'stands'),
-('acme', 'tickets'),
-('acme', 'tour'),
-('acme', 'turns'),
-('acme', 'twelve'),
-('acme', 'twice'),
-('acme', 'vinegar'),
-('acme', 'werden'),
-('acme', 'with'),
-('acme', 'writes'),
-('beta', 'boats'),
-('beta', 'knowledge'),
-('beta', 'lighthouse'),
-('beta', 'need'),
-('beta', 'permit'),
-('beta', 'public'),
-('beta', 'tides');
+INSERT INTO vocabulary (tenant, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
+('acme', 'clean', NULL),
+('acme', 'cleaning', NULL),
+('acme', 'cliff', NULL),
+('acme', 'cloth', NULL),
+('acme', 'compressed', NULL),
+('acme', 'cost', NULL),
+('acme', 'each', NULL),
+('acme', 'euros', NULL),
+('acme', 'every', NULL),
+('acme', 'expected', NULL),
+('acme', 'from', NULL),
+('acme', 'gepruft', NULL),
+('acme', 'guide', NULL),
+('acme', 'horn', NULL),
+('acme', 'house', NULL),
+('acme', 'into', NULL),
+('acme', 'keeper', NULL),
+('acme', 'lamp', NULL),
+('acme', 'lens', NULL),
+('acme', 'lighthouse', NULL),
+('acme', 'maschinenhaus', NULL),
+('acme', 'minute', NULL),
+('acme', 'nach', NULL),
+('acme', 'nebel', NULL),
+('acme', 'needs', NULL),
+('acme', 'nine', NULL),
+('acme', 'northern', NULL),
+('acme', 'pump', NULL),
+('acme', 'pumpen', NULL),
+('acme', 'seconds', NULL),
+('acme', 'signals', NULL),
+('acme', 'soft', NULL),
+('acme', 'sounds', NULL),
+('acme', 'stands', NULL),
+('acme', 'tickets', NULL),
+('acme', 'tour', NULL),
+('acme', 'turns', NULL),
+('acme', 'twelve', NULL),
+('acme', 'twice', NULL),
+('acme', 'vinegar', NULL),
+('acme', 'werden', NULL),
+('acme', 'with', NULL),
+('acme', 'writes', NULL),
+('beta', 'boats', NULL),
+('beta', 'knowledge', NULL),
+('beta', 'lighthouse', NULL),
+('beta', 'need', NULL),
+('beta', 'permit', NULL),
+('beta', 'public', NULL),
+('beta', 'tides', NULL);
+DELETE FROM web_pages;
 SELECT setval('public.audiences_audience_key_seq', 11);
 SELECT setval('public.chunk_ids', 21);
 SELECT setval('public.document_versions', 43);
 SELECT setval('public.documents_document_key_seq', 19);
-SELECT setval('public.jobs_place_seq', 2);
-SELECT setval('public.shelf_numbers', 1);
+SELECT setval('public.jobs_job_no_seq', 2);
+SELECT setval('public.partition_numbers', 1);
 RESET session_replication_role;

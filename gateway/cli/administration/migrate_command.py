@@ -30,7 +30,7 @@ def migrate(
     long migration delays no start. Several may run at once; one applies, the
     others wait. Subjects and groups are brought to one spelling; where two
     would become one, nothing is changed and the list is shown. Run it again
-    after the last process of an older version has stopped.
+    after the last process with another setting or version has stopped.
 
         nearhit migrate --check || nearhit migrate
     """

@@ -7,7 +7,6 @@ import pytest
 
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.conftest import run_sql
 from tests.gateway.support.gateways import Caller, Gateway, connected, problem, serving
 from tests.gateway.support.raw_http import head, raw
 
@@ -164,24 +163,6 @@ class TestActivity:
         for caller in (ana, there):  # an admin may change it, and so sees it
             assert LEAVE_ID not in (await caller.call("GET", "/v1/documents")).text
             problem(await caller.call("GET", f"/v1/documents/{LEAVE_ID}"), 404)
-
-    @pytest.mark.isolated
-    async def test_one_that_an_earlier_version_deactivated_is_inactive_until_it_is_written(
-        self, admin: Caller, ana: Caller, database_url: str
-    ) -> None:
-        await put(admin, readers=["user:ana"])
-        await run_sql(
-            database_url,
-            "UPDATE documents SET readers = '{}',"
-            """ metadata = metadata || '{"inactive_readers": ["user:ana"]}'""",
-        )
-
-        assert await ids(admin, "?state=inactive") == ["leave"]
-        faq = await get(admin)
-        assert (faq["active"], faq["readers"]) == (False, ["user:ana"])
-        assert await ana.found("days of leave") == []
-        await put(admin, readers=faq["readers"])
-        assert await ana.found("days of leave") == [LEAVE_ID]
 
     async def test_active_again_it_has_its_readers_and_needs_no_embedding(
         self, gateway: Gateway, admin: Caller, ana: Caller

@@ -1,4 +1,4 @@
-"""Identifiers of an earlier version, stored as they were written, get one spelling."""
+"""Identifiers whose case was kept get one spelling when it no longer is."""
 
 from typing import TypeAlias
 
@@ -29,15 +29,15 @@ MERGING = IdentifierPolicy(merges=True)
 
 
 @pytest.fixture
-async def of_earlier_version(connection: Connection, tenants: TenantStore) -> None:
+async def of_kept_case(connection: Connection, tenants: TenantStore) -> None:
     await connection.execute("""
-        DELETE FROM identifier_cases;
+        UPDATE identifier_cases SET identifier_case = 'keep';
         INSERT INTO sources (tenant, source) VALUES ('acme', 's');
     """)
 
 
 async def test_everything_that_names_a_person_or_a_group_is_respelled(
-    database_url: str, connection: Connection, of_earlier_version: None
+    database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
     await connection.execute(DOCUMENT, "Ana", ["user:Jose\u0301", "group:Legal", "tenant"])
     await connection.execute(KEY, "key_1", "Ana", ["Legal", "ops"], ["Legal"])
@@ -89,7 +89,7 @@ async def test_no_cache_and_no_shard_goes_on_with_what_it_knew_of_the_old_spelli
     connection: Connection,
     tenants: TenantStore,
     database: Database,
-    of_earlier_version: None,
+    of_kept_case: None,
 ) -> None:
     await connection.execute(DOCUMENT, None, ["user:Ana", "public"])
     before = await tenants.revisions(["acme", "beta", "public"])
@@ -108,7 +108,7 @@ async def test_no_cache_and_no_shard_goes_on_with_what_it_knew_of_the_old_spelli
 
 
 async def test_two_spellings_of_one_name_are_listed_and_nothing_is_changed(
-    database_url: str, connection: Connection, of_earlier_version: None
+    database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
     await connection.execute(KEY, "key_1", "Ana", ["Legal"], None)
     await connection.execute(KEY, "key_2", "ana", ["legal"], None)
@@ -124,7 +124,7 @@ async def test_two_spellings_of_one_name_are_listed_and_nothing_is_changed(
 
 
 async def test_an_operator_who_says_so_merges_the_spellings(
-    database_url: str, connection: Connection, of_earlier_version: None
+    database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
     await connection.execute(KEY, "key_1", "Ana", ["Legal", "legal"], None)
     await connection.execute(KEY, "key_2", "ana", [], None)
@@ -150,7 +150,7 @@ async def test_an_operator_who_says_so_merges_the_spellings(
 
 
 async def test_two_users_of_the_identity_provider_are_never_merged(
-    database_url: str, connection: Connection, of_earlier_version: None
+    database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
     await connection.execute(USER, "ana", "ana", True)
     await connection.execute(USER, "Ana", "ana-2", False)
@@ -160,9 +160,9 @@ async def test_two_users_of_the_identity_provider_are_never_merged(
 
 
 async def test_a_deployment_that_keeps_the_case_gets_composed_accents_and_both_names(
-    database_url: str, connection: Connection, of_earlier_version: None
+    database_url: str, connection: Connection, of_kept_case: None
 ) -> None:
-    keeping = IdentifierPolicy("keep")
+    keeping = IdentifierPolicy("keep", looks_again=True)
     await connection.execute(KEY, "key_1", "Jose\u0301", [], None)
     await connection.execute(KEY, "key_2", "josé", [], None)
 
@@ -183,7 +183,7 @@ async def test_a_folded_database_with_tenants_cannot_get_its_case_back(
         await migrate(database_url, shipped(), identifiers=IdentifierPolicy("keep"))
 
 
-async def test_what_an_older_process_wrote_meanwhile_is_found_when_asked(
+async def test_what_a_process_with_another_setting_wrote_meanwhile_is_found_when_asked(
     database_url: str, connection: Connection, tenants: TenantStore
 ) -> None:
     await migrate(database_url, shipped())

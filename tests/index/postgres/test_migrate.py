@@ -1,8 +1,9 @@
 """Bringing an empty database, or one of another version, to the schema of this one."""
 
 import asyncio
-import json
+import re
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -61,7 +62,7 @@ async def test_an_applied_migration_that_this_version_lacks_is_refused_by_name(
 ) -> None:
     await migrate(empty_url, [FIRST, SECOND])
 
-    with pytest.raises(MigrationRefused, match=SECOND.name):
+    with pytest.raises(MigrationRefused, match=f"{SECOND.name}.*ingest into a new database"):
         await migrate(empty_url, [FIRST, THIRD])
 
     assert await connection.fetchval("SELECT n FROM counters") == 1
@@ -138,35 +139,16 @@ async def test_a_database_of_another_encoding_is_refused_before_anything_is_appl
     assert tables == 0
 
 
-async def test_stored_json_says_chunker_once_migrated(
-    empty_url: str, connection: "asyncpg.Connection[asyncpg.Record]"
-) -> None:
-    await migrate(empty_url, shipped()[:22])
-    await connection.execute("""
-        INSERT INTO tenants (tenant, name) VALUES ('acme', 'Acme');
-        INSERT INTO sources (tenant, source, settings) VALUES
-            ('acme', 'rules',
-             '{"path": "a.csv", "columns": {"id": "no", "cut": "way"}, "cut": "whole"}'),
-            ('acme', 'wiki', '{"path": "wiki"}');
-        INSERT INTO jobs (job_id, tenant, kind, target, payload, attempts_max) VALUES
-            ('cut', 'acme', 'document.write', 'a', '{"text": "Äs.", "cut": "whole"}', 3),
-            ('uncut', 'acme', 'document.write', 'b', '{"text":"A cut."}', 3),
-            ('opaque', 'acme', 'embeddings.backfill', 'c', '', 3);
-        INSERT INTO usage (tenant, day, operation, tokens) VALUES ('acme', '2026-11-22', 'cut', 7);
-    """)
+def test_the_schema_says_of_each_table_what_it_is_for() -> None:
+    lines = [line for migration in shipped() for line in migration.text.splitlines()]
+    tables = {
+        line: previous
+        for previous, line in pairwise(lines)
+        if re.match(r"CREATE (UNLOGGED )?TABLE \w+ \(", line)
+    }
 
-    await migrate(empty_url, shipped())
-
-    settings = await connection.fetch("SELECT settings FROM sources ORDER BY source")
-    payloads = await connection.fetch("SELECT payload FROM jobs ORDER BY job_id")
-    assert [json.loads(row["settings"]) for row in settings] == [
-        {"path": "a.csv", "columns": {"id": "no", "chunker": "way"}, "chunker": "whole"},
-        {"path": "wiki"},
-    ]
-    changed, opaque, same = (row["payload"].decode() for row in payloads)
-    assert json.loads(changed) == {"text": "Äs.", "chunker": "whole"}
-    assert (opaque, same) == ("", '{"text":"A cut."}')
-    assert await connection.fetchval("SELECT tokens FROM usage WHERE operation = 'chunking'") == 7
+    assert len(tables) > 50
+    assert [table for table, previous in tables.items() if not previous.startswith("-- ")] == []
 
 
 def test_the_shipped_migrations_are_numbered_without_gaps() -> None:

@@ -114,7 +114,7 @@ async def test_migrate_applies_what_is_missing_once(
     assert before.exit_code == 1
     names = [line.removeprefix("missing ") for line in before.stdout.splitlines()]
     assert [line.removeprefix("applied ") for line in first.splitlines()] == names
-    assert names[0] == "0001_initial.sql"
+    assert names[0] == "0001_schema.sql"
     assert second == after == f"the schema is up to date: {names[-1]}\n"
 
 
