@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _SLICE_S = 0.001  # starting values, not measured
 _SLICE_BYTES = 262_144  # parsed in a fraction of a millisecond
-_STEPS_MAX = 4  # of waiting ones in an iteration, which itself costs some microseconds
+_STEPS_MAX = 16  # of waiting ones in an iteration, which itself costs some microseconds
 
 
 class Turn(asyncio.Future[None]):

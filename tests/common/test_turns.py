@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,17 +97,17 @@ async def test_tasks_that_a_request_makes_take_its_turns() -> None:
 
 async def test_who_had_nothing_to_do_is_not_owed_that_time() -> None:
     clock, done = Clock(), list[str]()
-    await take_turns(clock.taker("beta"), clock.work(1, "", []))
-    await take_turns(clock.taker("acme"), clock.work(200, "", []))
-    await take_turns(clock.taker("beta"), clock.work(1, "", []))
 
-    def requests(tenant: str) -> list[Coroutine[Any, Any, None]]:
-        return [
-            take_turns(clock.taker(tenant), clock.work(steps, tenant, done))
-            for steps in range(1, 21)
-        ]
+    async def request(tenant: str, steps: int) -> None:
+        await take_turns(clock.taker(tenant), clock.work(steps, tenant, done))
 
-    await asyncio.gather(*requests("beta"), *requests("acme"))
+    for tenant, steps in (("beta", 1), ("acme", 200), ("beta", 1)):
+        await asyncio.create_task(request(tenant, steps))
+    done.clear()
+    await asyncio.gather(
+        *(request("beta", steps) for steps in range(1, 21)),
+        *(request("acme", steps) for steps in range(1, 21)),
+    )
 
     assert "acme" in done[:20]
     assert "beta" in done[:20]
@@ -285,6 +285,9 @@ async def test_what_arrives_during_a_busy_tenants_step_is_served_before_its_next
     client, server = socket.socketpair()
     server.setblocking(False)
 
+    async def request(tenant: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        await take_turns(clock.taker(tenant), work())
+
     async def busy() -> None:
         nonlocal steps, sent_at
         for _ in range(10):
@@ -302,8 +305,8 @@ async def test_what_arrives_during_a_busy_tenants_step_is_served_before_its_next
 
     with client, server:
         await asyncio.gather(
-            take_turns(clock.taker("beta"), other()),
-            *(take_turns(clock.taker("acme"), busy()) for _ in range(50)),
+            request("beta", other),
+            *(request("acme", busy) for _ in range(50)),
         )
 
     assert sorted(delays)[len(delays) // 2] == 0
