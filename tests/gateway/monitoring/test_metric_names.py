@@ -87,7 +87,8 @@ def test_tenants_beyond_the_limit_share_one_label() -> None:
     assert tokens == {"acme": "20.0", "beta": "10.0", "other": "20.0"}
 
 
-def test_no_tenant_has_a_label_unless_the_operator_asks_for_it() -> None:
+@pytest.mark.anyio
+async def test_no_tenant_has_a_label_unless_the_operator_asks_for_it() -> None:
     metrics = Metrics()
     metrics.usage.tokens("acme", "search", 10, 0.5)
     metrics.search.computed("acme", hits=3, best_score=0.7, is_degraded=False)

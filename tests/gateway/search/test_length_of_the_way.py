@@ -100,5 +100,5 @@ async def test_a_new_question_makes_few_calls_in_few_files(
         connections[:1], lambda number: request(ana, f"annual days {number}"), "nearhit; fwd=miss"
     )
 
-    assert calls <= 485
-    assert files <= 87
+    assert calls <= 460
+    assert files <= 86
