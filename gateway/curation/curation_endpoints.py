@@ -14,7 +14,8 @@ from gateway.faqs import faq_document
 from gateway.faqs.faq_schemas import FaqBody
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, with_revision
-from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.document import Document, normalise
+from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.tenants.curation import CurationRecord, State
 from ingest.sources.readers.faqs import text_of
 from ingest.write.revision import Put, Written, require_written

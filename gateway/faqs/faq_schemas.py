@@ -6,14 +6,8 @@ from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body
-from index.model.document import (
-    TAGS_MAX,
-    TITLE_CHARACTERS_MAX,
-    Language,
-    OneLine,
-    Tag,
-    normalise,
-)
+from index.model.document import TAGS_MAX, Language, OneLine, Tag, normalise
+from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.model.identifiers import Readers
 
 ANSWER_CHARACTERS_MAX = 20_000

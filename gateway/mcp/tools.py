@@ -22,7 +22,8 @@ from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, require_within_limits
 from gateway.search.search_services import SearchServices
-from index.model.document import TEXT_CHARACTERS_MAX, OneLine
+from index.model.document import OneLine
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.model.scope import ScopeName
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]

@@ -13,7 +13,7 @@ from gateway.vector_stores.files import no_such_file, require_own_file
 from gateway.vector_stores.vector_store_schemas import AttachBody
 from gateway.vector_stores.vector_store_services import VectorStoreServices
 from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
-from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from ingest.errors import DocumentTooLong

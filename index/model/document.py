@@ -14,17 +14,20 @@ from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from index.model import chunking_config, instant
+from index.model.document_limits import (
+    LANGUAGE,
+    LANGUAGE_CHARACTERS_MAX,
+    TEXT_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
+    URI_CHARACTERS_MAX,
+)
 from index.model.form import CONTROLS, INVISIBLE, SURROGATES, Form, composed
 from index.model.identifiers import Readers, SubjectId
 
 # Starting values, not measured, unless a source is given.
 DOCUMENT_ID_CHARACTERS_MAX = 512  # of 4 bytes: within the 2,704 that a Postgres index row holds
 SOURCE_CHARACTERS_MAX = 128
-TITLE_CHARACTERS_MAX = 300
-TEXT_CHARACTERS_MAX = 2_000_000
-URI_CHARACTERS_MAX = 2_048
 LINE_CHARACTERS_MAX = 512
-LANGUAGE_CHARACTERS_MAX = 35  # RFC 5646, section 4.4.1
 TAGS_MAX = 64
 TAG_CHARACTERS_MAX = 128
 METADATA_KEYS_MAX = 64
@@ -44,7 +47,6 @@ _SCHEME = re.compile("[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # RFC 3986, section 3
 _DOTS = frozenset({".", ".."})
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 EXPLAIN_PATH = "/access/explain"  # after a document's path: another route
-LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")  # RFC 5646, without its rarer forms
 
 
 def normalise(text: str) -> str:

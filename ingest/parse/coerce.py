@@ -17,6 +17,13 @@ import orjson
 from pydantic import TypeAdapter
 
 from index.model import document as model
+from index.model.document_limits import (
+    LANGUAGE,
+    LANGUAGE_CHARACTERS_MAX,
+    TEXT_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
+    URI_CHARACTERS_MAX,
+)
 from index.model.form import CONTROLS, SURROGATES
 
 _NOT_IN_A_LINE = re.compile(rf"[\s{CONTROLS}{SURROGATES}]+")
@@ -78,19 +85,19 @@ def _line(value: object, characters_max: int) -> str:
 
 
 def _title(value: object, warnings: list[str]) -> str:
-    title, whole = _line(value, model.TITLE_CHARACTERS_MAX), _line(value, model.TEXT_CHARACTERS_MAX)
+    title, whole = _line(value, TITLE_CHARACTERS_MAX), _line(value, TEXT_CHARACTERS_MAX)
     if len(title) < len(whole):
-        warnings.append(f"title: cut to {model.TITLE_CHARACTERS_MAX} characters")
+        warnings.append(f"title: cut to {TITLE_CHARACTERS_MAX} characters")
     return title
 
 
 def _language(value: object, warnings: list[str]) -> object:
-    tag = _line(value, model.TEXT_CHARACTERS_MAX).replace("_", "-")
+    tag = _line(value, TEXT_CHARACTERS_MAX).replace("_", "-")
     primary, dash, rest = tag.partition("-")
     tag = primary.lower() + dash + rest
     if not tag:
         return None
-    if len(tag) <= model.LANGUAGE_CHARACTERS_MAX and model.LANGUAGE.fullmatch(tag):
+    if len(tag) <= LANGUAGE_CHARACTERS_MAX and LANGUAGE.fullmatch(tag):
         return tag
     warnings.append(f"language: {tag[:40]!r} is no tag such as en or pt-BR; the text decides")
     return None
@@ -107,10 +114,10 @@ def _tags(value: object, warnings: list[str]) -> tuple[str, ...]:
 
 
 def _uri(value: object, warnings: list[str]) -> object:
-    uri = _line(value, model.TEXT_CHARACTERS_MAX)
-    if len(uri) <= model.URI_CHARACTERS_MAX:
+    uri = _line(value, TEXT_CHARACTERS_MAX)
+    if len(uri) <= URI_CHARACTERS_MAX:
         return uri
-    warnings.append(f"uri: left out, since it has over {model.URI_CHARACTERS_MAX:,} characters")
+    warnings.append(f"uri: left out, since it has over {URI_CHARACTERS_MAX:,} characters")
     return ""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from common.processes.bounded_process import ProcessLimits
 from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
-from index.model.document import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from index.model.document_limits import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import content_kind, encoding
 from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
 from ingest.parse.formats import FORMATS

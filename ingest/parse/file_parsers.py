@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from index.model.document import TEXT_CHARACTERS_MAX, normalise
+from index.model.document import normalise
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse import encoding, formats
 from ingest.parse.extract import Extractor
 from ingest.parse.front_matter import front_matter

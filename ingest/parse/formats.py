@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from index.model.document import TEXT_CHARACTERS_MAX
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse.extracted import Extracted, ReadOptions
 from ingest.parse.readers import (
     asciidoc,

@@ -6,7 +6,7 @@ Pure.
 import re
 from urllib.parse import quote, urlsplit
 
-from index.model.document import URI_CHARACTERS_MAX
+from index.model.document_limits import URI_CHARACTERS_MAX
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|urn:|mailto:")
 

@@ -4,7 +4,8 @@ import re
 from hashlib import blake2b
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
-from index.model.document import DOCUMENT_ID_CHARACTERS_MAX, URI_CHARACTERS_MAX
+from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
+from index.model.document_limits import URI_CHARACTERS_MAX
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
 _SAFE = "/%:@!$&'()*+,;=~-._"

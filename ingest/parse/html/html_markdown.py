@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from index.model.document import TEXT_CHARACTERS_MAX
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.parse.html.inline_text import InlineText, escape_heading, escape_lines, fenced
 from ingest.parse.html.markdown_table import MarkdownTable, TableTooLarge
 from ingest.parse.html.page_parts import Part, TextBlock, main_content, part_of, prose_size

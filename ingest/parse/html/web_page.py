@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from index.model.document import URI_CHARACTERS_MAX
+from index.model.document_limits import URI_CHARACTERS_MAX
 from ingest.parse.html import html_markdown
 from ingest.parse.html.html_markdown import MarkdownPage
 from ingest.parse.html.visible_tree import visible_tree

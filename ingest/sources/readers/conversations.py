@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.document import Document, normalise
+from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.model.form import composed
 from ingest.sources.readers import confined, json_lines
 from ingest.sources.source import Defaults, Item, RefusedItem, document, reason

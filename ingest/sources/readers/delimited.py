@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import TextIO
 
-from index.model.document import TEXT_CHARACTERS_MAX
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.model.form import composed
 from ingest.parse import encoding
 from ingest.parse.front_matter import ACCESS

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from index.model.document import TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.document import Document, normalise
+from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.model.form import composed
 from ingest.parse import encoding, safe_yaml
 from ingest.sources.readers import confined

@@ -14,7 +14,8 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from threading import Timer
 
-from index.model.document import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, Document, normalise
+from index.model.document import Document, normalise
+from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from index.model.form import composed
 from ingest.parse import file_parsers
 from ingest.parse.extract import Extractor

@@ -10,7 +10,8 @@ from importlib.util import find_spec
 
 import orjson
 
-from index.model.document import TITLE_CHARACTERS_MAX, normalise
+from index.model.document import normalise
+from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Extracted, Unreadable

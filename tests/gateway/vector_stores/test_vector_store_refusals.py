@@ -8,7 +8,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from gateway.settings.settings import Settings
-from index.model.document import TEXT_CHARACTERS_MAX
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder

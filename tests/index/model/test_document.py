@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from index.model import document, identifiers
+from index.model import document, document_limits, identifiers
 from index.model.document import Document, normalise
 from index.model.form import CONTROLS, INVISIBLE, SURROGATES
 from index.model.identifiers import ReaderToken
@@ -121,9 +121,9 @@ def test_the_text_of_a_document_is_normalised() -> None:
         ("document_id", "\udcff"),
         ("title", "two\nlines"),
         ("title", 2024),
-        ("text", "x" * (document.TEXT_CHARACTERS_MAX + 1)),
+        ("text", "x" * (document_limits.TEXT_CHARACTERS_MAX + 1)),
         ("source", ""),
-        ("uri", "x" * (document.URI_CHARACTERS_MAX + 1)),
+        ("uri", "x" * (document_limits.URI_CHARACTERS_MAX + 1)),
         ("language", "English"),
         ("tags", "hr"),
         ("tags", ["x"] * (document.TAGS_MAX + 1)),

@@ -1,5 +1,7 @@
 """Text out of HTML, PDF and DOCX: what is in them, and a reason where it can't be read."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -24,6 +26,15 @@ HTML = """<!doctype html><html lang="pt-BR"><head><title>Férias  e feriados</ti
 def extractor() -> Iterator[Extractor]:
     with closing(Extractor()) as extractor:
         yield extractor
+
+
+def test_its_process_begins_without_the_models_of_a_document() -> None:
+    """They take longer to load than all that it needs."""
+    program = "import sys, ingest.parse.extract; print('pydantic' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
+
+    assert done.stdout == b"False\n"
 
 
 def refusal(extractor: Extractor, suffix: str, content: bytes) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from index.model.document import TEXT_CHARACTERS_MAX, Document
+from index.model.document import Document
+from index.model.document_limits import TEXT_CHARACTERS_MAX
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.readers.skipped import HIDDEN
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, SkippedFiles
