@@ -27,7 +27,7 @@ from index.regions.read_lease_store import (
 )
 
 _READINGS = 10  # of the leases, in the duration of one, while a write waits; a starting value
-_LISTEN_S_MAX = 2.0  # to connect; a starting value, as for `database.DEDICATED_TIMEOUT_S`
+_LISTEN_S_MAX = 2.0  # to connect; a starting value, as for `dedicated_connection`
 
 log = structlog.get_logger()
 

@@ -6,35 +6,29 @@ may only call the functions of `index/postgres/functions/security_definer_functi
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    suppress,
-)
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import asyncpg
-from asyncpg.pool import PoolConnectionProxy
 
 from common import background_tasks
 from common.shares.slots import FairSlots
 from index.errors import DatabaseUnavailable
 from index.postgres import connections, pgvector_version, prepared_ahead
 from index.postgres.connections import ACQUIRE_TIMEOUT_S, Pool, unavailable
+from index.postgres.dedicated_connection import DedicatedConnection
 from index.postgres.driver_connection import ServerTypes
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection, FunctionRole
 from index.postgres.pooler import Pooler, Timeouts
 from index.postgres.prepared_ahead import NOTHING_AHEAD, PreparedAhead
 from index.postgres.search_connections import Health, SearchConnections
-from index.postgres.session import RAISING, STATEMENTS, ObserveStatement, Row, Session
+from index.postgres.session import STATEMENTS, ObserveStatement, Row, Session
 from index.postgres.session_shares import SessionShares
 
 SEARCHES_WAITING_MAX = 512  # of one tenant; a worker serves fewer of its searches at once
-DEDICATED_TIMEOUT_S = 2.0  # a starting value, not measured: it looks up rows by primary key
 
 
 class Database:
@@ -64,13 +58,11 @@ class Database:
         self._pool = pool
         self._shares = SessionShares(max(1, pool.get_max_size() - 1))  # one is dedicated
         self._primary = primary or pool
-        self._health = health
         self._observe = observe
         self._announce = announce
         self._logged = logged
         self._shard_functions = security_definer_functions.Functions(function_roles.SHARDS)
-        self._dedicated: PoolConnectionProxy[asyncpg.Record] | None = None
-        self._dedicated_is_stale = False
+        self._dedicated = DedicatedConnection(pool, health, observe)
 
     @property
     def owner_pool(self) -> Pool:
@@ -83,9 +75,7 @@ class Database:
 
         It is the one that notices a new server: if it was lost, others may lead to the old one.
         """
-        with suppress(asyncpg.InterfaceError):  # lost, and so in the pool again
-            return self._dedicated is not None and not self._dedicated.is_closed()
-        return False
+        return self._dedicated.is_open
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
@@ -197,30 +187,8 @@ class Database:
                 yield Session(connection, self._observe)
 
     async def dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        """`rows` on the dedicated connection, one call at a time; it announces nothing.
-
-        Leasing a connection costs more than a small statement (measured: 183 against 106 µs).
-        """
-        assert name not in RAISING, "holders of read leases would not hear of it"
-        if self._dedicated_is_stale:
-            await self.release()
-        is_fresh = self._dedicated is None
-        try:
-            return await self._dedicated_rows(name, *arguments)
-        except DatabaseUnavailable:
-            self._health.failed()
-            await self.release()
-            if is_fresh:
-                raise
-        return await self._dedicated_rows(name, *arguments)  # the old connection was lost
-
-    async def _dedicated_rows(self, name: str, *arguments: Any) -> Sequence[Row]:
-        with unavailable():
-            async with asyncio.timeout(DEDICATED_TIMEOUT_S):
-                if self._dedicated is None:
-                    self._dedicated = await self._pool.acquire()
-                    self._dedicated_is_stale = False
-                return await Session(self._dedicated, self._observe).rows(name, *arguments)
+        """`rows` on the dedicated connection, one call at a time; it announces nothing."""
+        return await self._dedicated.rows(name, *arguments)
 
     async def begin_history(self, history: str) -> None:
         """Store a new history, which the dedicated connection has read.
@@ -235,17 +203,13 @@ class Database:
 
     async def renew_connections(self) -> None:
         """Run all later statements, dedicated ones too, on new connections."""
-        self._dedicated_is_stale = True
+        self._dedicated.renew()
         await self._pool.expire_connections()
         await self.searching.renew_connections()
 
     async def release(self) -> None:
-        """Return the dedicated connection to the pool, closed, because its state is unknown."""
-        dedicated, self._dedicated = self._dedicated, None
-        if dedicated is not None:
-            with suppress(asyncpg.InterfaceError):  # lost, and so already in the pool again
-                dedicated.terminate()
-                await self._pool.release(dedicated)
+        """Close the dedicated connection."""
+        await self._dedicated.release()
 
 
 # Returns when no holder of a read lease may answer without these tenants' committed changes.

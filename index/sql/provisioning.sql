@@ -29,11 +29,6 @@ SELECT * :matching_users ORDER BY user_id OFFSET $6 LIMIT $7;
 -- $1 tenant, $2 user.
 SELECT * FROM provisioned_users WHERE tenant = $1 AND user_id = $2 FOR UPDATE;
 
--- name: is_taken
--- $1 tenant, $2 user, $3 subject, $4 user name: whether another user has one of them.
-SELECT true FROM provisioned_users
-WHERE tenant = $1 AND user_id <> $2 AND (subject = $3 OR lower(user_name) = lower($4)) LIMIT 1;
-
 -- name: update_user
 -- $1 tenant, $2 user, then as in `create_user`.
 UPDATE provisioned_users SET

@@ -162,8 +162,7 @@ CASE
 END
 
 -- fragment: shown_metadata
--- An answer shows no metadata that is longer: an earlier version stored up to some hundred megabytes of a
--- document. What is written now has fewer bytes, unless numbers with large exponents are written out.
+-- An answer shows no metadata that is longer: numbers with large exponents are written out.
 CASE WHEN octet_length(documents.metadata::text) <= 65536 THEN documents.metadata END
 
 -- fragment: around
