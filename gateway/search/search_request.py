@@ -11,7 +11,7 @@ from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.settings.settings import Settings
 from index.model import scope
-from index.model.query import Query
+from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.tenants.principals import Principal
 from index.text import long_queries
@@ -108,7 +108,11 @@ def build_search_request(
         receives_public=principal.receives_public,
     )
     query = body.canonical(postprocessors)
-    query = replace(query, filter=query.filter.narrowed(principal.filter))
+    query = replace(
+        query,
+        filter=query.filter.narrowed(principal.filter),
+        corrects=principal.filter == Filter(),
+    )
     tenant, grants = readable.tenant, readable.fingerprint
     form = query.asking("").digest
     key = _key(tenant, grants, form, query.text, edition)

@@ -573,6 +573,9 @@ $$;
 CREATE TRIGGER note_groups_with_words AFTER INSERT ON restricted_words
     REFERENCING NEW TABLE AS learned
     FOR EACH STATEMENT EXECUTE FUNCTION note_groups_with_words();
+-- A group may get its first word by a document whose audience is an old one.
+CREATE CONSTRAINT TRIGGER raise_audience_revision AFTER INSERT ON groups_with_words
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_audience_revision();
 
 ------------------------------------------------------------------------------------------------------
 -- Revisions and histories: by which caches know what is correct

@@ -9,7 +9,7 @@ none of them receive other tenants' public documents.
 One thing is read by grants beyond these: typos are corrected by words of documents that a group of
 the caller may read, or once could (`index/text/vocabulary.py`). So the sight names the groups that
 have such words, and those of the audiences, whose documents may get words at any time. Another
-group gets its first word with its first document, whose audience changes the tenant's set of them.
+group's first word changes the audience revision, as a new audience does.
 Whatever else a search comes to read by its scope, the sight has to name as well.
 """
 

@@ -202,7 +202,7 @@ class SearchExecutor:
             await asyncio.to_thread(lexical.load, languages)
         spelling = await self._vocabulary.spelling(
             scope,
-            query.text,
+            query.text if query.corrects else "",
             languages,
             extent=stats.vocabulary,
             is_filtered=query.filter.is_narrow,
