@@ -111,7 +111,7 @@ def build_search_request(
     query = replace(
         query,
         filter=query.filter.narrowed(principal.filter),
-        corrects=principal.filter == Filter(),
+        corrects="tenant" in principal.scopes and principal.filter == Filter(),
     )
     tenant, grants = readable.tenant, readable.fingerprint
     form = query.asking("").digest

@@ -160,8 +160,8 @@ class Query:
     facets: fields by whose values the visible documents are counted, sorted.
     vector: its own vector, in the canonical form of `query_vector`; None to embed the text. If
         there is no text, no words are matched.
-    corrects: whether unknown words are corrected. For a token with a filter of its own they are
-        not: a correction tells of words in documents that the filter may leave out.
+    corrects: whether unknown words are corrected, which tells of words in documents that the whole
+        tenant may read. A token that may not read all of these gets no corrections.
     boost: what is added to the scores to rank by; None for nothing.
     diversity: how much likeness to better hits counts against a hit, 0 to 1 in thousandths.
     facet_values_max: of each of these fields.

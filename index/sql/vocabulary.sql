@@ -16,7 +16,7 @@ learned_restricted AS (
 
 -- name: look_up
 -- $1 tenant, $2 words, $3 similarity, $4 near words each, $5 words that may have near ones, $6 the caller's
--- grants: the words count of documents that they admit.
+-- grants: words of documents that they admit count like those that the whole tenant may read.
 -- One row for each word, in their order, with the vocabulary's size and history in the same snapshot.
 --
 -- pg_trgm reads the threshold of `%` from a setting. The join with set_config sets it before any row is
@@ -29,7 +29,6 @@ WITH requested AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT true AS is_known FROM vocabulary
         WHERE vocabulary.tenant = $1 AND vocabulary.word = requested.word
-          AND 'tenant' = ANY ($6::text[])
         UNION ALL
         SELECT true FROM restricted_words
         WHERE restricted_words.tenant = $1 AND restricted_words.word = requested.word
@@ -51,7 +50,6 @@ CROSS JOIN LATERAL (
         FROM (
             SELECT vocabulary.word FROM vocabulary
             WHERE NOT requested.is_known AND requested.unknown_before <= $5
-              AND 'tenant' = ANY ($6)
               AND ARRAY[vocabulary.tenant] && ARRAY[$1::text] AND vocabulary.word % requested.word
             UNION
             SELECT restricted_words.word FROM restricted_words

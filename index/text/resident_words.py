@@ -107,7 +107,7 @@ class ResidentWords:
 
     def without_known(self, words: Iterable[str], grants: Iterable[str]) -> list[str]:
         """Those of the words that are unknown at the extent to holders of these tokens."""
-        return [*self._unknown(words, grants)]
+        return [*self._unknown(words, (SHARED, *grants))]
 
     def near(
         self,
@@ -123,7 +123,7 @@ class ResidentWords:
         None if no similar one is within so many slips. Equally similar ones are in their order.
         """
         trigrams = trigrams_of(word, self.separators)
-        tables = self._tables_of(grants)
+        tables = self._tables_of((SHARED, *grants))
         compared = [table.compare(trigrams) for table in tables]
         if not any(words.may_be_within(slips_max) for words in compared):
             return []

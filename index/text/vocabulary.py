@@ -114,7 +114,7 @@ class SeenWords:
 class _Asked:
     """By whom, and in which languages, words are looked up.
 
-    grants: by which words are found. visibility: names the scope and these.
+    grants: by which words that only some may read are found. visibility: names the scope and these.
     """
 
     tenant: str
@@ -150,19 +150,14 @@ class Vocabulary:
 
         extent: the latest known extent of the vocabulary. resident: its words, if they are in
         memory, of this extent or another. is_filtered: words that only some may read then correct
-        nothing.
-
-        Words that the whole tenant may read correct nothing either if the scope leaves these
-        documents out: a correction would tell its holder of them.
+        nothing: the filter may be that of a token, which narrows what its bearer may read.
 
         Raises `DatabaseUnavailable`.
         """
         unlisted = spelling.doubtful(text, languages) if languages else ()
         if not unlisted:
             return CERTAIN
-        grants = (*scope.grants, *scope.shared)
-        if is_filtered:
-            grants = tuple(token for token in grants if token == SHARED)
+        grants = () if is_filtered else (*scope.grants, *scope.shared)
         asked = _Asked(scope.tenant, grants, (scope.fingerprint, is_filtered), languages)
         era, known = extent.era, self._known_words
         doubtful = [word for word in unlisted if (asked.visibility, era, word) not in known]

@@ -61,7 +61,7 @@ def connected(transport: Recorded, app: ASGIApp, known_heads: object) -> Connect
 
 
 class NoHeads:
-    def find(self, _received: bytes, _started_s: float) -> None:
+    def find(self, _received: bytes, _started_s: float, _client: str) -> None:
         return None
 
 
@@ -105,7 +105,7 @@ class LateMemory:
 
     trace = Trace("", 0.0, {})
 
-    def find(self, _received: bytes, _started_s: float) -> RecallingRequest:
+    def find(self, _received: bytes, _started_s: float, _client: str) -> RecallingRequest:
         return cast("RecallingRequest", self)
 
     def begin(self, on_response: OnResponse) -> None:
