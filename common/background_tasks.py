@@ -7,8 +7,9 @@ from typing import Any
 async def end(*tasks: "asyncio.Task[Any]", again_s: float = 5.0) -> None:
     """Cancel the tasks and return when they have ended; what they raise is not raised here.
 
-    A task that fails just as it is cancelled may go on, as if it had only failed: until Python 3.13
-    a `TaskGroup` raises the failure alone, until 3.12 `asyncio.wait_for` returns its result.
+    A task can lose its cancellation. Before Python 3.13 a `TaskGroup` whose child fails at that
+    moment raises the failure alone; before 3.12 `asyncio.wait_for` may return its result instead.
+    A loop that catches the failure then goes on, so this function cancels it again.
 
     again_s: until a task that runs is cancelled again; longer than it needs to clean up.
     """
@@ -19,4 +20,4 @@ async def end(*tasks: "asyncio.Task[Any]", again_s: float = 5.0) -> None:
         _, running = await asyncio.wait(running, timeout=again_s)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # retrieved: whoever ends a task does not need its result
+            task.exception()  # else asyncio logs that nobody has looked at it

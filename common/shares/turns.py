@@ -4,10 +4,10 @@ A task runs in steps, from one `await` that has to wait to the next one. An even
 the order in which they became ready, so a tenant with a hundred requests under way delays each step
 of everybody's by a hundred of its own.
 
-1. A step runs at once unless its tenant has used `_SLICE_S` more than the one that has used the
-   least of those whose steps wait. Otherwise it waits in the queue of its tenant.
-2. Every other iteration of the loop lets some of those that wait run, as many as took `_SLICE_S`
-   before: the next ones of the tenant that has used the least. Its clients take turns.
+1. Of the tenants with waiting steps, one has used the least time. A step runs at once unless its
+   own tenant has used `_SLICE_S` more than that one. Otherwise it waits in its tenant's queue.
+2. Every other iteration of the loop runs some waiting steps, about `_SLICE_S` of them: those of the
+   tenant that has used the least. The clients of a tenant take turns.
 3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
    that others used meanwhile.
 
