@@ -20,10 +20,12 @@ import asyncpg
 import hypothesis
 import pytest
 import structlog
+import uvloop
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
+from common import background_tasks
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
@@ -104,9 +106,21 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(_ALLOCATIONS, 10, 10)
 
 
+class _Loop(uvloop.Loop):
+    """Ends all tasks before it closes, also those that others start as they are cancelled.
+
+    One that is left behind fails whichever test runs when Python collects it.
+    """
+
+    async def shutdown_asyncgens(self) -> None:
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            await background_tasks.end(*left)
+        await super().shutdown_asyncgens()
+
+
 @pytest.fixture(scope="session")
-def anyio_backend() -> tuple[str, dict[str, bool]]:
-    return "asyncio", {"use_uvloop": True}
+def anyio_backend() -> tuple[str, dict[str, type[_Loop]]]:
+    return "asyncio", {"loop_factory": _Loop}
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -79,7 +79,7 @@ class RedisNode:
         return await self._guard(lambda: call(self._client))
 
     async def aclose(self) -> None:
-        self._line.close()
+        await self._line.aclose()
         await self._client.aclose()
 
     async def _guard(self, call: Callable[[], Awaitable[Any]]) -> Any:

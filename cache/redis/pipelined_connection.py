@@ -43,10 +43,14 @@ class PipelinedConnection:
         except NotConnected:  # the server has closed the connection: retry once
             return await (await self._connect()).send(packed, asking=asking)
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the connection and open no other one; the client closes the rest."""
         self._is_closed = True
-        self.disconnect()
+        async with self._dialling:  # whoever connects at this moment has done so then
+            connection = self._current
+            self.disconnect()
+            if connection is not None:
+                await connection.wait_closed()
 
     def disconnect(self) -> None:
         """Close the connection; waiting calls retry on another one."""
@@ -102,6 +106,9 @@ class _Connection:
         self.is_over = True
         # In the next turn, after the task has begun: it releases the connection when it ends.
         self._loop.call_soon(self._listening.cancel)
+
+    async def wait_closed(self) -> None:
+        await asyncio.wait([self._listening])
 
     async def _listen(self) -> None:
         try:

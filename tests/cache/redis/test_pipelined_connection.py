@@ -8,6 +8,7 @@ from itertools import count
 
 import pytest
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import RedisError, ResponseError
 
 from cache.errors import CacheUnavailable
@@ -31,8 +32,10 @@ async def client(servers: Servers) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-def line(client: Redis) -> PipelinedConnection:
-    return PipelinedConnection(client)
+async def line(client: Redis) -> AsyncIterator[PipelinedConnection]:
+    line = PipelinedConnection(client)
+    yield line
+    await line.aclose()
 
 
 @pytest.fixture
@@ -135,6 +138,23 @@ async def test_whenever_it_ends_the_connection_is_free_again(
     async with asyncio.timeout(LATE_S - 1):
         assert await asking == b"mine"
         assert await line.send("ECHO", "after") == b"after"
+
+
+@pytest.mark.parametrize("late", range(20))
+async def test_once_it_is_closed_it_holds_no_connection_and_opens_none(
+    client: Redis, late: int
+) -> None:
+    line = PipelinedConnection(client)
+    asking = asyncio.create_task(line.send("ECHO", "mine"))
+    await turns(late)
+
+    async with asyncio.timeout(LATE_S - 1):
+        await line.aclose()
+        with suppress(NotConnected):
+            assert await asking == b"mine"
+        with pytest.raises(NotConnected):
+            await line.send("ECHO", "after")
+        assert await client.ping()  # the one connection of its pool is free
 
 
 async def test_what_a_full_server_refuses_ends_no_connection() -> None:

