@@ -19,6 +19,7 @@ import httpx2
 import jwt
 from pydantic import TypeAdapter
 
+from common import tls
 from gateway import problems
 from gateway.auth import protected_resource
 from gateway.auth.audiences import normal_form, normal_forms
@@ -210,7 +211,9 @@ async def open_client(
     async with AsyncExitStack() as stack:
         keys = None
         if url is not None:
-            client = httpx2.AsyncClient(timeout=_FETCH_S_MAX, follow_redirects=False)
+            client = httpx2.AsyncClient(
+                timeout=_FETCH_S_MAX, follow_redirects=False, verify=tls.verifying()
+            )
             await stack.enter_async_context(client)
             keys = JwksClient(
                 client,

@@ -9,6 +9,7 @@ from typing import assert_never
 import httpx2
 
 from cache.embedding_cache import EmbeddingCache
+from common import tls
 from gateway import llm
 from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.monitoring.metrics import Metrics
@@ -117,7 +118,7 @@ def _reranker(
 def _rerank_client(settings: Settings) -> httpx2.AsyncClient:
     key = settings.rerank_api_key
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    return httpx2.AsyncClient(headers=headers, timeout=None)
+    return httpx2.AsyncClient(headers=headers, timeout=None, verify=tls.verifying())
 
 
 def _answer_generator(settings: Settings, chat: BudgetedChat | None) -> AnswerGenerator | None:

@@ -2,20 +2,22 @@
 
 from typing import TYPE_CHECKING
 
+from common import tls
 from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     import httpx2
 
 
-def http_client(settings: Settings) -> "httpx2.AsyncClient | None":
-    """A client that adds `traceparent` to its requests; None without tracing.
+def http_client(settings: Settings) -> "httpx2.AsyncClient":
+    """A client with the time-outs and limits of OpenAI's package.
 
-    It has the time-outs and limits of OpenAI's package, which makes its own if it gets none.
+    With tracing it adds `traceparent` to its requests.
     """
-    if settings.otlp_endpoint is None:
-        return None
     from openai import DefaultAsyncHttpxClient
+
+    if settings.otlp_endpoint is None:
+        return DefaultAsyncHttpxClient(verify=tls.verifying())
 
     from gateway.tracing.tracing import inject
 
@@ -24,4 +26,4 @@ def http_client(settings: Settings) -> "httpx2.AsyncClient | None":
         inject(headers)
         request.headers.update(headers)
 
-    return DefaultAsyncHttpxClient(event_hooks={"request": [add_trace]})
+    return DefaultAsyncHttpxClient(verify=tls.verifying(), event_hooks={"request": [add_trace]})

@@ -10,6 +10,7 @@ import httpx2
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from common import tls
 from ingest.errors import OpenfgaUnavailable, PositionLost
 from ingest.openfga.openfga_schemas import (
     AuthorizationModel,
@@ -41,6 +42,7 @@ class OpenfgaClient:
             headers=headers,
             timeout=httpx2.Timeout(_REQUEST_S_MAX, connect=_CONNECT_S_MAX),
             follow_redirects=False,
+            verify=tls.verifying(),
         )
 
     async def close(self) -> None:

@@ -10,11 +10,11 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
 from threading import Event, Timer
 from urllib.parse import urlsplit, urlunsplit
 
+from common import tls
 from ingest.web import urls
 from ingest.web.errors import Unfetchable
 from ingest.web.host_rates import HostRates
@@ -166,7 +166,7 @@ class WebClient:
         cut.start()
         try:
             if is_safe:
-                safe = _tls().wrap_socket(
+                safe = tls.verifying().wrap_socket(
                     plain, server_hostname=host, do_handshake_on_connect=False
                 )
                 open_sockets[0] = safe  # before the handshake, so that this is cut off too
@@ -219,12 +219,6 @@ def _failures() -> Iterator[None]:
 
 def _agent_headers() -> dict[str, str]:
     return {"User-Agent": f"{AGENT}/{metadata.version('nearhit')}", "Connection": "close"}
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Verifies hosts by the system's authorities, which take 50 ms to load."""
-    return ssl.create_default_context()
 
 
 def _headers() -> dict[str, str]:
