@@ -1,7 +1,7 @@
 """The README is short, each party of the threat model has a test, and every link resolves."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ _NOT_OURS = ("http://", "https://", "mailto:")
 @cache
 def built() -> Mapping[Path, str]:
     """The pages that links may lead to although the repository does not hold them."""
-    return pages.of_the_site_alone()
+    return pages.built()
 
 
 def text_of(page: Path) -> str:
@@ -41,16 +41,34 @@ def test_the_readme_is_short() -> None:
     assert len(text_of(ROOT / "README.md").split()) <= _README_WORDS_MAX
 
 
+def links(page: Path) -> Iterator[tuple[Path, str]]:
+    """The file and the anchor of each link to a page of ours."""
+    for link in _LINK.findall(_FENCED.sub("", text_of(page))):
+        if not link.startswith(_NOT_OURS):
+            name, _, anchor = link.partition("#")
+            yield (page.parent / name).resolve() if name else page, anchor
+
+
+def assert_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in links(page):
+        assert target in built() or target.exists(), (page, target)
+        assert not anchor or anchor in anchors(target), (page, target, anchor)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for link in _LINK.findall(_FENCED.sub("", text_of(page))):
-        if link.startswith(_NOT_OURS):
-            continue
-        name, _, anchor = link.partition("#")
-        target = (page.parent / name).resolve() if name else page
-        assert target in built() or target.exists(), link
-        assert not anchor or anchor in anchors(target), link
+    assert_links_lead_somewhere(page)
+
+
+@pytest.mark.slow
+def test_links_of_built_pages_lead_somewhere() -> None:
+    for page in built():
+        assert_links_lead_somewhere(page)
+
+
+def test_the_readme_links_to_no_page_that_is_not_there_before_the_site_is_built() -> None:
+    assert not {target for target, _ in links(ROOT / "README.md")} & built().keys()
 
 
 def test_each_party_of_the_threat_model_has_a_test_that_exists() -> None:

@@ -1,11 +1,9 @@
-"""The pages that are written from code and figures, each with the function that writes it.
+"""The pages that are written from code and figures: the reference, and those of the benchmarks.
 
-The repository holds the reference, except for what a program shows by itself: the HTTP API
-(`/openapi.json`) and the commands (`--help`). `make docs` builds these, and the pages of the
-benchmarks, for the site alone.
+The repository does not hold them; `make docs` builds them for the site.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from docs.generate import cli, http, metrics, problems, settings
@@ -15,25 +13,26 @@ DOCS = Path(__file__).parents[1]
 REFERENCE = DOCS / "reference"
 BENCHMARKS = DOCS / "benchmarks"
 
-WRITERS: Mapping[str, Callable[[], str]] = {
-    "settings.md": settings.page,
-    "metrics.md": metrics.page,
-    "problems.md": problems.page,
-}
 
-
-def of_the_site_alone() -> Mapping[Path, str]:
-    """The text of each page that the repository does not hold."""
-    api = {REFERENCE / name: text for name, text in http.pages().items()}
-    figures = {path.with_suffix(".md"): report.page(path) for path in _figures()}
-    return {REFERENCE / "cli.md": cli.page(), **api, **figures}
+def built() -> Mapping[Path, str]:
+    """The text of each."""
+    reference = {
+        "cli.md": cli.page(),
+        "metrics.md": metrics.page(),
+        "problems.md": problems.page(),
+        "settings.md": settings.page(),
+        **http.pages(),
+    }
+    return {
+        **{REFERENCE / name: text for name, text in reference.items()},
+        **{path.with_suffix(".md"): report.page(path) for path in _figures()},
+    }
 
 
 def committed() -> list[Path]:
     """Every page that the repository holds, whether or not the site is built."""
-    built = {*(REFERENCE / http.FOLDER).glob("*.md"), REFERENCE / "http.md", REFERENCE / "cli.md"}
-    built |= {path.with_suffix(".md") for path in _figures()}
-    return sorted(set(DOCS.rglob("*.md")) - built)
+    figures = {path.with_suffix(".md") for path in _figures()}
+    return sorted({*DOCS.rglob("*.md")} - {*REFERENCE.rglob("*.md")} - figures)
 
 
 def _figures() -> list[Path]:

@@ -1,14 +1,14 @@
 """The documentation site holds every page, and tells language models of each."""
 
 from docs.generate import site
-from docs.generate.pages import DOCS, committed, of_the_site_alone
+from docs.generate.pages import DOCS, built, committed
 
 
 def test_every_page_has_a_place_in_the_navigation() -> None:
     named = {DOCS / page.path for page in site.pages()}
 
     assert named >= set(committed())
-    assert named <= {*committed(), *of_the_site_alone()}
+    assert named <= {*committed(), *built()}
 
 
 def test_every_page_has_a_description() -> None:
