@@ -10,6 +10,7 @@ may be refused, takes the usual way through the application, from the same bytes
 import asyncio
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import Context
 from dataclasses import dataclass
@@ -119,9 +120,7 @@ class KnownHeads:
             if known is None or known.principal is not head.principal:
                 self._heads.put(head.principal.tenant, digest, head)
 
-    def find(
-        self, received: bytes, started_s: float, client: str = ""
-    ) -> "RecallingRequest | ComputingRequest | None":
+    def find(self, received: bytes, started_s: float, client: str = "") -> "PendingRequest | None":
         """The request, if its head is known and it may be answered so.
 
         started_s: of its trace. client: the address that it came from.
@@ -159,7 +158,7 @@ class KnownHeads:
 
     def _begun(
         self, head: KnownHead, body: bytes, trace: Trace, client: str
-    ) -> "RecallingRequest | ComputingRequest | None":
+    ) -> "PendingRequest | None":
         """The request, unless its caller has to be read, or has no tokens."""
         principal = head.principal
         if self.authenticator.known(principal.digest) is not principal:
@@ -183,10 +182,10 @@ class KnownHeads:
         return ComputingRequest(self, head, request, trace, slot)
 
 
-class RecallingRequest:
-    """One request of a known head, while the revision is read, if it has to be."""
+class PendingRequest(ABC):
+    """One request of a known head, until it has a response or takes the usual way."""
 
-    __slots__ = ("_head", "_heads", "_on_response", "_reading", "_request", "ends_s", "trace")
+    __slots__ = ("_head", "_heads", "_on_response", "_request", "_work", "ends_s", "trace")
 
     def __init__(
         self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace
@@ -197,120 +196,111 @@ class RecallingRequest:
         self.trace = trace
 
     def begin(self, on_response: OnResponse) -> None:
-        """Call `on_response` once, now or as soon as the revision has been read."""
-        heads, principal = self._heads, self._head.principal
+        """Call `on_response` once, now or as soon as there is a response."""
         self._on_response = on_response
         try:
-            recalled = heads.authenticator.recall(principal, self._request.freshness)
-            heads.admission.begin(principal.tenant)
+            self._begin()
         except Problem:  # the usual way gives it
             on_response(None)
-            return
-        if recalled is not None:
-            heads.admission.end(principal.tenant)
-            self._respond(lambda: recalled)
-            return
-        self._reading = heads.authenticator.read_revisions(principal, self._request.freshness)
-        self._reading.add_done_callback(self._on_revisions)
-        self.ends_s = heads.deadlines.loop.time() + _WAIT_S_MAX
-        heads.deadlines.add(self)
 
     def end(self) -> None:
-        """The revision has not been read in time."""
+        """What the request waits for has not come in time."""
         self._heads.pause()
-        self._reading.cancel()
+        self._work.cancel()
 
-    def _on_revisions(self, reading: "asyncio.Future[Mapping[str, TenantRevisions]]") -> None:
-        heads, principal = self._heads, self._head.principal
-        heads.deadlines.discard(self)
-        heads.admission.end(principal.tenant)
-        self._respond(
-            lambda: heads.authenticator.admit(principal, reading.result(), self._request.freshness)
-        )
+    @abstractmethod
+    def _begin(self) -> None:
+        """Count the request, spend its tokens, and respond or wait for what the response needs.
 
-    def _respond(self, admit: Callable[[], AuthenticatedRequest | None]) -> None:
-        response = None
+        Raises a `Problem` before any of it.
+        """
+
+    @abstractmethod
+    def _response(self, outcome: Any) -> Response | None:
+        """The response; None for the usual way. outcome: of what the request has waited for."""
+
+    @abstractmethod
+    def _leave(self) -> None:
+        """The request is no longer under way."""
+
+    def _wait_for(self, work: "asyncio.Future[Any]") -> None:
+        deadlines = self._heads.deadlines
+        self._work = work
+        work.add_done_callback(self._on_done)
+        self.ends_s = deadlines.loop.time() + _WAIT_S_MAX
+        deadlines.add(self)
+
+    def _on_done(self, work: "asyncio.Future[Any]") -> None:
+        self._heads.deadlines.discard(self)
+        self._respond(work.result)
+
+    def _respond(self, outcome: Callable[[], Any]) -> None:
+        heads, response = self._heads, None
         try:
-            response = self._answer(admit())
+            response = self._response(outcome())
         except (asyncio.CancelledError, DatabaseUnavailable, Problem):
             pass  # the usual way meets it again, and tells the client
         except Exception:
             log.exception("known_head")
+        self._leave()
+        if response is None:
+            heads.admission.unspend_local(self.trace.counters)  # the usual way spends them
+            self._on_response(None)
+            return
+        heads.complete(self._head, self.trace, response)
         self._on_response(response)
-        if response is not None:
-            self._heads.recorder.record(self._head.method, self.trace)
+        heads.recorder.record(self._head.method, self.trace)
 
-    def _answer(self, admitted: AuthenticatedRequest | None) -> Response | None:
-        head, trace, admission = self._head, self.trace, self._heads.admission
-        if admitted is None or not admission.has_local(trace.counters):
+
+class RecallingRequest(PendingRequest):
+    """A request that memory may answer, once the revision is known."""
+
+    __slots__ = ("_recalled",)
+
+    def _begin(self) -> None:
+        heads, principal, freshness = self._heads, self._head.principal, self._request.freshness
+        self._recalled = heads.authenticator.recall(principal, freshness)
+        heads.admission.begin(principal.tenant)
+        heads.admission.spend_local(self.trace.counters)
+        if self._recalled is None:
+            self._wait_for(heads.authenticator.read_revisions(principal, freshness))
+        else:
+            self._respond(dict)
+
+    def _response(self, outcome: Mapping[str, TenantRevisions]) -> Response | None:
+        principal, freshness = self._head.principal, self._request.freshness
+        admitted = self._recalled or self._heads.authenticator.admit(principal, outcome, freshness)
+        if admitted is None or admitted.principal is not principal:  # its grants may differ
             return None
-        if admitted.principal is not head.principal:  # its grants may differ
-            return None
-        response = self._request.recall(trace, admitted)
-        if response is not None:
-            admission.spend_local(trace.counters)
-            self._heads.complete(head, trace, response)
-        return response
+        return self._request.recall(self.trace, admitted)
+
+    def _leave(self) -> None:
+        self._heads.admission.end(self._head.principal.tenant)
 
 
-class ComputingRequest:
-    """One request of a known head, while its answer is computed."""
+class ComputingRequest(PendingRequest):
+    """A request whose answer is computed."""
 
-    __slots__ = (
-        "_computing", "_head", "_heads", "_on_response", "_request", "_slot", "ends_s", "trace",
-    )  # fmt: skip
+    __slots__ = ("_slot",)
 
     def __init__(
         self, heads: KnownHeads, head: KnownHead, request: KnownRequest, trace: Trace, slot: Slot
     ) -> None:
-        self._heads = heads
-        self._head = head
-        self._request = request
+        super().__init__(heads, head, request, trace)
         self._slot = slot
-        self.trace = trace
 
-    def begin(self, on_response: OnResponse) -> None:
-        """Call `on_response` once, as soon as the answer is computed, or now."""
-        heads = self._heads
-        self._on_response = on_response
-        try:
-            self._slot.begin()
-        except Problem:  # the usual way gives it
-            on_response(None)
-            return
+    def _begin(self) -> None:
+        heads, context = self._heads, Context()
+        self._slot.begin()
         heads.admission.spend_local(self.trace.counters)  # first: who has none computes nothing
-        context = Context()
         work = context.run(take_turns, self._slot, self._request.compute(self.trace))
-        self._computing: asyncio.Task[Response | None] = asyncio.Task(
-            work, loop=heads.deadlines.loop, context=context
-        )
-        self._computing.add_done_callback(self._on_computed)
-        self.ends_s = heads.deadlines.loop.time() + _WAIT_S_MAX
-        heads.deadlines.add(self)
+        self._wait_for(asyncio.Task(work, loop=heads.deadlines.loop, context=context))
 
-    def end(self) -> None:
-        """The answer has not been computed in time."""
-        self._heads.pause()
-        self._computing.cancel()
+    def _response(self, outcome: Response | None) -> Response | None:
+        return outcome
 
-    def _on_computed(self, computing: "asyncio.Task[Response | None]") -> None:
-        heads, trace = self._heads, self.trace
-        heads.deadlines.discard(self)
+    def _leave(self) -> None:
         self._slot.end()
-        response = None
-        try:
-            response = computing.result()
-        except (asyncio.CancelledError, DatabaseUnavailable, Problem):
-            pass  # the usual way meets it again, and tells the client
-        except Exception:
-            log.exception("known_head")
-        if response is None:
-            heads.admission.unspend_local(trace.counters)  # the usual way counts the request
-            self._on_response(None)
-            return
-        heads.complete(self._head, trace, response)
-        self._on_response(response)
-        heads.recorder.record(self._head.method, trace)
 
 
 def _digest(parts: list[bytes]) -> bytes:

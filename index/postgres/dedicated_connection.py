@@ -27,6 +27,7 @@ class DedicatedConnection:
         self._health = health
         self._observe = observe
         self._connection: PoolConnectionProxy[asyncpg.Record] | None = None
+        self._session: Session | None = None  # on it
         self._is_stale = False
 
     @property
@@ -53,10 +54,11 @@ class DedicatedConnection:
     async def _rows(self, name: str, *arguments: Any) -> Sequence[Row]:
         with unavailable():
             async with asyncio.timeout(TIMEOUT_S):
-                if self._connection is None:
+                if self._session is None:
                     self._connection = await self._pool.acquire()
+                    self._session = Session(self._connection, self._observe)
                     self._is_stale = False
-                return await Session(self._connection, self._observe).rows(name, *arguments)
+                return await self._session.rows(name, *arguments)
 
     def renew(self) -> None:
         """Run all later statements on a new connection."""
@@ -64,7 +66,7 @@ class DedicatedConnection:
 
     async def release(self) -> None:
         """Return the connection to the pool, closed, because its state is unknown."""
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._session = self._connection, None, None
         if connection is not None:
             with suppress(asyncpg.InterfaceError):  # lost, and so already in the pool again
                 connection.terminate()

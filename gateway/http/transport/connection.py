@@ -24,10 +24,9 @@ from common.shares.turns import FairTurns
 from gateway import problems
 from gateway.http.known_heads import (
     REQUEST_BYTES_MAX,
-    ComputingRequest,
     KnownHead,
     KnownHeads,
-    RecallingRequest,
+    PendingRequest,
 )
 from gateway.http.telemetry import Trace
 from gateway.http.transport import head
@@ -196,7 +195,7 @@ class Connection(HttpToolsProtocol):
         if self._phase == _HEAD and not self._is_waiting:
             self._wait()
 
-    def _answer_known(self, request: RecallingRequest | ComputingRequest, data: bytes) -> None:
+    def _answer_known(self, request: PendingRequest, data: bytes) -> None:
         self._phase = _ANSWER
         self._known = data
         self._end_waiting()
