@@ -258,13 +258,6 @@ async def test_a_list_in_json_is_imported(console: Console, admin: Caller, tmp_p
     await expect(console.page.locator("tbody tr")).to_have_count(2)
 
 
-async def test_a_writer_is_not_offered_the_page(console: Console, ana: Caller) -> None:
-    await console.open(ana.key, "#/faqs")
-
-    await expect(console.page.get_by_role("link", name="FAQs")).to_have_count(0)
-    await expect(console.page.get_by_role("heading", level=1)).to_have_text("Search")
-
-
 @pytest.mark.sampled("dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(console: Console, admin: Caller, scheme: str) -> None:

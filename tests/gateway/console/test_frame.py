@@ -226,6 +226,19 @@ class TestForEveryone:
         await context.close()
 
 
+async def test_a_writer_is_offered_nothing_that_is_an_admins(console: Console, ana: Caller) -> None:
+    page = console.page
+    await console.open(ana.key, "#/faqs")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+    await console.go("Documents")
+    await page.goto(f"{console.url}/console#/insight")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+
+    for name in ("FAQs", "Insight"):
+        await expect(page.get_by_role("link", name=name)).to_have_count(0)
+    await expect(page.get_by_text("See as somebody else")).to_have_count(0)
+
+
 class TestFirstSteps:
     async def test_somebody_who_finds_nothing_yet_is_told_what_to_do_first(
         self, console: Console, gateway: Gateway

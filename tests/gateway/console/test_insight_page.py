@@ -186,12 +186,6 @@ async def test_questions_are_recorded_listed_and_deleted_as_the_admin_wants(
     await expect(asked).to_contain_text("Questions are not recorded")
 
 
-async def test_a_writer_is_not_offered_the_page(console: Console, ana: Caller) -> None:
-    await console.open(ana.key, "#/insight")
-
-    await expect(console.page.get_by_role("link", name="Insight")).to_have_count(0)
-
-
 @pytest.mark.sampled("dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(
