@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
-from tokenizers import Tokenizer
 
 from index.embedders import static_model, token_table
 from index.embedders.text_tokens import WholeTextTokens, WordTokens
@@ -32,10 +30,9 @@ class StaticEmbedder:
 
     def __init__(self) -> None:
         """Raises `EmbedderRefused` if the model is not installed."""
-        weights = load_file(static_model.weights())
         self._table = TokenTable(
-            weights["embedding.weight"].astype(np.float32),
-            WordTokens(WholeTextTokens(Tokenizer.from_file(str(static_model.tokenizer())))),
+            static_model.load_table(),
+            WordTokens(WholeTextTokens(static_model.load_tokenizer())),
         )
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:

@@ -4,10 +4,6 @@ The tokenizer is always the static model's, Llama 2's: if it were the embedder's
 would change the chunks of every document.
 """
 
-from functools import cache
-
-from tokenizers import Tokenizer
-
 from index.embedders import static_model
 from ingest.chunkers.chunk import Chunk, chunk_of
 
@@ -30,14 +26,12 @@ def chunks(text: str, size: int, overlap: int) -> list[Chunk]:
 
 def token_begins(text: str) -> list[int]:
     """Where each token begins, ascending; the bytes of one character begin at one position."""
-    return [start for start, _ in _tokenizer().encode(text, add_special_tokens=False).offsets]
+    return [
+        start
+        for start, _ in static_model.load_tokenizer().encode(text, add_special_tokens=False).offsets
+    ]
 
 
 def load() -> None:
-    """Load the tokenizer: it takes a tenth of a second and 16 MB."""
-    _tokenizer()
-
-
-@cache
-def _tokenizer() -> Tokenizer:
-    return Tokenizer.from_file(str(static_model.tokenizer()))
+    """Load the tokenizer."""
+    static_model.load_tokenizer()

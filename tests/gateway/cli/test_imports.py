@@ -15,20 +15,6 @@ print(json.dumps([list(sys.modules), int(threads)]))
 """
 
 
-def test_a_command_looks_for_garbage_seldom_while_it_imports() -> None:
-    script = """
-import gc
-from typer.testing import CliRunner
-from gateway.cli.main import app
-
-assert CliRunner().invoke(app, ["serve", "--help"]).exit_code == 0
-print(gc.get_threshold()[0])
-"""
-    done = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
-
-    assert int(done.stdout) >= 10_000
-
-
 @pytest.mark.slow
 def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
     done = subprocess.run([sys.executable, "-c", _SHOW], check=True, stdout=subprocess.PIPE)  # noqa: S603  our own

@@ -1,7 +1,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser
+from playwright.async_api import Browser, BrowserContext
 
 from tests.gateway.console.browser import DESKTOP, Console, chromium, tab
 from tests.gateway.support.gateways import Gateway
@@ -13,11 +13,18 @@ async def browser() -> AsyncIterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="session")
+async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
+    """What the tabs share: what one has loaded, the next one takes from the cache."""
+    shared = await browser.new_context(viewport=DESKTOP)
+    yield shared
+    await shared.close()
+
+
 @pytest.fixture
-async def console(browser: Browser, gateway: Gateway) -> AsyncIterator[Console]:
+async def console(context: BrowserContext, gateway: Gateway) -> AsyncIterator[Console]:
     """A tab that is not logged in; the test fails if a script of the page does."""
-    context = await browser.new_context(viewport=DESKTOP)
     opened = await tab(context, str(gateway.client.base_url).rstrip("/"))
     yield opened
-    await context.close()
+    await opened.page.close()
     assert opened.errors == []

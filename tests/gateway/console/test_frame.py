@@ -1,7 +1,6 @@
 """The console's frame: how it is served, how one logs in, and what it does in bad times."""
 
 import re
-from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -133,13 +132,14 @@ class TestLoggingIn:
     async def test_a_key_that_expires_is_asked_for_again_and_the_page_goes_on(
         self, console: Console, gateway: Gateway, admin: Caller
     ) -> None:
-        ends = datetime.now(UTC) + timedelta(seconds=4)
-        body = {"subject": "eve", "roles": ["writer"], "expires_at": ends.isoformat()}
-        key = (await admin.call("POST", "/v1/keys", json=body)).json()["key"]
+        first = await gateway.caller("eve", roles=["writer"])
         second = await gateway.caller("eve", roles=["writer"])
-        await console.open(key, "#/jobs")
+        key_id = (await first.call("GET", "/v1/caller")).json()["key_id"]
+        await console.open(first.key, "#/jobs")
         await expect(console.page.locator("main")).to_contain_text("No jobs")
 
+        expired = await admin.call("POST", f"/v1/keys/{key_id}/rotate", json={"overlap_s": 0})
+        assert expired.status_code == 201
         dialog = console.page.get_by_role("dialog")  # the page asks by itself
         await expect(dialog).to_contain_text("revoked or expired")
         assert await console.violations() == []
@@ -224,6 +224,19 @@ class TestForEveryone:
         assert dark != light
         assert await opened.page.evaluate(background) == light
         await context.close()
+
+
+async def test_a_writer_is_offered_nothing_that_is_an_admins(console: Console, ana: Caller) -> None:
+    page = console.page
+    await console.open(ana.key, "#/faqs")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+    await console.go("Documents")
+    await page.goto(f"{console.url}/console#/insight")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+
+    for name in ("FAQs", "Insight"):
+        await expect(page.get_by_role("link", name=name)).to_have_count(0)
+    await expect(page.get_by_text("See as somebody else")).to_have_count(0)
 
 
 class TestFirstSteps:

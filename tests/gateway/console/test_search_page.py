@@ -130,7 +130,7 @@ async def test_no_hit_is_an_answer(console: Console, gateway: Gateway, ana: Call
 
 @pytest.mark.sampled("dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_with_hits_and_options_open(
+async def test_axe_finds_nothing_with_hits_and_options_open_and_on_a_phone_nothing_is_cut_off(
     console: Console, ana: Caller, scheme: str
 ) -> None:
     await ana.put("leave", LEAVE)
@@ -141,14 +141,6 @@ async def test_axe_finds_nothing_with_hits_and_options_open(
     await console.page.get_by_text("The request as code").click()
 
     assert await console.violations() == []
-
-
-async def test_on_a_phone_nothing_is_cut_off(console: Console, ana: Caller) -> None:
-    await ana.put("leave", LEAVE)
     await console.page.set_viewport_size(PHONE)
-    await console.open(ana.key)
-
-    await ask(console, "annual leave")
-
     width = await console.page.evaluate("() => document.documentElement.scrollWidth")
     assert width <= PHONE["width"]

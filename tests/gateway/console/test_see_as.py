@@ -58,9 +58,3 @@ async def test_a_subject_that_cannot_be_is_told_beside_ones_own_answer(
         console.page.get_by_role("region", name="As you, ada", exact=True)
     ).to_contain_text("No hit")
     await expect(console.page.get_by_role("alert")).to_contain_text("without whitespace")
-
-
-async def test_nobody_but_an_admin_is_offered_it(console: Console, ana: Caller) -> None:
-    await console.open(ana.key)
-
-    await expect(console.page.get_by_text("See as somebody else")).to_have_count(0)

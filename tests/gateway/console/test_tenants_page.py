@@ -91,6 +91,7 @@ async def test_cached_answers_are_dropped(console: Console, gateway: Gateway, an
     assert "fwd=miss" in (await ana.search("leave")).headers["cache-status"]
 
 
+@pytest.mark.isolated  # of the shared worker the page would list the tenants of all tests
 async def test_axe_finds_nothing_and_on_a_phone_nothing_is_cut_off(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:

@@ -154,21 +154,6 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_socket(data_dir: Path)
     assert not sockets(servers).exists()
 
 
-def test_a_killed_owners_servers_stop_although_their_folder_is_removed(folder: Path) -> None:
-    data_dir = folder / "removed"
-    with command(data_dir) as owner:
-        servers = addresses(owner)
-        started = descendants(owner)
-        slow_supervisor = supervisor(owner)
-        os.kill(slow_supervisor, signal.SIGSTOP)
-        owner.kill()
-    shutil.rmtree(data_dir)
-    os.kill(slow_supervisor, signal.SIGCONT)
-
-    wait_for_end_of(started)
-    assert not sockets(servers).exists()
-
-
 @pytest.mark.parametrize("child", ["forked", "executed"])
 def test_a_killed_owners_servers_stop_although_its_child_lives_on(
     data_dir: Path, child: str
@@ -289,6 +274,21 @@ def test_a_folder_with_a_long_and_odd_path_works(folder: Path) -> None:
     with embedded_servers.own_servers(folder / ("long 'ódd' " * 10) / "data") as servers:
         assert query(servers, "SELECT 1") == 1
         assert ping(servers)
+
+
+def test_a_killed_owners_servers_stop_although_their_folder_is_removed(data_dir: Path) -> None:
+    """The last test that uses the folder: to make it takes longer than all else."""
+    with command(data_dir) as owner:
+        servers = addresses(owner)
+        started = descendants(owner)
+        slow_supervisor = supervisor(owner)
+        os.kill(slow_supervisor, signal.SIGSTOP)
+        owner.kill()
+    shutil.rmtree(data_dir)
+    os.kill(slow_supervisor, signal.SIGCONT)
+
+    wait_for_end_of(started)
+    assert not sockets(servers).exists()
 
 
 def query(servers: embedded_servers.Servers, sql: str) -> object:

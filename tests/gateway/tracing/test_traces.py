@@ -21,7 +21,7 @@ from gateway.search import embedders
 from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from tests.conftest import ADMIN_KEY
-from tests.gateway.support.commands import fails, without_settings
+from tests.gateway.support.commands import refused, without_settings
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.raw_http import RawConnection, raw
 from tests.gateway.tracing.collector import Collector, collector
@@ -194,29 +194,23 @@ async def done(caller: Caller, job: str) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.parametrize("flags", [UNSAMPLED, None])
-async def test_what_is_not_sampled_is_not_sent(
-    settings: Settings, receiver: Collector, flags: str | None
-) -> None:
-    headers = {} if flags is None else new_parent(flags)[2]
+async def test_what_is_not_sampled_is_not_sent(settings: Settings, receiver: Collector) -> None:
     async with traced(settings) as (_, ana):
         await ana.put("leave", LEAVE)
-        await search(ana, headers)
+        for headers in ({}, new_parent(UNSAMPLED)[2]):
+            await search(ana, headers)
 
     assert receiver.spans == []
 
 
-@pytest.mark.parametrize(
-    "header", ["", "00-0-0-01", "00-" + "0" * 32 + "-" + "0" * 16 + "-01", "x"]
-)
-async def test_a_bad_traceparent_is_ignored(
-    settings: Settings, receiver: Collector, header: str
-) -> None:
+async def test_a_bad_traceparent_is_ignored(settings: Settings, receiver: Collector) -> None:
+    headers = ("", "00-0-0-01", "00-" + "0" * 32 + "-" + "0" * 16 + "-01", "x")
     async with traced(settings, trace_share=1.0) as (_, ana):
-        await search(ana, {"traceparent": header})
+        for header in headers:
+            await search(ana, {"traceparent": header})
 
-    (request,) = receiver.named("POST /v1/search")
-    assert request.parent_id == ""
+    requests = receiver.named("POST /v1/search")
+    assert [request.parent_id for request in requests] == [""] * len(headers)
 
 
 async def test_a_failure_is_marked_and_a_refusal_is_not(
@@ -380,39 +374,21 @@ async def test_a_collector_that_is_away_delays_nobody(settings: Settings) -> Non
     assert answered_s - started_s < DELAY_S_MAX
 
 
-@pytest.mark.slow
-def test_a_gateway_without_a_collector_needs_no_opentelemetry(tmp_path: Path) -> None:
-    """Other packages load it if it is there, such as redis; none of ours does."""
-    packages = link_packages(tmp_path / "site-packages", without={"opentelemetry"})
-    program = (
-        "import sys, gateway.api.app, gateway.worker.worker_loop, gateway.operator.operations; "
-        "print([name for name in sys.modules if name.startswith('gateway.tracing.')])"
-    )
-    done = subprocess.run(  # noqa: S603  our own
-        [sys.executable, "-S", "-c", program],
-        env=without_settings() | {"PYTHONPATH": f"{packages}:{ROOT}"},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-
-    assert sorted(ast.literal_eval(done.stdout)) == [
-        "gateway.tracing.outgoing",
-        "gateway.tracing.spans",
-        "gateway.tracing.traced_embedder",
-    ]
-
-
 @pytest.mark.sampled("worker")
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["serve", "worker"])
-async def test_an_endpoint_without_the_extra_says_what_to_install(
-    tmp_path: Path, command: str
-) -> None:
+def test_without_opentelemetry_only_an_endpoint_is_refused(tmp_path: Path, command: str) -> None:
+    """Other packages load it if it is there, such as redis; none of ours does."""
     packages = link_packages(tmp_path / "site-packages", without={"opentelemetry"})
-    done = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-S", "-m", "gateway", command],
+    program = f"""
+import runpy, sys
+import gateway.api.app, gateway.worker.worker_loop, gateway.operator.operations
+print([name for name in sys.modules if name.startswith("gateway.tracing.")])
+sys.argv = ["nearhit", {command!r}]
+runpy.run_module("gateway", run_name="__main__")
+"""
+    done = subprocess.run(  # noqa: S603  our own
+        [sys.executable, "-S", "-c", program],
         env=without_settings()
         | {
             "PYTHONPATH": f"{packages}:{ROOT}",
@@ -425,6 +401,11 @@ async def test_an_endpoint_without_the_extra_says_what_to_install(
         text=True,
     )
 
+    assert sorted(ast.literal_eval(done.stdout)) == [
+        "gateway.tracing.outgoing",
+        "gateway.tracing.spans",
+        "gateway.tracing.traced_embedder",
+    ]
     assert done.returncode == 1
     assert done.stderr == (
         "nearhit: NEARHIT_OTLP_ENDPOINT needs the extra `otel`: pip install '.[otel]' in a "
@@ -432,10 +413,8 @@ async def test_an_endpoint_without_the_extra_says_what_to_install(
     )
 
 
-@pytest.mark.sampled("grpc://collector")
-@pytest.mark.slow
 @pytest.mark.parametrize("url", ["collector:4318", "grpc://collector", "http://a b"])
 async def test_an_endpoint_that_is_no_url_is_refused(url: str) -> None:
-    line = await fails({"NEARHIT_OTLP_ENDPOINT": url}, "serve")
+    line = await refused({"NEARHIT_OTLP_ENDPOINT": url}, "serve")
 
     assert "NEARHIT_OTLP_ENDPOINT" in line.upper()

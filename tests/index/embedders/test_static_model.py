@@ -37,6 +37,14 @@ def run(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_the_embedders_of_a_process_share_a_table_that_nobody_can_change() -> None:
+    table = static_model.load_table()
+
+    assert static_model.load_table() is table
+    with pytest.raises(ValueError, match="read-only"):
+        table[0, 0] = 1
+
+
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_a_machine_without_the_model_is_told_where_the_command_stands(packages: Path) -> None:

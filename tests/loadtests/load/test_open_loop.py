@@ -86,7 +86,7 @@ async def test_a_stall_counts_for_all_that_were_due_meanwhile() -> None:
     due, sent = figures.latencies["all"], figures.latencies["sent"]
     assert due.count == sent.count
     assert due.percentile_ms(75) > 300
-    assert sent.percentile_ms(75) < 100
+    assert sent.percentile_ms(75) < due.percentile_ms(75) / 3
     assert sent.percentile_ms(100) >= 1000 * STALL_S * 0.9
 
 
