@@ -42,12 +42,6 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    with place() as made:
-        yield made
-
-
-@pytest.fixture
 def other_folder() -> Iterator[Path]:
     with place() as made:
         yield made
