@@ -1,6 +1,7 @@
 """The scripts of the folder `scripts`, which Redis runs by their digests."""
 
 import hashlib
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -33,6 +34,7 @@ class _Script:
         self.digest = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
+@cache
 def _source(name: str) -> str:
     """The source of a script, with `run.lua` before it unless it does not need the server's id."""
     folder = resources.files(__package__) / "scripts"

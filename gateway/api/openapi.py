@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from common.version import VERSION
 from gateway import problem_catalog, problems
 from gateway.api import examples, field_descriptions, parameters
 from gateway.auth import freshness
@@ -122,7 +122,7 @@ def document(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:
         paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route, schemas)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Nearhit", "version": metadata.version("nearhit")},
+        "info": {"title": "Nearhit", "version": VERSION},
         "tags": [{"name": tag} for tag in sorted({_group(route) for route in routes})],
         "paths": paths,
         "components": {

@@ -5,15 +5,15 @@ from typing import Any
 from pydantic import Field
 from starlette.responses import Response
 
+from common.version import VERSION
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
-from gateway.monitoring import process_log
 from gateway.schemas import Body
 
 
 class RootAnswer(Body):
     name: str = Field(default="nearhit", description="name of the software")
-    version: str = Field(default=process_log.VERSION, description="its version")
+    version: str = Field(default=VERSION, description="its version")
     purpose: str = Field(
         default="a search gateway for AI agents: it answers from what the caller may read",
         description="what it does",

@@ -8,6 +8,7 @@ names and must be of one version.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "static"
@@ -37,11 +38,12 @@ class ConsoleFiles:
     assets: Mapping[str, ConsoleFile]
 
 
-def load(folder: Path = _FOLDER) -> ConsoleFiles:
+@cache
+def load() -> ConsoleFiles:
     """Read the folder's files."""
     found = {
         path.name: ConsoleFile(path.read_bytes(), _MEDIA_TYPES[path.suffix])
-        for path in sorted(folder.iterdir())
+        for path in sorted(_FOLDER.iterdir())
     }
     template = found.pop(_PAGE)
     fingerprint = _digest(*(part for name in found for part in (name.encode(), found[name].body)))

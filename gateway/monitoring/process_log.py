@@ -5,16 +5,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from importlib import metadata
 
 import structlog
 from rich.console import Console
 
+from common.version import VERSION
 from gateway.monitoring import logs
 from gateway.settings import setting_report, setting_sources
 from gateway.settings.settings import Settings
-
-VERSION = metadata.version("nearhit")
 
 
 def announce(

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from cache.answers import Answers
 from common.shares.threads import FairThreads
+from common.version import VERSION
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
@@ -116,7 +116,7 @@ def build(
         )
 
     nearest = stores.database if standby is None else standby.database
-    version = f"{metadata.version('nearhit')} {index_name}"
+    version = f"{VERSION} {index_name}"
     shards = ResidentShards(
         nearest,
         bytes_max=settings.shard_bytes_max,

@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import metadata
 from typing import Protocol, cast
 
 from opentelemetry import trace as otel
@@ -29,6 +28,7 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from common.version import VERSION
 from index.jobs import trace_context
 from index.jobs.job_queue import ClaimedJob
 from index.postgres.session import ObserveStatement
@@ -78,7 +78,7 @@ class Tracing:
             resource=Resource.create(
                 {
                     "service.name": service,
-                    "service.version": metadata.version("nearhit"),
+                    "service.version": VERSION,
                     "service.instance.id": str(os.getpid()),
                 }
             ),

@@ -42,12 +42,6 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    with place() as made:
-        yield made
-
-
-@pytest.fixture
 def other_folder() -> Iterator[Path]:
     with place() as made:
         yield made
@@ -114,7 +108,7 @@ async def test_point_in_time_recovery_gives_every_answer_of_that_time(
     assert f"'{command}'" in PAGE.read_text()
     archived = {"archive_mode": "on", "archive_command": command.replace("/archive", str(archive))}
     async with (
-        own_postgres(folder, **archived) as postgres,
+        own_postgres(folder, None, **archived) as postgres,
         company(settings, embedder, postgres.url) as staff,
     ):
         await run("pg_basebackup", "-D", base, "-c", "fast", "-d", postgres.url)

@@ -1,7 +1,7 @@
 """What a caller is told who names a revision from before PostgreSQL was restarted or went back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from index.search.query_embedder import Embedder
 from tests.gateway.faults.test_restored_database import settings_of
 from tests.gateway.promises.asking import asked, written
 from tests.gateway.servers.database_proxy import DatabaseProxy, database_proxy
-from tests.gateway.servers.own_postgres import OwnPostgres, Stop, own_postgres, place
+from tests.gateway.servers.own_postgres import OwnPostgres, Stop, own_postgres
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -24,14 +24,8 @@ def no_blocking_calls() -> None:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    with place() as made:
-        yield made
-
-
-@pytest.fixture
-async def postgres(folder: Path) -> AsyncIterator[OwnPostgres]:
-    async with own_postgres(folder, synchronous_commit="on") as started:
+async def postgres(folder: Path, empty_data: Path) -> AsyncIterator[OwnPostgres]:
+    async with own_postgres(folder, empty_data, synchronous_commit="on") as started:
         yield started
 
 

@@ -5,7 +5,7 @@ raises the revisions to those that were used before, and past them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from index.search.query_embedder import Embedder
 from loadtests.soak.oracle import oracle
 from tests.conftest import named, run_sql
 from tests.gateway.servers.database_proxy import database_proxy
-from tests.gateway.servers.own_postgres import OwnPostgres, own_postgres, place, run
+from tests.gateway.servers.own_postgres import OwnPostgres, run
 from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.gateways import Caller, Gateway, running
 
@@ -49,18 +49,6 @@ def sharing(settings: Settings, tmp_path: Path) -> Settings:
     """Of gateways that share the memory of their shards."""
     shared = {"shard_bytes_max": 1 << 26, "shard_folder": tmp_path / "shards"}
     return settings.model_copy(update=shared)
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with place() as made:
-        yield made
-
-
-@pytest.fixture
-async def postgres(folder: Path) -> AsyncIterator[OwnPostgres]:
-    async with own_postgres(folder) as started:
-        yield started
 
 
 class Company:

@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -19,8 +18,6 @@ from tests.gateway.servers.own_postgres import (
     WAIT_S_MAX,
     OwnPostgres,
     Stop,
-    own_postgres,
-    place,
 )
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
@@ -34,18 +31,6 @@ AGE_MS = 60_000  # that some callers allow an answer to have
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> None:
     """Who starts and stops servers is in nobody's way."""
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with place() as made:
-        yield made
-
-
-@pytest.fixture
-async def postgres(folder: Path) -> AsyncIterator[OwnPostgres]:
-    async with own_postgres(folder) as started:
-        yield started
 
 
 @pytest.fixture

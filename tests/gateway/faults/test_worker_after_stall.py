@@ -1,9 +1,8 @@
 """A worker whose PostgreSQL stands still for a while and then goes on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -14,7 +13,7 @@ from index.postgres.database import Database
 from index.tenants.tenant_store import TenantStore
 from ingest.worker.job_worker import Worker
 from ingest.worker.pgqueuer_adapter import WorkerLimits
-from tests.gateway.servers.own_postgres import WAIT_S_MAX, own_postgres, place
+from tests.gateway.servers.own_postgres import WAIT_S_MAX, OwnPostgres
 from tests.ingest.worker.test_job_worker import JobRecorder, a_job, at_work, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -23,12 +22,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 @pytest.fixture(autouse=True)
 def no_blocking_calls() -> None:
     """The test freezes a server, which blocks nothing else here."""
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with place() as made:
-        yield made
 
 
 class RecordingQueue(JobQueue):
@@ -69,9 +62,10 @@ class RecordingListener:
             yield session
 
 
-async def test_after_a_stall_of_postgres_the_worker_hears_its_own_probe(folder: Path) -> None:
+async def test_after_a_stall_of_postgres_the_worker_hears_its_own_probe(
+    postgres: OwnPostgres,
+) -> None:
     async with (
-        own_postgres(folder) as postgres,
         database.connect(
             postgres.url,
             connections_max=4,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import cycle, islice, permutations
 from string import ascii_lowercase
 
+import orjson
 import pytest
 
 from gateway.settings.settings import Settings
@@ -60,10 +61,25 @@ def settings(settings: Settings) -> Settings:
 async def both(gateway: Gateway) -> tuple[Caller, Caller]:
     """Two people of a tenant who see different documents, on one worker."""
     ana, eve = await gateway.caller("ana"), await gateway.caller("eve")
-    for number in range(50):
-        await ana.put(f"ana's {number}", f"Holiday {number} of Ana's.", readers=[])
-        await eve.put(f"eve's {number}", f"Holiday {number} of Eve's.", readers=[])
+    await write_holidays(ana, "Ana")
+    await write_holidays(eve, "Eve")
     return ana, eve
+
+
+async def write_holidays(caller: Caller, name: str) -> None:
+    lines = [
+        {
+            "document_id": f"{name.lower()}'s {number}",
+            "text": f"Holiday {number} of {name}'s.",
+            "readers": [],
+        }
+        for number in range(50)
+    ]
+    answer = await caller.call(
+        "POST", "/v1/documents/batch", content=b"\n".join(map(orjson.dumps, lines))
+    )
+    assert answer.status_code == 200, answer.text
+    assert b"status" not in answer.content  # of a line that is refused
 
 
 @pytest.mark.sampled("bounded")
