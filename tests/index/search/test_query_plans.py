@@ -8,7 +8,6 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -30,7 +29,7 @@ from index.search.strategy import StrategyLimits
 from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
-from tests.database_copies import DatabaseCopies, copies_of
+from tests.database_copies import DatabaseCopies, copies_of, name_of
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import unobserved
@@ -148,10 +147,6 @@ async def moved_towns(
         }
         async with copies_of(name_of(url), servers.database_url) as copies:
             yield copies, SHARED_PARTITIONS | moved
-
-
-def name_of(url: str) -> str:
-    return urlsplit(url).path.removeprefix("/")
 
 
 @pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
