@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 import asyncpg
 
@@ -46,6 +47,11 @@ class DatabaseCopies:
     async def drop_unused(self) -> None:
         while not self._made.empty():
             await self.drop(self._made.get_nowait())
+
+
+def name_of(url: str) -> str:
+    """Of the database that the URL names."""
+    return urlsplit(url).path.removeprefix("/")
 
 
 @asynccontextmanager

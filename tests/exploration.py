@@ -37,8 +37,8 @@ def explore(
             if after is None:
                 trace = [*_way(came_from, world), label]
                 return Exploration(len(came_from), trace, frozenset(labels))
-            if after not in came_from:
-                came_from[after] = (label, world)
+            step = (label, world)
+            if came_from.setdefault(after, step) is step:  # hashed once
                 waiting.append(after)
     return Exploration(len(came_from), None, frozenset(labels))
 

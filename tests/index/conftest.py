@@ -92,7 +92,7 @@ def rows(connection: "asyncpg.Connection[asyncpg.Record]") -> Rows:
     return Rows(connection)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 async def world(
     servers: Servers, databases: DatabaseCopies, static_embedder: StaticEmbedder
 ) -> AsyncIterator[QuestionWorld]:

@@ -101,9 +101,9 @@ class Scene:
 Steps: TypeAlias = exploration.Steps[ProtocolWorld]
 
 
-def search(scene: Scene, rules: Rules) -> Exploration:
+def search(scene: Scene, rules: Rules, *, deepest_first: bool = False) -> Exploration:
     model = Model(scene, rules)
-    return explore(model.start(), model.steps)
+    return explore(model.start(), model.steps, deepest_first=deepest_first)
 
 
 class Model:

@@ -12,11 +12,13 @@ one fault.
   others, and has no leases. The old one is dead. A writer whose commit is lost never acknowledges.
   A request arrives at a holder, which compares the lease with its clock, reads what it has heard,
   and answers at these revisions. The answer must contain every commit that was acknowledged before
-  the request arrived.
+  the request arrived. A request that arrives earlier needs less, and one that needs nothing is
+  always answered rightly: so one step is to arrive, when something is acknowledged, and to compare.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, Protocol, TypeAlias
 
 from cache import read_lease
@@ -55,17 +57,17 @@ class FrozenLease(NamedTuple):
     announced: int | None
 
     def thawed(self) -> Held:
-        return HeldLease(
-            self.until_s,
-            self.history,
-            self.since,
-            self.epoch,
-            self._counters(self.known),
-            self._counters(self.announced),
-        )
+        return _thawed(self)
 
-    def _counters(self, revision: int | None) -> dict[str, ModelCounters]:
-        return {} if revision is None else {TENANT: ModelCounters(self.history or "", revision)}
+
+@cache
+def _thawed(lease: FrozenLease) -> Held:
+    """One lease for all worlds that have it; no rule changes a lease in place."""
+    known, announced = (
+        {} if revision is None else {TENANT: ModelCounters(lease.history or "", revision)}
+        for revision in (lease.known, lease.announced)
+    )
+    return HeldLease(lease.until_s, lease.history, lease.since, lease.epoch, known, announced)
 
 
 def frozen(lease: Held) -> FrozenLease:
@@ -97,10 +99,9 @@ class Learning(NamedTuple):
 
 
 class Request(NamedTuple):
-    """needed: commits that were acknowledged when it arrived."""
+    """needed: commits that were acknowledged when it arrived. read: early, by a mutant."""
 
     needed: frozenset[int]
-    is_checked: bool = False
     read: tuple[str, int] | None = None
 
 
@@ -456,43 +457,42 @@ class ReadLeaseModel:
 
     def _answers(self, world: LeaseWorld, number: int, holder: ModelHolder) -> Steps:
         """By the first holder: the others are there to be waited for."""
-        request, lease = holder.request, holder.lease.thawed()
         if number:
             return
-        counters = lease.counters_of([TENANT])
-        read = None
-        if counters is not None:
-            read = counters[TENANT].history, counters[TENANT].revision
+        lease = holder.lease.thawed()
         is_held = lease.is_held(world.now_s - holder.lag_s)
-        if request is None:
-            arrived = Request(world.acknowledged)
-            if not self._rules.reads_heard_after_check:
-                arrived = arrived._replace(read=read)
-            if not self._rules.checks_after_arrival:
-                # The check of the request before: it found the lease held.
-                arrived = arrived._replace(is_checked=True)
-                if not is_held:
-                    return
-                yield "a check", world.with_holder(number, holder._replace(request=arrived))
-                return
-            yield "a request arrives", world.with_holder(number, holder._replace(request=arrived))
+        known = lease.counters_of([TENANT])
+        heard = None if known is None else (known[TENANT].history, known[TENANT].revision)
+        if holder.request is None:
+            request = self._request(world, heard, is_held=is_held)
+            if request is not None:
+                yield "a request arrives", world.with_holder(0, holder._replace(request=request))
             return
-        gone = holder._replace(request=None)
-        if not self._rules.checks_after_arrival and request.needed != world.acknowledged:
-            later = request._replace(needed=world.acknowledged)
-            yield "a request arrives", world.with_holder(number, holder._replace(request=later))
-        if not request.is_checked:
-            checked = holder._replace(request=request._replace(is_checked=True))
-            yield "the lease is checked", world.with_holder(number, checked if is_held else gone)
-            return
-        answered = request.read or read
-        if answered is None:
-            yield "the tenant is unknown", world.with_holder(number, gone)
-            return
-        history, revision = answered
-        commits = world.histories[int(history.split()[1])][:revision]
-        is_right = request.needed <= set(commits)
-        yield "an answer", world.with_holder(number, gone) if is_right else None
+        gone = world.with_holder(0, holder._replace(request=None))
+        read = holder.request.read or heard
+        if read is None:
+            yield "the tenant is unknown", gone
+        elif not self._rules.reads_heard_after_check and not is_held:
+            yield "the lease has run out", gone
+        else:
+            history, revision = read
+            commits = world.histories[int(history.split()[1])][:revision]
+            needed = (
+                holder.request.needed if self._rules.checks_after_arrival else world.acknowledged
+            )
+            yield "an answer", gone if needed <= set(commits) else None
+
+    def _request(
+        self, world: LeaseWorld, heard: tuple[str, int] | None, *, is_held: bool
+    ) -> Request | None:
+        """One that has arrived and was checked, and will be answered later."""
+        if not self._rules.checks_after_arrival:
+            return Request(frozenset()) if is_held else None
+        if not world.acknowledged:
+            return None
+        if not self._rules.reads_heard_after_check:
+            return heard and Request(world.acknowledged, heard)
+        return Request(world.acknowledged) if is_held else None
 
 
 def _committed(world: LeaseWorld, write: Write) -> LeaseWorld:

@@ -42,10 +42,16 @@ async def stub() -> AsyncIterator[StubOpenAI]:
         yield stub
 
 
-@pytest.fixture
-async def client(stub: StubOpenAI) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with openai.AsyncOpenAI(api_key=KEY, base_url=stub.url, max_retries=1) as client:
+@pytest.fixture(scope="module")
+async def any_client() -> AsyncIterator[openai.AsyncOpenAI]:
+    """A client reads the certificates of the system, which takes longer than most of the tests."""
+    async with openai.AsyncOpenAI(api_key=KEY, base_url="http://nowhere", max_retries=1) as client:
         yield client
+
+
+@pytest.fixture
+def client(any_client: openai.AsyncOpenAI, stub: StubOpenAI) -> openai.AsyncOpenAI:
+    return any_client.with_options(base_url=stub.url)
 
 
 @dataclass
@@ -311,6 +317,7 @@ async def test_each_text_gets_its_vector_within_the_limits_and_habits_of_service
 async def test_a_failing_text_costs_no_other_its_vector(
     stub: StubOpenAI, client: openai.AsyncOpenAI, answer: Answer, poisoned: Sequence[int]
 ) -> None:
+    client = client.with_options(max_retries=0)  # which would wait after each that hangs up
     texts = [f"text {number}{' POISON' * (number in poisoned)}" for number in range(12)]
     expected = await embedder_on(client).embed_passages(texts)
     expected[list(poisoned)] = 0
@@ -343,14 +350,12 @@ async def test_a_silent_service_is_given_up(stub: StubOpenAI, client: openai.Asy
         await embedder.embed_passages(["a"])
 
 
-async def test_a_service_that_nobody_runs_is_unavailable() -> None:
+async def test_a_service_that_nobody_runs_is_unavailable(any_client: openai.AsyncOpenAI) -> None:
     async with stub_openai() as gone:
-        url = gone.url
-    async with openai.AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0) as client:
-        embedder = embedder_on(client)
+        client = any_client.with_options(base_url=gone.url, max_retries=0)
 
-        with pytest.raises(EmbeddingUnavailable):
-            await embedder.embed_passages(["a"])
+    with pytest.raises(EmbeddingUnavailable):
+        await embedder_on(client).embed_passages(["a"])
 
 
 async def test_a_question_gets_the_vector_of_its_text(embedder: OpenAIEmbedder) -> None:
@@ -387,10 +392,12 @@ async def test_the_next_try_comes_as_late_as_the_service_says(
 
 
 @pytest.mark.slow
-async def test_where_it_does_not_say_each_try_waits_longer(stub: StubOpenAI) -> None:
+async def test_where_it_does_not_say_each_try_waits_longer(
+    stub: StubOpenAI, client: openai.AsyncOpenAI
+) -> None:
     stub.first.extend([lambda _: Reply(b"{}", 500, retry=None)] * 2)
-    async with openai.AsyncOpenAI(api_key=KEY, base_url=stub.url, max_retries=2) as client:
-        await embedder_on(client).embed_query("a")
+
+    await embedder_on(client.with_options(max_retries=2)).embed_query("a")
 
     first, second, third = stub.asked
     assert second.at_s - first.at_s >= 0.375  # half a second, less at most a quarter

@@ -28,6 +28,7 @@ from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex
+from tests.index.support.random_changes import Story
 from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -74,7 +75,7 @@ class ReverseWorld(ChangingIndex):
     openings_share = 0.15
 
     def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
-        super().__init__(database, static, seed)
+        super().__init__(database, static, Story(seed))
         self.changes = ChangeLog(database)
         self.counts: Counter[str] = Counter()
         self._number = 0

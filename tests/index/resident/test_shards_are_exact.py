@@ -22,9 +22,10 @@ from index.resident.building.shard_folder import ShardFolder
 from index.resident.matching_documents import MatchingDocuments
 from index.resident.shard import Shard, ShardQuestion
 from tests.conftest import fresh_settings
-from tests.database_copies import DatabaseCopies
+from tests.database_copies import DatabaseCopies, copies_of, name_of
 from tests.index.conftest import connected
 from tests.index.support.changing_index import ChangingIndex
+from tests.index.support.random_changes import Story
 from tests.index.support.residence import Residence, recorded_lists, residence
 from tests.sampling import is_thorough
 
@@ -35,20 +36,34 @@ STEPS = 60 if is_thorough() else 12
 SEARCHES = 12 if is_thorough() else 4  # after each change
 
 
-@pytest.fixture(params=range(4 if is_thorough() else 1))
-async def index(
+@pytest.fixture(scope="module", params=range(4 if is_thorough() else 1))
+async def begun(
     request: pytest.FixtureRequest,
     servers: Servers,
     databases: DatabaseCopies,
     static_embedder: StaticEmbedder,
-) -> AsyncIterator[ChangingIndex]:
+) -> AsyncIterator[tuple[ChangingIndex, DatabaseCopies]]:
+    """An index in which nothing has changed yet, and copies of its database."""
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
-        async with connected(own.database_url.get_secret_value()) as database:
+        url = own.database_url.get_secret_value()
+        async with connected(url) as database:
             await index_version.check_or_create(database, static_embedder, HashingEmbedder(32))
-            index = ChangingIndex(database, static_embedder, request.param)
+            index = ChangingIndex(database, static_embedder, Story(request.param))
             await index.begin()
-            yield index
+        async with copies_of(name_of(url), servers.database_url) as copies:
+            yield index, copies
+
+
+@pytest.fixture
+async def index(
+    servers: Servers, begun: tuple[ChangingIndex, DatabaseCopies]
+) -> AsyncIterator[ChangingIndex]:
+    first, copies = begun
+    async with fresh_settings(servers, copies) as own:
+        assert own.database_url is not None
+        async with connected(own.database_url.get_secret_value()) as database:
+            yield first.at(database)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -30,7 +29,7 @@ from index.search.strategy import StrategyLimits
 from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql
-from tests.database_copies import DatabaseCopies, copies_of
+from tests.database_copies import DatabaseCopies, copies_of, name_of
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import unobserved
@@ -53,6 +52,7 @@ from tests.threads import new_threads
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ACME, BETA, DELTA = 400, 60, 300  # documents; acme and delta outgrow the shared partition
+SHARED_PARTITIONS = {"acme": 0, "beta": 0, "delta": 0}
 FEW_DOCUMENTS = 8  # of acme, that group:few alone may read
 PUBLIC_DOCUMENTS = 150 + 20  # of delta and beta
 ACME_READERS = [("tenant",)] * 49 + [("group:few",)]
@@ -107,8 +107,8 @@ class Town:
 
 
 @pytest.fixture(scope="module")
-async def towns(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[DatabaseCopies]:
-    """Copies of a town in which nothing is indexed or analysed."""
+async def settled(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[str]:
+    """The URL of a town in which nothing is indexed or analysed."""
     async with fresh_settings(servers, databases) as own:
         assert own.database_url is not None
         url = own.database_url.get_secret_value()
@@ -122,27 +122,47 @@ async def towns(servers: Servers, databases: DatabaseCopies) -> AsyncIterator[Da
             await many_chunks.settle(documents, "beta", number=BETA, readers=third, seed=2)
             half = [("public",), ("tenant",)]
             await many_chunks.settle(documents, "delta", number=DELTA, readers=half, seed=3)
-        async with copies_of(urlsplit(url).path.removeprefix("/"), servers.database_url) as copies:
-            yield copies
+        yield url
+
+
+@pytest.fixture(scope="module")
+async def fresh_towns(servers: Servers, settled: str) -> AsyncIterator[DatabaseCopies]:
+    async with copies_of(name_of(settled), servers.database_url) as copies:
+        yield copies
+
+
+@pytest.fixture(scope="module")
+async def moved_towns(
+    servers: Servers, fresh_towns: DatabaseCopies
+) -> AsyncIterator[tuple[DatabaseCopies, dict[str, int]]]:
+    """Copies in which tenants have partitions, and which ones; to index them takes the longest."""
+    async with fresh_settings(servers, fresh_towns) as own:
+        assert own.database_url is not None
+        url = own.database_url.get_secret_value()
+        async with connected(url) as database:
+            maintained = [done async for done in Partitions(database, limits=OUTGROWN).maintain()]
+        await run_sql(url, LEAVE_STATISTICS)
+        moved = {
+            done.tenant: done.partition_no for done in maintained if isinstance(done, MovedTenant)
+        }
+        async with copies_of(name_of(url), servers.database_url) as copies:
+            yield copies, SHARED_PARTITIONS | moved
 
 
 @pytest.fixture(scope="module", params=[None, *STATISTICS], ids=str)
 async def town(
-    request: pytest.FixtureRequest, servers: Servers, towns: DatabaseCopies
+    request: pytest.FixtureRequest,
+    servers: Servers,
+    fresh_towns: DatabaseCopies,
+    moved_towns: tuple[DatabaseCopies, dict[str, int]],
 ) -> AsyncIterator[Town]:
     """Fresh, and with partitions of which there are these statistics."""
-    partitions = {"acme": 0, "beta": 0, "delta": 0}
+    towns, partitions = moved_towns if request.param else (fresh_towns, SHARED_PARTITIONS)
     async with fresh_settings(servers, towns) as own:
         assert own.database_url is not None
         url = own.database_url.get_secret_value()
-        if request.param is not None:
-            async with connected(url) as database:
-                async for done in Partitions(database, limits=OUTGROWN).maintain():
-                    if isinstance(done, MovedTenant):
-                        partitions[done.tenant] = done.partition_no
-            await run_sql(url, LEAVE_STATISTICS)
-            for table in STATISTICS[request.param]:
-                await run_sql(url, f"ANALYZE {table}")
+        for table in STATISTICS.get(request.param, ()):
+            await run_sql(url, f"ANALYZE {table}")
         async with (
             explained_searches(url) as searches,
             pool(url, 1, 10, {}) as owner,

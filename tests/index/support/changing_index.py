@@ -1,6 +1,7 @@
-"""An index of three tenants whose documents change in every way, by a seed."""
+"""An index of three tenants whose documents change in every way, by a story."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -49,8 +50,9 @@ def as_put(document: Document) -> Put:
 class ChangingIndex:
     openings_share = 0.06  # of what happens
 
-    def __init__(self, database: Database, static: StaticEmbedder, seed: int) -> None:
-        self.story = Story(seed)
+    def __init__(self, database: Database, static: StaticEmbedder, story: Story) -> None:
+        self.story = story
+        self._static = static
         embedders = [Choosy(embedder, self.story) for embedder in (static, HashingEmbedder(32))]
         self.database = database
         self.documents = DocumentStore(database)
@@ -62,6 +64,12 @@ class ChangingIndex:
         self.today = date(2026, 1, 1)
         self.embedders: Sequence[Embedder] = embedders
         self.stored: dict[tuple[str, str], Document] = {}
+
+    def at(self, database: Database) -> "ChangingIndex":
+        """The same index in a copy of its database, to which the same will happen."""
+        copy = ChangingIndex(database, self._static, deepcopy(self.story))
+        copy.stored = dict(self.stored)
+        return copy
 
     async def begin(self) -> None:
         for tenant in worlds.TENANTS:

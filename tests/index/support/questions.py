@@ -1,6 +1,8 @@
 """A world settled in a database, questions to it, and whether an answer is right."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import chain
 from typing import TypeVar
 
 import asyncpg
@@ -20,7 +22,7 @@ from index.tenants.tenant_store import TenantStore
 from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
 from tests.index.support import worlds
-from tests.index.support.samples import RecordingInvalidation, put, subsets
+from tests.index.support.samples import RecordingInvalidation, put_all, subsets
 from tests.index.support.worlds import IndexPrincipal, Piece
 
 T = TypeVar("T")
@@ -40,32 +42,52 @@ class QuestionWorld:
         self.pieces: list[Piece] = []
 
     async def settle(self, url: str, made_up: Sequence[tuple[str, Document]]) -> None:
-        documents = DocumentStore(self.database)
-        writer = Writer(documents, self.embedder, RecordingInvalidation())
+        """Write the documents; each is an hour younger than the one before it."""
         connection = await asyncpg.connect(url)
         for tenant in worlds.TENANTS:
             await self.tenants.create(tenant, tenant)
-        for hours, (tenant, document) in enumerate(made_up):
-            await put(writer, document, tenant)
-            await connection.execute(
-                "UPDATE documents SET updated_at = $3 WHERE tenant = $1 AND document_id = $2",
-                tenant,
-                document.document_id,
-                worlds.updated_at(hours),
-            )
-            stored = await documents.stored(tenant, document.document_id)
-            assert stored is not None
-            digests = [chunk.digest for chunk in chunks(document.text)]
-            # As they were embedded: in another batch a number may round the other way.
-            vectors = await documents.known_embeddings(tenant, self.embedder.space, digests)
+            written = {
+                document.document_id: (document, worlds.updated_at(hours))
+                for hours, (owner, document) in enumerate(made_up)
+                if owner == tenant
+            }
+            await self._settle(connection, tenant, written)
+        await connection.close()
+
+    async def _settle(
+        self,
+        connection: "asyncpg.Connection[asyncpg.Record]",
+        tenant: str,
+        written: Mapping[str, tuple[Document, datetime]],
+    ) -> None:
+        documents = DocumentStore(self.database)
+        writer = Writer(documents, self.embedder, RecordingInvalidation())
+        await put_all(writer, [document for document, _ in written.values()], tenant)
+        await connection.execute(
+            "UPDATE documents SET updated_at = written.at"
+            " FROM unnest($2::text[], $3::timestamptz[]) AS written (document_id, at)"
+            " WHERE tenant = $1 AND documents.document_id = written.document_id",
+            tenant,
+            list(written),
+            [at for _, at in written.values()],
+        )
+        stored = await documents.stored_all(tenant, list(written))
+        digests = {
+            name: [chunk.digest for chunk in chunks(document.text)]
+            for name, (document, _) in written.items()
+        }
+        # As they were embedded: in another batch a number may round the other way.
+        vectors = await documents.known_embeddings(
+            tenant, self.embedder.space, set(chain.from_iterable(digests.values()))
+        )
+        for name, (document, at) in written.items():
             self.pieces += worlds.pieces(
                 tenant,
                 document,
-                chunk_ids=stored.chunk_ids,
-                updated_at=worlds.updated_at(hours),
-                dense=np.array([vectors[digest].to_numpy() for digest in digests]),
+                chunk_ids=stored[name].chunk_ids,
+                updated_at=at,
+                dense=np.array([vectors[digest].to_numpy() for digest in digests[name]]),
             )
-        await connection.close()
 
     async def assert_right(
         self, searcher: Searcher, asking: IndexPrincipal, names: Sequence[ScopeName], query: Query

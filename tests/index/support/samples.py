@@ -1,6 +1,6 @@
 """Documents, embedders and an invalidation, as the tests of `index` and `ingest` need them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from cache.protocol import Revisions
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
 from index.search.query_embedder import Embedder
-from ingest.write.revision import Written
+from ingest.write.revision import Put, Written, require_written
 from ingest.write.writer import Writer
 
 T = TypeVar("T")
@@ -47,6 +47,16 @@ async def put(writer: Writer, document: Document, tenant: str = "acme") -> Writt
     return await writer.put(
         tenant, document.document_id, lambda _stored: document, may_publish=True
     )
+
+
+async def put_all(writer: Writer, documents: Iterable[Document], tenant: str = "acme") -> None:
+    """Write different documents together, whatever is stored."""
+    puts = [
+        Put(document.document_id, lambda _stored, new=document: new, may_publish=True)
+        for document in documents
+    ]
+    for outcome in await writer.put_all(tenant, puts):
+        require_written(outcome)
 
 
 class RecordingEmbedder:

@@ -114,9 +114,9 @@ class Scene:
     accepts_refusals: bool = False
 
 
-def search(scene: Scene, rules: Rules) -> Exploration:
+def search(scene: Scene, rules: Rules, *, deepest_first: bool = False) -> Exploration:
     model = ShardModel(scene, rules)
-    return explore(model.start(), model.steps)
+    return explore(model.start(), model.steps, deepest_first=deepest_first)
 
 
 class ShardModel:
