@@ -405,22 +405,20 @@ async def test_the_log_comes_page_by_page(gateway: Gateway, ada: Caller, ana: Ca
     assert late == every[-2:]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("limit", "0"),
-        ("limit", "101"),
-        ("limit", "x"),
-        ("cursor", "x"),
-        ("since", "yesterday"),
-        ("since", "2025-01-01T00:00:00"),
-        ("subject", "a\nb"),
-        ("document", "a\nb"),
-    ],
-)
-async def test_a_parameter_that_means_nothing_is_refused(
-    ada: Caller, name: str, value: str
-) -> None:
-    refusal = problem(await ada.call("GET", PATH, params={name: value}), 422)
+MEANINGLESS = [
+    ("limit", "0"),
+    ("limit", "101"),
+    ("limit", "x"),
+    ("cursor", "x"),
+    ("since", "yesterday"),
+    ("since", "2025-01-01T00:00:00"),
+    ("subject", "a\nb"),
+    ("document", "a\nb"),
+]
 
-    assert [error["field"] for error in refusal["errors"]] == [name]
+
+async def test_a_parameter_that_means_nothing_is_refused(ada: Caller) -> None:
+    for name, value in MEANINGLESS:
+        refusal = problem(await ada.call("GET", PATH, params={name: value}), 422)
+
+        assert [error["field"] for error in refusal["errors"]] == [name], (name, value)
