@@ -164,7 +164,7 @@ async def test_all_steps_are_of_one_revision_whatever_is_written_meanwhile(ana: 
 
     writing = [asyncio.create_task(write()) for _ in range(3)]
     try:
-        for number in range(25):
+        for number in range(8):
             answer = await ask(
                 ana,
                 {"name": "a", "query": f"counter {number}"},
