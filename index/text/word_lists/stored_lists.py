@@ -20,7 +20,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import platformdirs
-import structlog
 
 from index.text import tokens
 from index.text.word_lists import building, stemming, word_list
@@ -32,8 +31,6 @@ _DIGEST_BYTES = 32
 _UNUSED_S_MAX = 30 * 86_400.0  # the age after which a list of another version is removed
 _NICENESS = 10  # of the process that makes lists while others answer
 _MADE_BY = (tokens, stemming, building, word_list)
-
-log = structlog.get_logger()
 
 
 def folder() -> Path:
@@ -61,7 +58,9 @@ def make(language: str, place: Path) -> WordList:
     try:
         _store(language, place, encoded)
     except OSError as error:
-        log.warning("word_lists", state="not_stored", reason=str(error))
+        import structlog  # takes longer to load than a list
+
+        structlog.get_logger().warning("word_lists", state="not_stored", reason=str(error))
     return find(language, place) or WordList.of(memoryview(encoded))
 
 

@@ -4,13 +4,12 @@ Pure.
 """
 
 import sys
+from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate, pairwise
-
-import numpy as np
 
 _COUNT_BYTES = 8
 _HASH_BYTES = 8  # a word that is in no list has the hash of a listed one once in 10 ** 14 words
@@ -68,11 +67,11 @@ def encode(shares: Mapping[str, float], spellings: Mapping[str, str]) -> bytes:
     words = [spellings[word].encode() for word in plain.values()]
     return b"".join(
         [
-            np.array([len(stems), len(plain)], np.uint64).tobytes(),
-            np.array([*stems], np.uint64).tobytes(),
-            np.array([shares[stem] for stem in stems.values()], np.float64).tobytes(),
-            np.array([*plain], np.uint64).tobytes(),
-            np.cumsum([*map(len, words)], dtype=np.uint64).tobytes(),
+            array("Q", [len(stems), len(plain)]).tobytes(),
+            array("Q", stems).tobytes(),
+            array("d", map(shares.__getitem__, stems.values())).tobytes(),
+            array("Q", plain).tobytes(),
+            array("Q", accumulate(map(len, words))).tobytes(),
             *words,
         ]
     )

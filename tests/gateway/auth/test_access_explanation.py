@@ -19,43 +19,42 @@ async def explained(admin: Caller, document_id: str, subject: str) -> dict[str, 
     return explanation
 
 
+READERS = [
+    ([], "ana", ["private"]),
+    ([], "eve", []),
+    (["tenant"], "eve", ["tenant"]),
+    (["public"], "eve", ["public"]),
+    (["user:eve"], "eve", ["shared"]),
+    (["user:ben"], "eve", []),
+    (["group:sales"], "eve", ["shared"]),
+    (["group:board"], "eve", []),
+    (["user:ana", "group:sales", "tenant"], "ana", ["private", "tenant"]),
+    (["group:board", "user:eve", "public"], "eve", ["shared", "public"]),
+]
+
+
 @pytest.mark.isolated
-@pytest.mark.parametrize(
-    ("readers", "subject", "scopes"),
-    [
-        ([], "ana", ["private"]),
-        ([], "eve", []),
-        (["tenant"], "eve", ["tenant"]),
-        (["public"], "eve", ["public"]),
-        (["user:eve"], "eve", ["shared"]),
-        (["user:ben"], "eve", []),
-        (["group:sales"], "eve", ["shared"]),
-        (["group:board"], "eve", []),
-        (["user:ana", "group:sales", "tenant"], "ana", ["private", "tenant"]),
-        (["group:board", "user:eve", "public"], "eve", ["shared", "public"]),
-    ],
-)
 async def test_the_scopes_that_are_told_are_those_that_find_it(
-    gateway: Gateway,
-    admin: Caller,
-    readers: list[str],
-    subject: str,
-    scopes: list[str],
+    gateway: Gateway, admin: Caller
 ) -> None:
     await admin.call("PUT", "/v1/groups/sales/members/eve")
     await gateway.receive_public()
     ana = await gateway.caller("ana", roles=["writer", "publisher"])
-    await ana.put("leave", LEAVE, readers=readers)
-    caller = await gateway.caller(subject)
 
-    explanation = await explained(admin, "leave", subject)
+    for readers, subject, scopes in READERS:
+        await ana.put("leave", LEAVE, readers=readers)
+        caller = await gateway.caller(subject)
 
-    assert (explanation["can_read"], explanation["scopes"]) == (bool(scopes), scopes)
-    for scope in ("private", "shared", "tenant", "public"):
-        found = await caller.found("annual leave", scopes=[scope])
-        assert found == (["leave"] if scope in scopes else [])
-    assert [reader["reader"] for reader in explanation["readers"]] == ["owner:ana", *readers]
-    assert any(reader["matches"] for reader in explanation["readers"]) == bool(scopes)
+        explanation = await explained(admin, "leave", subject)
+
+        assert (explanation["can_read"], explanation["scopes"]) == (bool(scopes), scopes), readers
+        for scope in ("private", "shared", "tenant", "public"):
+            found = await caller.found("annual leave", scopes=[scope])
+            assert found == (["leave"] if scope in scopes else []), readers
+        assert [reader["reader"] for reader in explanation["readers"]] == ["owner:ana", *readers], (
+            readers
+        )
+        assert any(reader["matches"] for reader in explanation["readers"]) == bool(scopes), readers
 
 
 async def test_each_key_is_told_apart(gateway: Gateway, ana: Caller, admin: Caller) -> None:

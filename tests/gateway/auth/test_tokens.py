@@ -67,27 +67,25 @@ async def test_a_token_that_says_nothing_may_do_the_same_for_an_hour(ana: Caller
     assert (await token.put("new", "x"))["document_id"] == "new"
 
 
-@pytest.mark.usefixtures("documents")
-@pytest.mark.parametrize(
-    ("scopes", "seen"),
-    [
-        (["private"], {"own", "sales", "all", "world"}),
-        (["shared"], {"for-ana"}),
-        (["tenant"], {"all"}),
-        (["public"], {"world"}),
-        (["shared", "public"], {"for-ana", "world"}),
-    ],
-)
-async def test_a_token_of_fewer_scopes_sees_no_others(
-    ana: Caller, scopes: list[str], seen: set[str]
-) -> None:
-    token = await narrowed(ana, scopes=scopes)
+SCOPES = [
+    (["private"], {"own", "sales", "all", "world"}),
+    (["shared"], {"for-ana"}),
+    (["tenant"], {"all"}),
+    (["public"], {"world"}),
+    (["shared", "public"], {"for-ana", "world"}),
+]
 
-    assert await found(token) == await listed(token) == seen
-    assert await found(token, scopes=["private", "shared", "tenant", "public"]) == seen
-    for document_id in ("own", "sales", "all", "world", "for-ana"):
-        answer = await token.call("GET", f"/v1/documents/{document_id}")
-        assert answer.status_code == (200 if document_id in seen else 404)
+
+@pytest.mark.usefixtures("documents")
+async def test_a_token_of_fewer_scopes_sees_no_others(ana: Caller) -> None:
+    for scopes, seen in SCOPES:
+        token = await narrowed(ana, scopes=scopes)
+
+        assert await found(token) == await listed(token) == seen, scopes
+        assert await found(token, scopes=["private", "shared", "tenant", "public"]) == seen, scopes
+        for document_id in ("own", "sales", "all", "world", "for-ana"):
+            answer = await token.call("GET", f"/v1/documents/{document_id}")
+            assert answer.status_code == (200 if document_id in seen else 404), scopes
 
 
 @pytest.mark.usefixtures("documents")
@@ -120,47 +118,45 @@ async def test_a_group_joined_later_is_none_of_a_token_that_names_its_groups(
     assert await found(token) == await found(grandchild) == set()
 
 
-@pytest.mark.usefixtures("documents")
-@pytest.mark.parametrize(
-    ("limits", "asked", "seen"),
-    [
-        ({"sources": ["wiki"]}, {}, {"own", "sales", "for-ana"}),
-        ({"sources": ["wiki"]}, {"sources": ["mail", "wiki"]}, {"own", "sales", "for-ana"}),
-        ({"sources": ["wiki"]}, {"sources": ["mail"]}, set()),
-        ({"tags_all": ["hr"]}, {"tags_any": ["old", "new"]}, {"all"}),
-        ({"tags_all": ["hr"]}, {"tags_all": ["old"]}, {"all"}),
-        ({"languages": ["pt"]}, {}, {"world"}),
-        (
-            {"exclude_documents": ["own"]},
-            {"exclude_documents": ["all"], "sources": ["mail"]},
-            {"world"},
-        ),
-        ({"metadata": {"team": "people"}}, {}, {"own"}),
-        ({"metadata": {"team": "people"}}, {"metadata": {"team": "sales"}}, set()),
-        (
-            {"updated_after": "2999-01-01T00:00:00Z"},
-            {"updated_after": "2000-01-01T00:00:00Z"},
-            set(),
-        ),
-        (
-            {"updated_before": "2000-01-01T00:00:00Z"},
-            {"updated_before": "2999-01-01T00:00:00Z"},
-            set(),
-        ),
-    ],
-)
-async def test_a_token_with_a_filter_sees_what_meets_that_and_the_searchs_own(
-    ana: Caller, limits: dict[str, Any], asked: dict[str, Any], seen: set[str]
-) -> None:
-    token = await narrowed(ana, filter=limits)
+FILTERS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
+    ({"sources": ["wiki"]}, {}, {"own", "sales", "for-ana"}),
+    ({"sources": ["wiki"]}, {"sources": ["mail", "wiki"]}, {"own", "sales", "for-ana"}),
+    ({"sources": ["wiki"]}, {"sources": ["mail"]}, set()),
+    ({"tags_all": ["hr"]}, {"tags_any": ["old", "new"]}, {"all"}),
+    ({"tags_all": ["hr"]}, {"tags_all": ["old"]}, {"all"}),
+    ({"languages": ["pt"]}, {}, {"world"}),
+    (
+        {"exclude_documents": ["own"]},
+        {"exclude_documents": ["all"], "sources": ["mail"]},
+        {"world"},
+    ),
+    ({"metadata": {"team": "people"}}, {}, {"own"}),
+    ({"metadata": {"team": "people"}}, {"metadata": {"team": "sales"}}, set()),
+    (
+        {"updated_after": "2999-01-01T00:00:00Z"},
+        {"updated_after": "2000-01-01T00:00:00Z"},
+        set(),
+    ),
+    (
+        {"updated_before": "2000-01-01T00:00:00Z"},
+        {"updated_before": "2999-01-01T00:00:00Z"},
+        set(),
+    ),
+]
 
-    assert await found(token, filter=asked) == seen
-    all_seen = await found(token)
-    assert await listed(token) == all_seen
-    for document_id in ("own", "all", "for-ana"):
-        answer = await token.call("GET", f"/v1/documents/{document_id}")
-        assert answer.status_code == (200 if document_id in all_seen else 404)
-    problem(await token.call("PUT", "/v1/documents/new", json={"text": "x"}), 403)
+
+@pytest.mark.usefixtures("documents")
+async def test_a_token_with_a_filter_sees_what_meets_that_and_the_searchs_own(ana: Caller) -> None:
+    for limits, asked, seen in FILTERS:
+        token = await narrowed(ana, filter=limits)
+
+        assert await found(token, filter=asked) == seen, limits
+        all_seen = await found(token)
+        assert await listed(token) == all_seen, limits
+        for document_id in ("own", "all", "for-ana"):
+            answer = await token.call("GET", f"/v1/documents/{document_id}")
+            assert answer.status_code == (200 if document_id in all_seen else 404), limits
+        problem(await token.call("PUT", "/v1/documents/new", json={"text": "x"}), 403)
 
 
 @pytest.mark.usefixtures("documents")

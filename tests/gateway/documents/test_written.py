@@ -259,21 +259,22 @@ IDENTIFIERS = [
 ]
 
 
-@pytest.mark.parametrize("document_id", IDENTIFIERS)
-async def test_an_identifier_may_hold_any_character_of_a_line(
-    people: People, document_id: str
-) -> None:
-    path = f"/v1/documents/{quote(document_id, safe='')}"
+async def test_an_identifier_may_hold_any_character_of_a_line(people: People) -> None:
+    for document_id in IDENTIFIERS:
+        path = f"/v1/documents/{quote(document_id, safe='')}"
 
-    written = await people.ana.call("PUT", path, json={"text": LEAVE})
-    access = await people.ana.call("PATCH", f"{path}/access", json={"readers": ["user:ben"]})
-    got = await read(people.ben, document_id)
-    deleted = await people.ana.call("DELETE", path)
+        written = await people.ana.call("PUT", path, json={"text": LEAVE})
+        access = await people.ana.call("PATCH", f"{path}/access", json={"readers": ["user:ben"]})
+        got = await read(people.ben, document_id)
+        deleted = await people.ana.call("DELETE", path)
 
-    assert written.json()["document_id"] == document_id
-    assert access.json() == {"document_id": document_id, "revision": 2}
-    assert (got["document_id"], got["text"], got["readers"]) == (document_id, LEAVE, ["user:ben"])
-    assert (deleted.json()["document_id"], deleted.json()["revision"]) == (document_id, 3)
+        first = written.json()["revision"]
+        assert written.json()["document_id"] == document_id
+        assert access.json() == {"document_id": document_id, "revision": first + 1}
+        assert got["document_id"] == document_id
+        assert (got["text"], got["readers"]) == (LEAVE, ["user:ben"])
+        assert deleted.json()["document_id"] == document_id
+        assert deleted.json()["revision"] == first + 2
 
 
 async def test_identifiers_that_differ_name_different_documents(ana: Caller) -> None:

@@ -126,38 +126,34 @@ async def test_a_host_on_a_private_address_is_not_asked_unless_its_network_is_li
     assert (await source(admin, "help"))["counts"]["documents"] == 0
 
 
-@pytest.mark.parametrize(
-    "url", ["https://help.example/", "http://127.0.0.1:1/", "http://127.0.0.1/"]
-)
-async def test_a_host_that_is_not_listed_is_refused(admin: Caller, url: str) -> None:
-    refused = await admin.call("PUT", "/v1/sources/help", json=configuration(url))
+async def test_a_host_that_is_not_listed_is_refused(admin: Caller) -> None:
+    for url in ["https://help.example/", "http://127.0.0.1:1/", "http://127.0.0.1/"]:
+        refused = await admin.call("PUT", "/v1/sources/help", json=configuration(url))
 
-    assert "NEARHIT_SOURCES_WEB_HOSTS" in problem(refused, 403)["detail"]
+        assert "NEARHIT_SOURCES_WEB_HOSTS" in problem(refused, 403)["detail"]
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"url": "ftp://help.example/"},
-        {"url": "http://user:secret@help.example/"},
-        {"url": "file:///etc/passwd"},
-        {"pages_max": 0},
-        {"pages_max": 20_001},
-        {"pages_per_s": 11},
-        {"pages_per_s": 0},
-        {"within": "help"},
-        {"path": "help"},
-    ],
-)
-async def test_settings_that_mean_nothing_are_refused(
-    admin: Caller, host: WebHost, fields: dict[str, Any]
-) -> None:
-    body = (
-        configuration(f"{host.url}/sitemap.xml", **fields)
-        if "url" not in fields
-        else {"kind": "web", "settings": fields}
-    )
+MEANINGLESS: list[dict[str, Any]] = [
+    {"url": "ftp://help.example/"},
+    {"url": "http://user:secret@help.example/"},
+    {"url": "file:///etc/passwd"},
+    {"pages_max": 0},
+    {"pages_max": 20_001},
+    {"pages_per_s": 11},
+    {"pages_per_s": 0},
+    {"within": "help"},
+    {"path": "help"},
+]
 
-    answer = problem(await admin.call("PUT", "/v1/sources/help", json=body), 422)
 
-    assert "secret" not in str(answer)
+async def test_settings_that_mean_nothing_are_refused(admin: Caller, host: WebHost) -> None:
+    for fields in MEANINGLESS:
+        body = (
+            configuration(f"{host.url}/sitemap.xml", **fields)
+            if "url" not in fields
+            else {"kind": "web", "settings": fields}
+        )
+
+        answer = problem(await admin.call("PUT", "/v1/sources/help", json=body), 422)
+
+        assert "secret" not in str(answer)

@@ -254,30 +254,28 @@ async def test_a_chunking_strategy_cuts_as_it_says(client: AsyncOpenAI) -> None:
     }
 
 
+NO_TEXTS = [
+    ("bad.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "unsupported_file"),
+    ("nul.txt", b"a\0\0\0\0b", "unsupported_file"),
+    ("blank.md", b" \n", "unsupported_file"),
+    ("broken.pdf", b"%PDF-1.7 nothing", "unsupported_file"),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "content", "code"),
-    [
-        ("bad.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "unsupported_file"),
-        ("nul.txt", b"a\0\0\0\0b", "unsupported_file"),
-        ("blank.md", b" \n", "unsupported_file"),
-        ("broken.pdf", b"%PDF-1.7 nothing", "unsupported_file"),
-    ],
-)
-async def test_a_file_that_is_no_text_is_said_to_have_failed(
-    client: AsyncOpenAI, name: str, content: bytes, code: str
-) -> None:
+async def test_a_file_that_is_no_text_is_said_to_have_failed(client: AsyncOpenAI) -> None:
     store = await client.vector_stores.create(name="Handbook")
 
-    file = await client.vector_stores.files.upload_and_poll(
-        vector_store_id=store.id, file=(name, content)
-    )
+    for name, content, code in NO_TEXTS:
+        file = await client.vector_stores.files.upload_and_poll(
+            vector_store_id=store.id, file=(name, content)
+        )
 
-    assert file.status == "failed"
-    assert file.last_error is not None
-    assert file.last_error.code == code
-    assert name in file.last_error.message
-    assert await found(client, store.id) == []
+        assert file.status == "failed", name
+        assert file.last_error is not None, name
+        assert file.last_error.code == code, name
+        assert name in file.last_error.message, name
+        assert await found(client, store.id) == [], name
 
 
 @pytest.mark.slow

@@ -126,9 +126,9 @@ def test_a_long_cell_is_written_once() -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        "<tr>" + "<td>a" * 1_000 + "<tr><td>b" * 50_000,
-        "<tr>" + "<td rowspan=65534>a" * 1_000 + "<tr><td>b" * 50_000,
-        "<tr><td rowspan=65534 colspan=1000>a" + "<tr>" * 50_000,
+        "<tr>" + "<td>a" * 1_000 + "<tr><td>b" * 2_000,
+        "<tr>" + "<td rowspan=65534>a" * 1_000 + "<tr><td>b" * 2_000,
+        "<tr><td rowspan=65534 colspan=1000>a" + "<tr>" * 2_000,
     ],
 )
 def test_a_table_of_too_many_places_is_refused(table: str) -> None:

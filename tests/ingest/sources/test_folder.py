@@ -7,6 +7,7 @@ import pytest
 
 from index.model.document import Document
 from index.model.document_limits import TEXT_CHARACTERS_MAX
+from ingest.parse.office.office_package import UNPACKED_BYTES_MAX
 from ingest.sources.readers.folder import FolderSource
 from ingest.sources.readers.skipped import HIDDEN
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, SkippedFiles
@@ -285,7 +286,7 @@ def test_html_pdf_and_docx_are_read_too(folder: Path) -> None:
 def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -> None:
     write(folder / "good.md")
     write(folder / "no.pdf", "Not a PDF.")
-    write(folder / "bomb.docx", zipped({"word/document.xml": b" " * 300_000_000}))
+    write(folder / "bomb.docx", zipped({"word/document.xml": b" " * (UNPACKED_BYTES_MAX + 1)}))
     write(folder / "front.md", "---\nreaders: [\n---\n")
     write(folder.parent / "secret.md")
     (folder / "outside.md").symlink_to(folder.parent / "secret.md")
@@ -307,7 +308,7 @@ def test_every_kind_of_bad_file_is_one_line_and_the_rest_is_read(folder: Path) -
         "no.pdf",
         "outside.md",
     ]
-    assert reasons["bomb.docx"].startswith("unpacks to 3 files of 300,000,")
+    assert reasons["bomb.docx"].startswith("unpacks to 3 files of 209,7")
     assert reasons["broken.md"] == "No such file or directory"
     assert reasons["front.md"].startswith("front matter: readers ")
     assert reasons["large.md"] == "over 2,000,000 bytes"

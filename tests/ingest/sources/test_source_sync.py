@@ -34,8 +34,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """150 notes, one file that is no text and one that has too many chunks."""
-    for number in range(150):
+    """80 notes, one file that is no text and one that has too many chunks."""
+    for number in range(80):
         (tmp_path / f"note-{number:03}.md").write_text(f"# Note {number}\n\nOf harbour {number}.")
     (tmp_path / "note-010-broken.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff")
     (tmp_path / "note-020-endless.md").write_text("# Part\n\nText.\n\n" * 5_001)
@@ -64,12 +64,12 @@ async def test_what_can_not_be_written_is_refused_alone_and_all_the_rest_is_ther
 ) -> None:
     report = await read(folder, writer, documents)
 
-    assert (report.documents, report.chunks_added, report.unchanged) == (150, 150, 0)
+    assert (report.documents, report.chunks_added, report.unchanged) == (80, 80, 0)
     assert [refused.path for refused in report.refused] == [
         "note-010-broken.md",
         "note-020-endless.md",
     ]
-    assert len(await documents.of_source("acme", "notes")) == 150
+    assert len(await documents.of_source("acme", "notes")) == 80
     assert (await tenants.revisions(["acme"]))["acme"].revision < 10
 
 
@@ -125,7 +125,7 @@ async def test_a_second_reading_changes_nothing(
 
     report = await read(folder, writer, documents)
 
-    assert (report.documents, report.unchanged, report.embedded) == (150, 150, 0)
+    assert (report.documents, report.unchanged, report.embedded) == (80, 80, 0)
 
 
 async def test_pruning_removes_what_is_gone_and_keeps_what_was_refused(
@@ -134,12 +134,12 @@ async def test_pruning_removes_what_is_gone_and_keeps_what_was_refused(
     (folder / "note-020-endless.md").write_text("Short.")
     await read(folder, writer, documents)
     (folder / "note-020-endless.md").write_text("# Part\n\nText.\n\n" * 5_001)
-    (folder / "note-149.md").unlink()
+    (folder / "note-079.md").unlink()
 
     report = await read(folder, writer, documents, prune=True)
 
     stored = await documents.of_source("acme", "notes")
-    assert (report.removed, len(stored)) == (1, 150)
+    assert (report.removed, len(stored)) == (1, 80)
     assert "notes/note-020-endless.md" in stored
 
 
@@ -157,7 +157,7 @@ async def test_each_item_is_told_once_in_its_order(
         on_item=lambda report: told.append(report.documents + len(report.refused)),
     )
 
-    assert told == list(range(1, 153))
+    assert told == list(range(1, 83))
 
 
 async def test_an_absent_embedder_ends_the_reading(

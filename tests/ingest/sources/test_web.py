@@ -83,27 +83,26 @@ def test_the_pages_of_a_sitemap_are_documents_without_what_surrounds_them(host: 
     assert {agent.partition("/")[0] for agent in host.agents} == {"nearhit"}
 
 
-@pytest.mark.parametrize(
-    ("content_type", "text", "codec"),
-    [
-        ("text/html; charset=Shift_JIS", "①髙島屋の営業時間", "cp932"),
-        ('Text/HTML;Charset="windows-1251"', "Часы работы", "cp1251"),
-        ("text/html; charset=iso-8859-1", "Café “offen”", "cp1252"),
-        ("application/xhtml+xml; charset=utf-8", "Café", "utf-8"),
-        ("text/html", "Café", "utf-8"),
-    ],
-)
-def test_a_page_is_read_in_the_encoding_of_its_header(
-    host: WebHost, content_type: str, text: str, codec: str
-) -> None:
-    headers = {"Content-Type": content_type}
-    host.answers["/leave"] = Answer(f"<main><p>{text}</p></main>".encode(codec), headers=headers)
-    host.sitemap("/sitemap.xml", "/leave")
+ENCODED = {
+    "text/html; charset=Shift_JIS": ("①髙島屋の営業時間", "cp932"),
+    'Text/HTML;Charset="windows-1251"': ("Часы работы", "cp1251"),
+    "text/html; charset=iso-8859-1": ("Café “offen”", "cp1252"),
+    "application/xhtml+xml; charset=utf-8": ("Café", "utf-8"),
+    "text/html": ("Café", "utf-8"),
+}
 
-    (page,) = read(host)
 
-    assert isinstance(page, Document)
-    assert page.text == f"{text}\n"
+def test_a_page_is_read_in_the_encoding_of_its_header(host: WebHost) -> None:
+    for number, (content_type, (text, codec)) in enumerate(ENCODED.items()):
+        host.answers[f"/{number}"] = Answer(
+            f"<main><p>{text}</p></main>".encode(codec), headers={"Content-Type": content_type}
+        )
+    host.sitemap("/sitemap.xml", *host.answers)
+
+    pages = [item for item in read(host) if isinstance(item, Document)]
+
+    texts = dict(zip(ENCODED, [page.text for page in pages], strict=True))
+    assert texts == {content_type: f"{text}\n" for content_type, (text, _) in ENCODED.items()}
 
 
 def test_what_is_left_out_of_a_page_is_said_and_a_page_without_text_refused(host: WebHost) -> None:
@@ -211,17 +210,15 @@ def test_robots_txt_is_kept_to(host: WebHost) -> None:
     host.page("/leave", "Leave")
     host.sitemap("/sitemap.xml", "/leave", "/private/pay")
 
-    items = read(host)
-    gaps_s = [
-        after - before
-        for before, after in zip(host.started_s[1:], host.started_s[2:], strict=False)
-    ]
+    rates = RecordedRates()
+
+    items = read(host, rates=rates)
 
     assert ids(items) == ["help/leave"]
     assert "robots.txt" in refusal(items).reason
     assert refusal(items).holds is None
     assert "/private/pay" not in host.pages_asked()
-    assert min(gaps_s) > 0.25  # half of it, for a request may be noticed late
+    assert rates.intervals_s == [0.0, 0.5, 0.5]  # unknown at first, when robots.txt is asked for
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
@@ -375,29 +372,23 @@ def test_without_an_allowance_no_private_address_is_asked(host: WebHost, name: s
     assert host.asked == []
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (Answer(bytes(8 * 2**20 + 1)), "is longer than 8,388,608 bytes"),
-        (
-            Answer(
-                gzip.compress(bytes(8 * 2**20 + 1)),
-                headers={"Content-Type": HTML, "Content-Encoding": "gzip"},
-            ),
-            "unpacks to more than 8,388,608 bytes",
-        ),
-        (
-            Answer(b"x", headers={"Content-Type": HTML, "Content-Encoding": "br"}),
-            "has the encoding br, which was not asked for",
-        ),
-        (Answer(b"<div>" * 2_000), "is nested too deeply"),
-    ],
-)
-def test_a_page_beyond_a_limit_is_refused(host: WebHost, answer: Answer, reason: str) -> None:
-    host.answers["/large"] = answer
-    host.sitemap("/sitemap.xml", "/large")
+def test_a_page_beyond_a_limit_is_refused(host: WebHost) -> None:
+    packed = gzip.compress(bytes(8 * 2**20 + 1))
+    beyond = {
+        "large": (Answer(bytes(8 * 2**20 + 1)), "is longer than 8,388,608 bytes"),
+        "packed": (encoded(packed, "gzip"), "unpacks to more than 8,388,608 bytes"),
+        "brotli": (encoded(b"x", "br"), "has the encoding br, which was not asked for"),
+        "nested": (Answer(b"<div>" * 2_000), "is nested too deeply"),
+    }
+    for name, (answer, _) in beyond.items():
+        host.answers[f"/{name}"] = answer
+    host.sitemap("/sitemap.xml", *host.answers)
 
-    assert refusal(read(host)) == RefusedItem("large", reason)
+    assert read(host) == [RefusedItem(name, reason) for name, (_, reason) in beyond.items()]
+
+
+def encoded(body: bytes, coding: str) -> Answer:
+    return Answer(body, headers={"Content-Type": HTML, "Content-Encoding": coding})
 
 
 def test_a_packed_page_is_read(host: WebHost) -> None:
@@ -408,49 +399,51 @@ def test_a_packed_page_is_read(host: WebHost) -> None:
     assert ids(read(host)) == ["help/leave"]
 
 
-@pytest.mark.parametrize(
-    ("header", "is_indexed"),
-    [
-        ("noindex", False),
-        ("nofollow, NOINDEX", False),
-        ("none", False),
-        ("nearhit: noindex", False),
-        ("otherbot: noindex", True),
-        ("nofollow", True),
-    ],
-)
-def test_a_page_whose_header_says_noindex_is_no_document(
-    host: WebHost, header: str, *, is_indexed: bool
-) -> None:
-    host.page("/leave", "Leave")
-    host.answers["/leave"].headers = {"Content-Type": HTML, "X-Robots-Tag": header}
-    host.sitemap("/sitemap.xml", "/leave")
-
-    assert ids(read(host)) == (["help/leave"] if is_indexed else [])
+HEADERS = {  # whether the page is indexed
+    "noindex": False,
+    "nofollow, NOINDEX": False,
+    "none": False,
+    "nearhit: noindex": False,
+    "otherbot: noindex": True,
+    "nofollow": True,
+}
 
 
-@pytest.mark.parametrize(
-    ("element", "is_indexed"),
-    [
-        ('<meta name="robots" content="noindex">', False),
-        ('<META NAME=Robots CONTENT="nofollow,NOINDEX">', False),
-        ('<meta name="nearhit" content="none">', False),
-        ('<meta name="robots" content="nofollow"><meta name="robots" content="noindex">', False),
-        ('<meta name="otherbot" content="noindex">', True),
-        ('<meta name="robots" content="index, follow">', True),
-        ('<meta name="robots"><meta content="noindex">', True),
-    ],
-)
-def test_a_page_that_says_noindex_is_no_document_and_its_links_are_followed(
-    host: WebHost, element: str, *, is_indexed: bool
-) -> None:
-    host.page("/help/", "Start", "/help/leave")
-    start = host.answers["/help/"]
-    start.body = start.body.replace(b"<head>", f"<head>{element}".encode())
-    host.page("/help/leave", "Leave")
+def test_a_page_whose_header_says_noindex_is_no_document(host: WebHost) -> None:
+    for number, header in enumerate(HEADERS):
+        host.page(f"/{number}", "Leave", X_Robots_Tag=header)
+    host.sitemap("/sitemap.xml", *host.answers)
 
-    expected = ["help/help/", "help/help/leave"] if is_indexed else ["help/help/leave"]
-    assert ids(read(host, "/help/")) == expected
+    found = ids(read(host))
+
+    indexed = {header: f"help/{number}" in found for number, header in enumerate(HEADERS)}
+    assert indexed == HEADERS
+
+
+ELEMENTS = {  # whether the page is indexed
+    '<meta name="robots" content="noindex">': False,
+    '<META NAME=Robots CONTENT="nofollow,NOINDEX">': False,
+    '<meta name="nearhit" content="none">': False,
+    '<meta name="robots" content="nofollow"><meta name="robots" content="noindex">': False,
+    '<meta name="otherbot" content="noindex">': True,
+    '<meta name="robots" content="index, follow">': True,
+    '<meta name="robots"><meta content="noindex">': True,
+}
+
+
+def test_a_page_that_says_noindex_is_no_document_and_its_links_are_followed(host: WebHost) -> None:
+    last = len(ELEMENTS)
+    for number, element in enumerate(ELEMENTS):  # each is found by the link of the one before
+        host.page(f"/{number}", "Leave", f"/{number + 1}")
+        page = host.answers[f"/{number}"]
+        page.body = page.body.replace(b"<head>", f"<head>{element}".encode())
+    host.page(f"/{last}", "The last one")
+
+    found = ids(read(host, "/0"))
+
+    indexed = {element: f"help/{number}" in found for number, element in enumerate(ELEMENTS)}
+    assert indexed == ELEMENTS
+    assert found[-1] == f"help/{last}"
 
 
 def test_a_stored_page_whose_header_now_says_noindex_is_removed_although_it_is_unchanged(
@@ -478,6 +471,18 @@ def test_a_reading_that_is_stopped_asks_for_no_further_page(host: WebHost) -> No
     assert isinstance(first, Document)
     assert list(items) == []
     assert "/next" not in host.pages_asked()
+
+
+class RecordedRates(HostRates):
+    """No request waits. intervals_s: what each one was to keep to the next."""
+
+    def __init__(self) -> None:
+        super().__init__(time.monotonic)
+        self.intervals_s: list[float] = []
+
+    def reserve(self, host: str, interval_s: float) -> float:
+        self.intervals_s.append(interval_s)
+        return super().reserve(host, 0.0)
 
 
 class NoticedRates(HostRates):

@@ -322,16 +322,16 @@ async def test_workers_that_write_and_ask_at_once_make_one_chain(
         await who.share(f"leave-{name}", "tenant", f"user:{number}")
         await worker.caller(f"new-{number}")
 
-    await asyncio.gather(*(use(number) for number in range(40)))
-    await seen(ada, "ana", 40)
+    await asyncio.gather(*(use(number) for number in range(16)))
+    await seen(ada, "ana", 16)
 
     async with connected(database_url) as database:
         (found,) = [one async for one in audit_chain.verify(database)]
     assert found.fault is None
     done = [action for _, action, _ in await every_change(ada)]
-    assert done.count("documents.share") == 40
-    assert done.count("member.add") == 40
-    assert done.count("key.create") == 42
+    assert done.count("documents.share") == 16
+    assert done.count("member.add") == 16
+    assert done.count("key.create") == 18
 
 
 @pytest.mark.slow
@@ -405,22 +405,20 @@ async def test_the_log_comes_page_by_page(gateway: Gateway, ada: Caller, ana: Ca
     assert late == every[-2:]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("limit", "0"),
-        ("limit", "101"),
-        ("limit", "x"),
-        ("cursor", "x"),
-        ("since", "yesterday"),
-        ("since", "2025-01-01T00:00:00"),
-        ("subject", "a\nb"),
-        ("document", "a\nb"),
-    ],
-)
-async def test_a_parameter_that_means_nothing_is_refused(
-    ada: Caller, name: str, value: str
-) -> None:
-    refusal = problem(await ada.call("GET", PATH, params={name: value}), 422)
+MEANINGLESS = [
+    ("limit", "0"),
+    ("limit", "101"),
+    ("limit", "x"),
+    ("cursor", "x"),
+    ("since", "yesterday"),
+    ("since", "2025-01-01T00:00:00"),
+    ("subject", "a\nb"),
+    ("document", "a\nb"),
+]
 
-    assert [error["field"] for error in refusal["errors"]] == [name]
+
+async def test_a_parameter_that_means_nothing_is_refused(ada: Caller) -> None:
+    for name, value in MEANINGLESS:
+        refusal = problem(await ada.call("GET", PATH, params={name: value}), 422)
+
+        assert [error["field"] for error in refusal["errors"]] == [name], (name, value)
