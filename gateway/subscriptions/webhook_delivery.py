@@ -1,8 +1,9 @@
 """Delivers the events of one subscription to its webhook.
 
 Each attempt reports the answer of that moment, with the rights of that moment: nothing is queued.
-A message is made after its thread has connected to the receiver, and written as soon as it is made.
-So neither other messages nor a slow receiver put time between the rights and the message.
+A message is made and signed after its thread has connected to the receiver, and written at once.
+So neither other messages nor a slow receiver put time between the rights, or the secrets, and the
+message.
 """
 
 import asyncio
@@ -51,7 +52,7 @@ _WAIT_S = 60.0
 
 log = structlog.get_logger()
 
-MakeMessage: TypeAlias = Callable[[], Awaitable[WebhookMessage | None]]
+MakeMessage: TypeAlias = Callable[[], Awaitable[OutgoingMessage | None]]
 
 
 class WebhookGone(Exception):
@@ -72,13 +73,11 @@ class WebhookClient:
             tenant_threads_max=_TENANT_THREADS_MAX,
         )
 
-    async def send(
-        self, webhook: ActiveWebhook, secrets: Sequence[str], make_message: MakeMessage
-    ) -> str | None:
+    async def send(self, webhook: ActiveWebhook, make_message: MakeMessage) -> str | None:
         """Send one message; None, or why it was not taken. Raises `WebhookGone` and `Saturated`.
 
-        make_message: called once the receiver is connected, for what is sent then; if it returns
-            None, or takes too long, nothing is sent. What it raises, this raises.
+        make_message: called once the receiver is connected, for what is sent then, and signed; if
+            it returns None, or takes too long, nothing is sent. What it raises, this raises.
         """
         loop, tenant = asyncio.get_running_loop(), webhook.subscription.tenant
         client = WebClient(
@@ -96,9 +95,7 @@ class WebhookClient:
         async def make() -> OutgoingMessage | None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MAKE_S_MAX):
-                    message = await make_message()
-                if message is not None:
-                    return OutgoingMessage(message.body, message.headers(secrets, utc_now()))
+                    return await make_message()
             return None
 
         try:
@@ -198,25 +195,28 @@ class WebhookDelivery:
         """Send what is to report once the receiver is connected: that, and why it was not taken."""
         sent: AnswerEvent | None = None
 
-        async def make_message() -> WebhookMessage | None:
+        async def make_message() -> OutgoingMessage | None:
             nonlocal sent
+            secrets = await self._secrets()
             sent = await watcher.next_event()
             if sent is None:
                 return None
             watcher.record_read(sent)
-            return webhook_message.message(
-                watcher.subscription_id, str(sent.number), "answer", sent.fields, utc_now()
+            number, fields = str(sent.number), sent.fields
+            message = webhook_message.message(
+                watcher.subscription_id, number, "answer", fields, utc_now()
             )
+            return _signed(message, secrets)
 
-        error = await self._send(make_message)
+        error = await self._services.client.send(self._webhook, make_message)
         return sent, error
 
-    async def _send(self, make_message: MakeMessage) -> str | None:
-        """Send the message with the secrets of now, which may be rotated at any time."""
+    async def _secrets(self) -> list[str]:
+        """Those of now: one that has leaked may end while a message waits to be sent."""
         secrets = await self._services.store.secrets(*self._where)
         if not secrets:  # the subscription is deleted
             raise WebhookGone
-        return await self._services.client.send(self._webhook, secrets, make_message)
+        return secrets
 
     async def _delivered(self, event: AnswerEvent) -> None:
         """Record it, and let the least time between two events pass."""
@@ -246,13 +246,13 @@ class WebhookDelivery:
             self._subscription.subscription_id, "ended", "ended", data, utc_now()
         )
 
-        async def make_message() -> WebhookMessage:
-            return message
+        async def make_message() -> OutgoingMessage:
+            return _signed(message, await self._secrets())
 
         attempts, error = 0, None
         with suppress(WebhookGone):
             while True:
-                error = await self._send(make_message)
+                error = await self._services.client.send(self._webhook, make_message)
                 attempts += 1
                 pause_s = self._services.pause_s(attempts)
                 if error is None or pause_s is None:
@@ -262,3 +262,7 @@ class WebhookDelivery:
         self._services.metrics.delivery("delivered" if error is None else "given_up")
         self._services.metrics.sent("ended")
         await self._services.store.end(*self._where, reason, error)
+
+
+def _signed(message: WebhookMessage, secrets: Sequence[str]) -> OutgoingMessage:
+    return OutgoingMessage(message.body, message.headers(secrets, utc_now()))
