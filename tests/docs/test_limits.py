@@ -45,7 +45,7 @@ def listed(kind: str) -> dict[str, str]:
 
 
 SETTINGS = listed(r"`NEARHIT_(\w+)`")
-CONSTANTS = listed(r"fixed: `([\w.]+)`")
+CONSTANTS = listed(r"`(\w+(?:\.\w+)+)`")
 
 
 def test_every_row_has_what_is_bounded_default_setting_response_and_test() -> None:
