@@ -1,4 +1,4 @@
-"""What a gateway loads costs each of its processes time and memory."""
+"""What a gateway or a command loads costs each of its processes time and memory."""
 
 import json
 import subprocess
@@ -6,6 +6,43 @@ import sys
 
 import pytest
 
+COMMANDS = (
+    (),
+    ("demo",),
+    ("serve",),
+    ("worker",),
+    ("ingest",),
+    ("reembed",),
+    ("search",),
+    ("tenant",),
+    ("tenant", "create"),
+    ("key",),
+    ("key", "create"),
+    ("backfill",),
+    ("audit",),
+    ("audit", "index"),
+    ("status",),
+    ("usage",),
+    ("jobs",),
+    ("jobs", "list"),
+    ("jobs", "show"),
+    ("jobs", "replay"),
+    ("jobs", "delete"),
+    ("loadtest",),
+)
+# What takes long to load, and is needed only by a command that does something.
+HEAVY = {
+    "asyncpg",
+    "hdrh",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "redis",
+    "starlette",
+    "uvicorn",
+    "wordfreq",
+    "wordllama",
+}
 _SHOW = """
 import json, sys
 import gateway.api.app
@@ -23,3 +60,22 @@ def test_a_gateway_loads_nothing_that_nobody_asked_for() -> None:
     assert not {"mcp", "mcp_types", "sse_starlette", "jsonschema"}.intersection(modules)
     assert "numpy" in modules
     assert threads == 1  # OpenBLAS would have started one for each further core
+
+
+@pytest.mark.slow
+def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
+    """And it looks for garbage seldom meanwhile."""
+    script = f"""
+import gc, sys
+from typer.testing import CliRunner
+from gateway.cli.main import app
+for command in {COMMANDS}:
+    shown = CliRunner().invoke(app, [*command, "--help"])
+    assert shown.exit_code == 0 and "Usage" in shown.output, (command, shown.output)
+print(gc.get_threshold()[0], *sorted({HEAVY} & sys.modules.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE)  # noqa: S603  our own
+
+    threshold, *loaded = done.stdout.split()
+    assert loaded == []
+    assert int(threshold) >= 10_000

@@ -56,7 +56,7 @@ def without_settings() -> dict[str, str]:
 
 async def command(environment: Mapping[str, str], *arguments: str) -> Result:
     """What the command says and does, in a thread of its own, for it starts a loop of its own."""
-    await asyncio.sleep(2 * FLUSH_S)  # or a gateway of this process says its lines in between
+    await asyncio.sleep(FLUSH_S)  # after it a gateway of this process has written its lines
     runner = CliRunner()
     unset = {name: None for name in os.environ if name.startswith("NEARHIT_")}
     return await asyncio.to_thread(

@@ -28,43 +28,6 @@ from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-COMMANDS = (
-    (),
-    ("demo",),
-    ("serve",),
-    ("worker",),
-    ("ingest",),
-    ("reembed",),
-    ("search",),
-    ("tenant",),
-    ("tenant", "create"),
-    ("key",),
-    ("key", "create"),
-    ("backfill",),
-    ("audit",),
-    ("audit", "index"),
-    ("status",),
-    ("usage",),
-    ("jobs",),
-    ("jobs", "list"),
-    ("jobs", "show"),
-    ("jobs", "replay"),
-    ("jobs", "delete"),
-    ("loadtest",),
-)
-# What takes long to load, and is needed only by a command that does something.
-HEAVY = {
-    "asyncpg",
-    "hdrh",
-    "matplotlib",
-    "numpy",
-    "openai",
-    "redis",
-    "starlette",
-    "uvicorn",
-    "wordfreq",
-    "wordllama",
-}
 EVENTS = ("start", "stop")
 HEALTHY = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -413,23 +376,3 @@ async def test_a_role_of_searches_that_may_read_a_table_is_told_before_anything_
         line = await fails(environment_of(own), command)
 
     assert "it may read or change keys: REVOKE ALL ON keys FROM nearhit_search" in line
-
-
-async def test_every_commands_help_loads_nothing_that_takes_long_to_load() -> None:
-    """And it looks for garbage seldom meanwhile."""
-    script = f"""
-import gc, sys
-from typer.testing import CliRunner
-from gateway.cli.main import app
-for command in {COMMANDS}:
-    shown = CliRunner().invoke(app, [*command, "--help"])
-    assert shown.exit_code == 0 and "Usage" in shown.output, (command, shown.output)
-print(gc.get_threshold()[0], *sorted({HEAVY} & sys.modules.keys()))
-"""
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=PIPE)
-    out, _ = await process.communicate()
-
-    assert process.returncode == 0
-    threshold, *loaded = out.split()
-    assert loaded == []
-    assert int(threshold) >= 10_000
