@@ -20,11 +20,12 @@ from tests.gateway.servers.own_postgres import (
     Stop,
 )
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.sampling import is_thorough
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 AT_ONCE = 24
-TURNS = 4
+TURNS = 4 if is_thorough() else 2
 AGE_MS = 60_000  # that some callers allow an answer to have
 
 

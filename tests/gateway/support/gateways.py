@@ -20,6 +20,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
+from tests.gateway.support.http_transport import HttpTransport
 
 # Thousands of series once many tests have run: to read them before each test takes 20 ms.
 _LARGE_FAMILIES = (
@@ -176,8 +177,7 @@ async def running(
 
 
 def connected(url: str) -> httpx2.AsyncClient:
-    # Without TLS there is nothing to verify, and loading authorities takes a tenth of a second.
-    return httpx2.AsyncClient(base_url=url, timeout=120, verify=False)
+    return httpx2.AsyncClient(base_url=url, timeout=120, transport=HttpTransport(), trust_env=False)
 
 
 class _Server(uvicorn.Server):
