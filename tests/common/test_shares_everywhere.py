@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -56,17 +56,22 @@ def renamed(tree: ast.AST) -> Iterator[str]:
                     yield alias.name
 
 
-def files() -> Iterator[tuple[str, ast.AST]]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            if not name.startswith(SHARES):
-                yield name, ast.parse(path.read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def files() -> Sequence[tuple[str, ast.AST]]:
+    paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    named = ((path.relative_to(ROOT).as_posix(), path) for path in paths)
+    return [
+        (name, ast.parse(path.read_text(encoding="utf-8")))
+        for name, path in named
+        if not name.startswith(SHARES)
+    ]
 
 
 @pytest.mark.slow
-def test_no_queue_pool_or_cache_is_without_shares_or_a_reason() -> None:
-    found = Counter((name, use) for name, tree in files() for use in uses(tree))
+def test_no_queue_pool_or_cache_is_without_shares_or_a_reason(
+    files: Sequence[tuple[str, ast.AST]],
+) -> None:
+    found = Counter((name, use) for name, tree in files for use in uses(tree))
 
     unlisted = {place: count for place, count in found.items() if place not in UNSHARED}
     outdated = {
@@ -80,8 +85,8 @@ def test_no_queue_pool_or_cache_is_without_shares_or_a_reason() -> None:
 
 
 @pytest.mark.slow
-def test_none_is_imported_under_another_name() -> None:
-    assert not [(name, other) for name, tree in files() for other in renamed(tree)]
+def test_none_is_imported_under_another_name(files: Sequence[tuple[str, ast.AST]]) -> None:
+    assert not [(name, other) for name, tree in files for other in renamed(tree)]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from cache.redis import redis_url
 from cache.redis.store import RedisStore
 from gateway.circuit_breaker import REDIS, CircuitBreaker
 from loadtests.servers.ports import free_port
-from tests.cache.support.own_server import answers, until, valkey
+from tests.cache.support.own_server import has_begun, until, valkey
 
 BUS_PORT_OFFSET = 10_000
 
@@ -233,16 +233,9 @@ async def _start(folder: str, password: str, timeout_ms: int) -> tuple[int, Proc
         program = shutil.which("redis-server") or valkey()
         process = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL)
         async with Redis(port=port, password=password or None) as client:
-            await until(partial(_has_begun, process, client))
+            await until(partial(has_begun, process, client))
         if process.returncode is None:
             return port, process
-
-
-async def _has_begun(process: Process, client: Redis) -> bool:
-    """Whether the process answers, or has ended."""
-    if process.returncode is not None:
-        return True
-    return await answers(client) and (await client.info("server"))["process_id"] == process.pid
 
 
 def _epochs(cluster_nodes: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ def test_a_request_beyond_its_processor_time_ends_and_the_next_is_answered(
     worker: ModuleWorker,
 ) -> None:
     with pytest.raises(TimeoutError):
-        worker.ask(b"compute", b"1.2", cpu_s=1)  # by the clock it would have 10 s
+        worker.ask(b"compute", b"0.6", cpu_s=0.5)  # by the clock it would have 5 s
 
     assert worker.ask(b"wait", b"0", cpu_s=0.2) == b"done"
 
@@ -35,8 +35,8 @@ def test_a_request_that_gets_no_processor_for_longer_than_its_processor_time_is_
 
 
 def test_each_request_has_its_own_processor_time(worker: ModuleWorker) -> None:
-    for _ in range(4):
-        assert worker.ask(b"compute", b"0.3", cpu_s=0.8) == b"done"
+    for _ in range(3):
+        assert worker.ask(b"compute", b"0.2", cpu_s=0.5) == b"done"
 
 
 def test_a_request_that_only_waits_ends_by_the_clock(worker: ModuleWorker) -> None:

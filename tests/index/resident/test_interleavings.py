@@ -236,6 +236,7 @@ async def played(
     return events
 
 
+@pytest.mark.sampled("seeds0")
 @pytest.mark.parametrize("seeds", [range(start, start + 30) for start in (0, 30, 60)])
 async def test_a_shard_holds_the_chunks_of_its_revision(
     seeds: range, monkeypatch: pytest.MonkeyPatch
@@ -247,6 +248,7 @@ async def test_a_shard_holds_the_chunks_of_its_revision(
     assert events.keys() >= {"loaded", "followed", "compacted", "evicted", "outdated", "filtered"}
 
 
+@pytest.mark.sampled("seeds0")
 @pytest.mark.parametrize("seeds", [range(start, start + 20) for start in (0, 20, 40)])
 async def test_shards_that_workers_share_hold_the_chunks_of_their_revisions(
     seeds: range, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -345,7 +345,7 @@ class SlowLists:
     """Lists of documents that wait after PostgreSQL has answered, until they may go on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.begun = 0
+        self.begun = self.read = 0
         self.may_end = asyncio.Event()
         self._read = matching_documents.read
         monkeypatch.setattr(matching_documents, "read", self._slow)
@@ -353,6 +353,7 @@ class SlowLists:
     async def _slow(self, *arguments: Any) -> MatchingDocuments:
         self.begun += 1
         matching = await self._read(*arguments)
+        self.read += 1
         await self.may_end.wait()
         return matching
 
@@ -382,8 +383,7 @@ async def test_a_search_after_a_commit_does_not_use_a_list_that_began_before(
     await resident.search(ANA, SALES)
     lists = SlowLists(monkeypatch)
     early = asyncio.create_task(resident.searcher.search(ANA, SALES))
-    await resident.until(lambda: lists.begun > 0)
-    await asyncio.sleep(0.05)  # its list has been read
+    await resident.until(lambda: lists.read > 0)
 
     await put(writer, "acme", "travel", "Trains on days of leave.", metadata={"team": "sales"})
     assert len(await resident.found(ANA, "days of leave")) == 2  # so the shard has followed

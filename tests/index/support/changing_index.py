@@ -20,11 +20,10 @@ from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
 from index.tenants.tenant_store import TenantStore
 from ingest.write.reembed import Reembedder
-from ingest.write.revision import Put
 from ingest.write.writer import Writer
 from tests.index.support import worlds
 from tests.index.support.random_changes import Story
-from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation
+from tests.index.support.samples import RecordingEmbedder, RecordingInvalidation, as_put
 
 DOCUMENTS = 12  # a tenant has at most
 UNEMBEDDED_SHARE = 0.1
@@ -41,10 +40,6 @@ class Choosy(RecordingEmbedder):
         vectors = await super().embed_passages(texts)
         vectors[[self._story.chance(UNEMBEDDED_SHARE) for _ in texts]] = 0
         return vectors
-
-
-def as_put(document: Document) -> Put:
-    return Put(document.document_id, lambda _stored: document, may_publish=True)
 
 
 class ChangingIndex:

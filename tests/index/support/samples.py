@@ -51,12 +51,13 @@ async def put(writer: Writer, document: Document, tenant: str = "acme") -> Writt
 
 async def put_all(writer: Writer, documents: Iterable[Document], tenant: str = "acme") -> None:
     """Write different documents together, whatever is stored."""
-    puts = [
-        Put(document.document_id, lambda _stored, new=document: new, may_publish=True)
-        for document in documents
-    ]
-    for outcome in await writer.put_all(tenant, puts):
+    for outcome in await writer.put_all(tenant, [*map(as_put, documents)]):
         require_written(outcome)
+
+
+def as_put(document: Document) -> Put:
+    """The document, whatever is stored."""
+    return Put(document.document_id, lambda _stored: document, may_publish=True)
 
 
 class RecordingEmbedder:
