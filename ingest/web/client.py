@@ -53,7 +53,7 @@ class OutgoingMessage:
 class WebClient:
     """interval_s: between the starts of two requests to a host.
 
-    rates: of the process, so that all clients together keep to the interval of a host.
+    rates: of the process, so that all clients of a tenant together keep to that interval.
     pause: waits for so many seconds; None: until `stop` at most. request_s_max: of one request.
     """
 
@@ -136,12 +136,18 @@ class WebClient:
         self._rates.postpone(_host_of(url), wait_s)
         return self._get(url, body_bytes_max, headers)
 
-    def _get(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
-        wait_s = self._rates.reserve(_host_of(url), self.interval_s)
-        if wait_s > 0:
+    def _wait_for_turn(self, host: str) -> None:
+        """Raises `Unfetchable` if the client is stopped meanwhile."""
+        tenant = self._resolver.tenant
+        while not self._stopped.is_set():
+            wait_s = self._rates.claim(host, tenant, self.interval_s)
+            if wait_s <= 0:
+                return
             self._pause(wait_s)
-        if self._stopped.is_set():
-            raise Unfetchable("was not asked for: the reading has ended")
+        raise Unfetchable("was not asked for: the reading has ended")
+
+    def _get(self, url: str, body_bytes_max: int, headers: Mapping[str, str]) -> Fetched:
+        self._wait_for_turn(_host_of(url))
         parts = urlsplit(url)
         with _failures(), self._connection(parts.scheme, parts.netloc) as connection:
             connection.request(

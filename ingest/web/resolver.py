@@ -63,7 +63,7 @@ class Resolver:
     ) -> None:
         self._policy = policy
         self._lookup = lookup
-        self._tenant = tenant
+        self.tenant = tenant
         self._seconds_max = seconds_max
 
     def resolve(self, host: str, port: int) -> list[str]:
@@ -92,10 +92,10 @@ class Resolver:
             except (OSError, UnicodeError):
                 answers.put(None)
             finally:
-                _SLOTS.release(self._tenant)
+                _SLOTS.release(self.tenant)
 
         too_slow = Unfetchable(f"the address of the host {host} is not found in time")
-        if not _SLOTS.acquire(self._tenant, self._seconds_max):
+        if not _SLOTS.acquire(self.tenant, self._seconds_max):
             raise too_slow
         threading.Thread(target=look_up, name="web-lookup", daemon=True).start()
         try:

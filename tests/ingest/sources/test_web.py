@@ -492,8 +492,8 @@ class NoticedRates(HostRates):
         super().__init__(time.monotonic)
         self.waits = Event()
 
-    def reserve(self, host: str, interval_s: float) -> float:
-        wait_s = super().reserve(host, interval_s)
+    def claim(self, host: str, tenant: str, interval_s: float) -> float:
+        wait_s = super().claim(host, tenant, interval_s)
         if wait_s > 0:
             self.waits.set()
         return wait_s
