@@ -480,9 +480,9 @@ class RecordedRates(HostRates):
         super().__init__(time.monotonic)
         self.intervals_s: list[float] = []
 
-    def reserve(self, host: str, interval_s: float) -> float:
+    def claim(self, host: str, tenant: str, interval_s: float) -> float:
         self.intervals_s.append(interval_s)
-        return super().reserve(host, 0.0)
+        return super().claim(host, tenant, 0.0)
 
 
 class NoticedRates(HostRates):

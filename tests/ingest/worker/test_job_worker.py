@@ -243,10 +243,10 @@ async def test_a_long_job_keeps_its_lease(database: Database, queue: JobQueue) -
     does, other = JobRecorder(), JobRecorder()
     does.may_end.clear()
     job_id = await queue.enqueue(a_job())
-    async with at_work(worker(database, does, lease_s=1.0)):
+    async with at_work(worker(database, does, lease_s=3.0)):
         await does.begun.wait()
-        async with at_work(worker(database, other, lease_s=1.0)):
-            await asyncio.sleep(2.5)  # longer than the lease
+        async with at_work(worker(database, other, lease_s=3.0)):
+            await asyncio.sleep(4)  # longer than the lease
             does.may_end.set()
             done = await until(queue, job_id, "done")
 
