@@ -5,6 +5,7 @@ unix://[USER[:PASSWORD]@]PATH[?db=DATABASE]          one server, by its socket
 redis+cluster://[USER[:PASSWORD]@]HOST[:PORT],…      a cluster; rediss+cluster:// with TLS
 """
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -79,28 +80,29 @@ async def open_nodes(
 
 def parse_cluster_url(url: str) -> ClusterUrl | None:
     """The parts of a cluster's URL; None if the URL is of one server. Raises `ValueError`."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        raise ValueError(_NOT_VALID) from None
-    if parts.scheme not in _SCHEMES:
+    scheme, _, rest = url.partition("://")
+    scheme = scheme.lower()
+    if scheme not in _SCHEMES:
         schemes = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         raise ValueError(f"it must start with one of {schemes}")
-    if not parts.scheme.endswith(_CLUSTER):
+    if not scheme.endswith(_CLUSTER):
         return None
-    if parts.path not in ("", "/") or "db" in parse_qs(parts.query):
+    # `urlsplit` knows of one host: behind another one it refuses an IPv6 address.
+    nodes, path, query = _PARTS.fullmatch(rest).groups("")  # type: ignore[union-attr]  # any text
+    if path not in ("", "/") or "db" in parse_qs(query):
         raise ValueError("a cluster has no numbered databases: name none in its URL")
-    credentials, at, hosts = parts.netloc.rpartition("@")
+    credentials, at, hosts = nodes.rpartition("@")
     if "@" in credentials:
         raise ValueError("write USER:PASSWORD@ once, before the first node, and @ in it as %40")
     return ClusterUrl(
-        parts.scheme.removesuffix(_CLUSTER),
+        scheme.removesuffix(_CLUSTER),
         credentials + at,
         tuple(map(_parse_address, hosts.split(","))),
-        f"?{parts.query}" if parts.query else "",
+        f"?{query}" if query else "",
     )
 
 
+_PARTS = re.compile(r"([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)
 _NOT_VALID = "it is no valid URL; write special characters of a password as %XX"
 
 

@@ -8,6 +8,7 @@ MS delays every byte by so many milliseconds.
 import asyncio
 import sys
 from contextlib import closing, suppress
+from pathlib import Path
 
 import uvloop
 
@@ -25,7 +26,9 @@ async def _serve(listen: str, target: str, way_ms: str = "0") -> None:
                 await _pass_on(far_reader, writer, way_s)
                 forth.cancel()
 
-    server = await asyncio.start_unix_server(connected, listen)
+    server = await asyncio.start_unix_server(connected, f"{listen}.new")
+    # So that the socket is there once connections are taken.
+    await asyncio.to_thread(Path(f"{listen}.new").rename, listen)
     async with server:
         await server.serve_forever()
 

@@ -59,7 +59,7 @@ LARGE_SCENES = {
     "two writes, a lease runs out": (TWO_WRITES, 46_297),
     "two writes, a failover": (replace(FAILOVER, writes=2, ticks=3), 1_185_716),
     "a failover, two renewals": (replace(FAILOVER, renewals=2, ticks=3), 394_520),
-    "two holders": (Scene(holders=2, writes=1, ticks=2), 0),
+    "two holders": (Scene(holders=2, writes=1, ticks=2), 960_354),
     "two writes, a holder forgets": (replace(FORGETTING, writes=2), 158_824),
 }
 if is_thorough():
