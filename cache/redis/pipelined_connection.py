@@ -46,7 +46,7 @@ class PipelinedConnection:
     async def aclose(self) -> None:
         """Close the connection and open no other one; the client closes the rest."""
         self._is_closed = True
-        async with self._dialling:  # whoever connects at this moment has done so then
+        async with self._dialling:  # a call that is opening the connection ends first
             connection = self._current
             self.disconnect()
             if connection is not None:

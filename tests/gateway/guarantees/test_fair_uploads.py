@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ingest.parse.extract import Extractor
+from ingest.parse.extract import SECONDS_MIN
 from tests.gateway.support.gateways import Caller, Gateway
 from tests.ingest.sources.files import docx, slow_pdf
 
@@ -16,7 +16,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 WRITES = 15
 STORES = 7
-READING_S_MAX = 2.0  # of a file that several stores have
 SLOWER_MAX = 25.0  # times, and a second; where both share threads, a write takes up to a minute
 LONG = "\n\n".join(f"Paragraph {number} of a text that is cut in a thread." for number in range(60))
 
@@ -85,10 +84,7 @@ async def test_uploads_that_take_long_to_read_do_not_hold_up_the_writes_of_other
     assert "bytes of XML" in told[-1]
 
 
-async def test_a_file_of_several_stores_is_read_once(
-    gateway: Gateway, ana: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Extractor.__init__, "__kwdefaults__", {"seconds_min": READING_S_MAX})
+async def test_a_file_of_several_stores_is_read_once(gateway: Gateway, ana: Caller) -> None:
     slow = await upload(ana, "slow.pdf", slow_pdf())
     before_s = processor_time_of_ended_processes()
 
@@ -96,4 +92,4 @@ async def test_a_file_of_several_stores_is_read_once(
 
     assert {result["status"] for result in results} == {"failed"}
     used_s = processor_time_of_ended_processes() - before_s  # the kernel counts in ticks
-    assert 0.9 * READING_S_MAX < used_s < 2 * READING_S_MAX
+    assert 0.9 * SECONDS_MIN < used_s < 2 * SECONDS_MIN

@@ -83,7 +83,7 @@ async def reach(
             rounds.append((counts.total() / len(connections), len(counts)))
             if rounds[-1][0] <= calls and rounds[-1][1] <= files:
                 return
-    pytest.fail(f"more than {calls} calls in {files} files: {min(rounds)}")
+    pytest.fail(f"more than {calls} calls in {files} files: {sorted(rounds)[:9]}")
 
 
 async def test_a_hit_makes_few_calls_in_few_files(
@@ -91,8 +91,8 @@ async def test_a_hit_makes_few_calls_in_few_files(
 ) -> None:
     hit = "nearhit; hit; detail=memory"
 
-    await reach(156, 45, connections[:1], lambda _: request(ana), hit)
-    await reach(140, 45, connections, lambda _: request(ana), hit)
+    await reach(150, 45, connections[:1], lambda _: request(ana), hit)
+    await reach(128, 45, connections, lambda _: request(ana), hit)
 
 
 async def test_a_new_question_makes_few_calls_in_few_files(
@@ -103,4 +103,4 @@ async def test_a_new_question_makes_few_calls_in_few_files(
     def sent(number: int) -> bytes:
         return request(ana, f"annual days {ROUNDS_MAX + number}")
 
-    await reach(560, 92, connections[:1], sent, "nearhit; fwd=miss")
+    await reach(540, 90, connections[:1], sent, "nearhit; fwd=miss")
