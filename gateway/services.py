@@ -74,6 +74,7 @@ from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from index.text import lexical
 from ingest.parse.extractors import Extractors
+from ingest.write.planning_process import planning_pool
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
@@ -180,6 +181,7 @@ async def _join_rooms(
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     extractors = Extractors(settings.extract_processes, read_options.of(settings))
     compressors = compressor_pool()
+    planning = planning_pool()
     threads = search_threads()
     async with (
         web_tokens.open_client(settings, time.monotonic) as verifier,
@@ -192,6 +194,7 @@ async def _join_rooms(
         rag_tools.lifespan(),
         extractors,
         compressors,
+        planning,
         standby_of_region.connect(
             settings, connected, _observe_statement(metrics, tracing), metrics.standby_read
         ) as standby,
@@ -232,6 +235,7 @@ async def _join_rooms(
             read_log,
             openings,
             usage,
+            planning=planning,
         )
         sources = source_services.build(settings, stores, documents.writer)
         subscriptions = subscription_services.build(

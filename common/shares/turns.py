@@ -10,6 +10,7 @@ of everybody's by a hundred of its own.
    tenant that has used the least. The clients of a tenant take turns.
 3. Once no step waits, all have used the same: a tenant that had nothing to do is not owed the time
    that others used meanwhile.
+4. Beside others, one long step of a tenant goes on at a time (`long_step`).
 
 This is start-time fair queueing (Goyal et al., SIGCOMM 1996) with the measured length of each step.
 A single long step is not interrupted. It counts with its processor time: for the rest it waited for
@@ -20,10 +21,21 @@ compute counts too (`common.shares.threads`): the event loop has to wait for the
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+)
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from math import inf
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
+
+from common.shares.slots import FairSlots
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -31,6 +43,10 @@ T = TypeVar("T")
 _SLICE_S = 0.001  # starting values, not measured
 _SLICE_BYTES = 262_144  # parsed in a fraction of a millisecond
 _STEPS_MAX = 16  # of waiting ones in an iteration, which itself costs some microseconds
+_SHARED_S = 1.0  # for so long a tenant counts as another one beside the next
+LONG_STEPS_MAX = 64  # of all tenants that are beside others
+LONG_STEPS_WAITING_MAX = 1_000  # of one tenant
+LONG_WAIT_S_MAX = 300.0
 
 
 class Turn(asyncio.Future[None]):
@@ -80,6 +96,19 @@ class FairTurns:
         self._steps_together = 1
         self._are_steps_let = False
         self._is_scheduled = False
+        self._last_tenant = ""
+        self._changed_s = -inf  # when a step of another tenant than before ended
+        self.long_steps = FairSlots(
+            LONG_STEPS_MAX,
+            tenant_slots_max=1,
+            waiting_max=LONG_STEPS_WAITING_MAX,
+            wait_s_max=LONG_WAIT_S_MAX,
+        )
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether steps of several tenants have ended within the last second."""
+        return self.now_s() - self._changed_s < _SHARED_S
 
     def may_step(self, tenant: str) -> bool:
         """Whether a step of the tenant may run now; else it waits for its turn."""
@@ -105,6 +134,9 @@ class FairTurns:
 
     def charge_step(self, tenant: str, seconds: float) -> None:
         """Count a step of the tenant, which has taken so long."""
+        if tenant != self._last_tenant and tenant:
+            self._last_tenant = tenant
+            self._changed_s = self.now_s()
         if seconds > _SLICE_S:
             seconds = (
                 min(seconds, self._processor_s() - self._iteration_began_s)
@@ -235,6 +267,21 @@ def take_turns(taker: TurnTaker, work: Coroutine[Any, Any, T]) -> SteppedCorouti
     """The work in steps that take turns; so do the tasks that it makes, with `make_task`."""
     _taker.set(taker)
     return SteppedCoroutine(taker, work)
+
+
+@asynccontextmanager
+async def long_step(tenant: str) -> AsyncIterator[None]:
+    """Around work that keeps a processor busy, here or of the database, for many milliseconds.
+
+    While other tenants ask too, one at a time of the tenant's goes on: the short steps of the
+    others find a processor that is free. Raises `Saturated`.
+    """
+    taker = _taker.get()
+    if taker is None or not taker.turns.is_shared:
+        yield
+        return
+    async with taker.turns.long_steps.slot(tenant):
+        yield
 
 
 async def map_in_steps(function: Callable[[S], T], items: Iterable[S]) -> list[T]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cache.invalidation.drain import Invalidation
 from cache.redis.store import RedisStore
+from common.processes.worker_pool import WorkerPool
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
@@ -22,6 +23,7 @@ from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.write.llm_preprocessing import LlmPreprocessor
+from ingest.write.planning_process import PlanningProcess
 from ingest.write.writer import Writer
 
 
@@ -55,6 +57,8 @@ def build(
     read_log: ReadLog,
     openings: OpeningLog,
     usage_meter: UsageMeter,
+    *,
+    planning: WorkerPool[PlanningProcess],
 ) -> DocumentServices:
     writer = Writer(
         stores.documents,
@@ -63,6 +67,7 @@ def build(
         *embedders[1:],
         preprocessor=preprocessor,
         chunk_counter=usage_meter,
+        processes=planning,
     )
     return DocumentServices(
         settings=settings,

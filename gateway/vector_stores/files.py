@@ -12,7 +12,7 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
-from common.shares.turns import in_slices
+from common.shares.turns import in_slices, long_step
 from gateway import field_errors, problems, schemas
 from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import latest_revisions
@@ -44,17 +44,19 @@ async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
         raise problems.forbidden(
             "A token with a filter or without the private scope can't upload. Use its key."
         )
-    filename, purpose, content = await _parse_upload(context)
-    file = await FileStore(services.database).add(
-        caller.principal.tenant,
-        caller.principal.subject,
-        key_id=caller.principal.key_id,
-        filename=filename,
-        purpose=purpose,
-        content=content,
-        files_max=services.settings.files_max,
-        default_quotas=default_quotas(services.settings),
-    )
+    tenant = caller.principal.tenant
+    async with long_step(tenant):
+        filename, purpose, content = await _parse_upload(context)
+        file = await FileStore(services.database).add(
+            tenant,
+            caller.principal.subject,
+            key_id=caller.principal.key_id,
+            filename=filename,
+            purpose=purpose,
+            content=content,
+            files_max=services.settings.files_max,
+            default_quotas=default_quotas(services.settings),
+        )
     return json_response(FileAnswer.of(file))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import orjson
 from pgvector import HalfVector
@@ -20,7 +21,9 @@ from ingest.chunkers.registry import chunks, rebuild_chunks
 from ingest.errors import DocumentTooLong
 from ingest.summaries.summary import summaries
 from ingest.write.plan import ChunkPlan, StoredChunk, plan_chunks
+from ingest.write.write_warning import WriteWarning, warnings_of
 
+SHORT_CHUNKS_MAX = 16  # of a commit, which takes some milliseconds
 INLINE_CHARACTERS_MAX = 1_000  # at most a few milliseconds; longer texts run in a thread
 # Of a document, as JSON: what Pinecone stores with a record, by its limits of October 2025.
 METADATA_BYTES_MAX = 40_960
@@ -48,11 +51,13 @@ class DocumentPlan:
     write:       the write without its added chunks.
     added:       the chunks that it adds.
     added_words: the encoded lexical vector of each of them.
+    warnings:    of its text.
     """
 
     write: DocumentWrite
     added: Sequence[Chunk]
     added_words: Sequence[bytes]
+    warnings: tuple[WriteWarning, ...]
 
     @property
     def growth(self) -> StoredAmounts:
@@ -82,12 +87,22 @@ class DocumentPlan:
         return replace(self.write, added=chunks, space=space if chunks else None)
 
 
+# The plans, and by document the errors of those that are too long.
+Planned: TypeAlias = tuple[list[DocumentPlan], dict[str, DocumentTooLong]]
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedBatch:
-    """Writes to commit together, and the digests that were embedded for them."""
+    """Writes to commit together, the warnings of each, and the digests that were embedded."""
 
     writes: Sequence[DocumentWrite]
+    warnings: Sequence[tuple[WriteWarning, ...]]
     embedded: Collection[bytes]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its commit keeps a processor of the database busy for many milliseconds."""
+        return sum(len(write.added) for write in self.writes) > SHORT_CHUNKS_MAX
 
     def embedded_counts(self) -> Iterator[int]:
         """For each write, the number of embedded digests that no earlier write contains."""
@@ -126,7 +141,7 @@ def plan_document(
         words=_vocabulary_words(document, new_chunks if has_new_readers else (), added_pieces),
         stored=stored.document if stored else None,
     )
-    return DocumentPlan(write, added, added_words)
+    return DocumentPlan(write, added, added_words, warnings_of(document))
 
 
 def _require_short_metadata(stored: StoredDocument | None, document: Document) -> None:
@@ -145,24 +160,29 @@ async def plan_in_thread(
     tenant: str,
     changed: Sequence[tuple[StoredDocument | None, Document]],
     llm_results: Mapping[str, LlmResult],
-) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
+) -> Planned:
     """As `plan_all`, with long work in a thread. Raises `Saturated`."""
-    if sum(len(document.text) for _, document in changed) > INLINE_CHARACTERS_MAX:
-        return await threads.run(tenant, _prepare_and_plan, changed, llm_results)
+    if characters(changed) > INLINE_CHARACTERS_MAX:
+        return await threads.run(tenant, prepare_and_plan, changed, llm_results)
     await threads.run(tenant, prepare, [document for _, document in changed])
     return plan_all(changed, llm_results)
 
 
-def _prepare_and_plan(
+def characters(changed: Iterable[tuple[StoredDocument | None, Document]]) -> int:
+    return sum(len(document.text) for _, document in changed)
+
+
+def prepare_and_plan(
     changed: Sequence[tuple[StoredDocument | None, Document]], llm_results: Mapping[str, LlmResult]
-) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
+) -> Planned:
+    """As `plan_all`, with what the documents need."""
     prepare([document for _, document in changed])
     return plan_all(changed, llm_results)
 
 
 def plan_all(
     changed: Iterable[tuple[StoredDocument | None, Document]], llm_results: Mapping[str, LlmResult]
-) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
+) -> Planned:
     """The plans, and by document the errors of those too long; llm_results: by document."""
     plans, too_long = [], {}
     for stored, document in changed:

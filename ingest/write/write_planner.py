@@ -6,19 +6,30 @@ from dataclasses import replace
 from pgvector import HalfVector
 
 from common.billing_context import bill_to
+from common.processes.worker_pool import WorkerPool
 from common.shares.threads import FairThreads
-from common.shares.turns import map_in_steps
+from common.shares.turns import long_step, map_in_steps
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import DocumentWrite
 from index.documents.stored_document import StoredDocument
 from index.errors import EmbeddingUnavailable
 from index.model.document import Document
 from index.model.quota import StoredAmounts
-from ingest.errors import DocumentTooLong
-from ingest.write.document_plan import DocumentPlan, PlannedBatch, plan_in_thread
+from index.text import lexical
+from ingest.write.document_plan import (
+    DocumentPlan,
+    Planned,
+    PlannedBatch,
+    characters,
+    plan_in_thread,
+)
 from ingest.write.embed import PassageEmbedder, embed_missing
 from ingest.write.llm_preprocessing import LlmPreprocessor
+from ingest.write.planning_process import PlanningProcess
 from ingest.write.revision import PlannedUpdate
+from ingest.write.write_warning import without_vectors
+
+PROCESS_CHARACTERS_MIN = 20_000  # as many take some milliseconds, which a search may wait
 
 
 class WritePlanner:
@@ -30,21 +41,30 @@ class WritePlanner:
         embedders: Sequence[PassageEmbedder],
         preprocessor: LlmPreprocessor,
         threads: FairThreads,
+        processes: WorkerPool[PlanningProcess] | None,
     ) -> None:
-        """embedders: the first is for tenants without vectors."""
+        """embedders: the first is for tenants without vectors. processes: for long texts."""
         self._documents = documents
         self._first = embedders[0].space
         self._embedders = {model.space: model for model in embedders}
         self._preprocessor = preprocessor
         self._threads = threads
+        self._processes = processes
 
     async def plan(
         self, tenant: str, changed: Sequence[tuple[StoredDocument | None, Document]]
-    ) -> tuple[list[DocumentPlan], dict[str, DocumentTooLong]]:
+    ) -> Planned:
         """The plans, and by document the errors of those that are too long."""
         with bill_to(tenant):
             llm_results = await self._preprocessor.preprocess(changed, self._threads.of(tenant))
-        return await plan_in_thread(self._threads, tenant, changed, llm_results)
+        if self._processes is None or characters(changed) < PROCESS_CHARACTERS_MIN:
+            return await plan_in_thread(self._threads, tenant, changed, llm_results)
+        # Searches of this process need the word lists of the texts too.
+        await self._threads.run(
+            tenant, lexical.load, {document.language for _, document in changed}
+        )
+        async with long_step(tenant):
+            return await self._processes.run(tenant, PlanningProcess.plan, changed, llm_results)
 
     async def embed(
         self, tenant: str, plans: Sequence[DocumentPlan], revisions: Mapping[str, PlannedUpdate]
@@ -58,7 +78,12 @@ class WritePlanner:
             revised = revisions[write.document_id]
             return replace(write, parts=revised.parts, missing=revised.missing)
 
-        return PlannedBatch(await map_in_steps(write_of, plans), embedded)
+        writes = await map_in_steps(write_of, plans)
+        warnings = [
+            (*plan.warnings, *without_vectors(write.added))
+            for plan, write in zip(plans, writes, strict=True)
+        ]
+        return PlannedBatch(writes, warnings, embedded)
 
     async def _vectors(
         self, tenant: str, texts: Mapping[bytes, str], growth: StoredAmounts

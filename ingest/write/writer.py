@@ -5,12 +5,15 @@ whose stored version is unchanged; the others are planned again.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeVar
 
 from cache.protocol import Revisions
+from common.processes.worker_pool import WorkerPool
 from common.shares.threads import FairThreads
+from common.shares.turns import long_step
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import Confirmation
 from index.documents.event_versions import AccessCause, EventUpdate, WriteCause, sequence_of
@@ -26,6 +29,7 @@ from ingest.write.document_plan import (
 )
 from ingest.write.embed import PassageEmbedder
 from ingest.write.llm_preprocessing import LlmPreprocessor
+from ingest.write.planning_process import PlanningProcess
 from ingest.write.publishing import require_publishable
 from ingest.write.revision import (
     Outcome,
@@ -41,7 +45,6 @@ from ingest.write.revision import (
 from ingest.write.write_coordination import PipelineLocks
 from ingest.write.write_planner import WritePlanner
 from ingest.write.write_retries import WriteRetries
-from ingest.write.write_warning import warnings_of, without_vectors
 
 T = TypeVar("T")
 
@@ -79,9 +82,11 @@ class Writer:
         *other_embedders: PassageEmbedder,
         preprocessor: LlmPreprocessor = _NO_PREPROCESSING,
         chunk_counter: ChunkCounter | None = None,
+        processes: WorkerPool[PlanningProcess] | None = None,
     ) -> None:
         """embedder: for tenants without vectors; other_embedders: for tenants in their spaces.
 
+        processes: plan long texts; without them, threads do.
         `threads` are for all that is computed of the texts of stored documents.
         """
         self._documents = documents
@@ -91,7 +96,7 @@ class Writer:
             _THREADS, name="write", waiting_max=_WAITING_MAX, wait_s_max=_WAIT_S_MAX
         )
         embedders = (embedder, *other_embedders)
-        self._planner = WritePlanner(documents, embedders, preprocessor, self.threads)
+        self._planner = WritePlanner(documents, embedders, preprocessor, self.threads, processes)
         self._retries = WriteRetries(documents)
 
     async def put(
@@ -355,15 +360,8 @@ class Writer:
         """Commit the writes in one transaction; the outcomes of those that were committed."""
         if not batch.writes:
             return {}
-        writes = batch.writes
-        warnings = await self._compute(
-            tenant,
-            len(writes),
-            lambda: [
-                (*warnings_of(write.document), *without_vectors(write.added)) for write in writes
-            ],
-        )
-        commits = await self._documents.apply_all(tenant, batch.writes, cause)
+        async with long_step(tenant) if batch.is_long else nullcontext():
+            commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
             write.document_id: commit
             for write, commit in zip(batch.writes, commits, strict=True)
@@ -374,7 +372,7 @@ class Writer:
             return outcomes
         revisions = await self._invalidate(tenant, committed)
         for write, commit, warned, texts_embedded in zip(
-            batch.writes, commits, warnings, batch.embedded_counts(), strict=True
+            batch.writes, commits, batch.warnings, batch.embedded_counts(), strict=True
         ):
             if not isinstance(commit, CommitResult):
                 continue

@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from common.shares.turns import FairTurns, in_slices, make_task, map_in_steps, take_turns
+from common.shares.turns import (
+    FairTurns,
+    in_slices,
+    long_step,
+    make_task,
+    map_in_steps,
+    take_turns,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -310,3 +317,40 @@ async def test_what_arrives_during_a_busy_tenants_step_is_served_before_its_next
         )
 
     assert sorted(delays)[len(delays) // 2] == 0
+
+
+async def long_steps_at_once(clock: Clock, tenant: str, steps: int) -> int:
+    """How many of the tenant's long steps go on at once."""
+    going_on, most, let_end = 0, 0, asyncio.Event()
+
+    async def work() -> None:
+        nonlocal going_on, most
+        async with long_step(tenant):
+            going_on += 1
+            most = max(most, going_on)
+            await let_end.wait()
+            going_on -= 1
+
+    async def taking_turns() -> None:
+        await take_turns(clock.taker(tenant), work())
+
+    tasks = [asyncio.create_task(taking_turns()) for _ in range(steps)]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    let_end.set()
+    await asyncio.gather(*tasks)
+    return most
+
+
+async def test_beside_others_one_long_step_of_a_tenant_goes_on_at_a_time() -> None:
+    clock = Clock()
+    clock.step("acme", STEP_S)
+    clock.step("", STEP_S)  # of a connection without a valid request: no other tenant
+    clock.now_s += 2
+    assert await long_steps_at_once(clock, "acme", 5) == 5
+
+    clock.step("beta", STEP_S)
+    assert await long_steps_at_once(clock, "acme", 5) == 1
+
+    clock.now_s += 2
+    assert await long_steps_at_once(clock, "acme", 5) == 5
