@@ -264,7 +264,10 @@ class SteppedCoroutine(Coroutine[Any, Any, T]):
 
 
 def take_turns(taker: TurnTaker, work: Coroutine[Any, Any, T]) -> SteppedCoroutine[T]:
-    """The work in steps that take turns; so do the tasks that it makes, with `make_task`."""
+    """The work in steps that take turns; so do the tasks that it makes, with `make_task`.
+
+    Called in a task of its own, since all that its context does from then on is for the taker.
+    """
     _taker.set(taker)
     return SteppedCoroutine(taker, work)
 

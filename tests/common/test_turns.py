@@ -150,12 +150,12 @@ async def test_an_exception_comes_out_as_it_is_and_a_cancelled_one_can_clean_up(
             await asyncio.sleep(0)
             cleaned.append("up")
 
-    async def request() -> None:
-        await take_turns(clock.taker("acme"), cleans())
+    async def request(work: Coroutine[Any, Any, None]) -> None:
+        await take_turns(clock.taker("acme"), work)
 
     with pytest.raises(ValueError, match="as it is"):
-        await take_turns(clock.taker("acme"), fails())
-    task = asyncio.create_task(request())
+        await asyncio.create_task(request(fails()))
+    task = asyncio.create_task(request(cleans()))
     await begin(task)
     task.cancel()
     await asyncio.wait([task])

@@ -14,6 +14,7 @@ from types import FrameType
 
 import pytest
 
+from common.shares import turns
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.http.test_known_heads import ask, request
@@ -50,6 +51,7 @@ async def connections(
     settings: Settings, embedder: Embedder, gateway: Gateway, ana: Caller
 ) -> AsyncIterator[Sequence[RawConnection]]:
     """To a worker that has loaded the tenant's shard and does nothing else."""
+    assert turns.current_taker() is None, "a test before left its context to a taker of turns"
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
     own = {
         "shard_bytes_max": 1 << 26,
