@@ -75,8 +75,8 @@ TYPES: Sequence[ProblemType] = (
         "groups-omitted",
         (403,),
         "Groups omitted",
-        "The web token leaves its bearer's groups out, because they are too many. An answer "
-        "without them would look complete, and lack documents.",
+        "The web token leaves its bearer's groups out, because they are too many, or lists more "
+        "than are read. An answer without them would look complete, and lack documents.",
         "Have the identity provider send fewer groups: in Entra ID, those that are assigned to the "
         "application.",
     ),

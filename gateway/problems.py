@@ -43,6 +43,7 @@ from index.errors import (
     UnstorableText,
     VectorRefused,
 )
+from index.model.identifiers import GROUPS_MAX
 from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
 
@@ -216,11 +217,17 @@ def insufficient_scope(scopes: Sequence[str]) -> Problem:
     return Problem(403, "insufficient-scope", "Insufficient scope", detail)
 
 
-def groups_omitted() -> Problem:
+def groups_omitted(listed: int = 0) -> Problem:
+    """listed: the groups of a web token that lists more than are read."""
+    reason = (
+        f"lists {listed:,} groups, and at most {GROUPS_MAX} are read."
+        if listed
+        else "does not list its bearer's groups, because there are too many for the identity "
+        "provider to send."
+    )
     detail = (
-        "The web token does not list its bearer's groups, because there are too many for the "
-        "identity provider to send. Its administrator can send fewer: in Entra ID, only the "
-        "groups that are assigned to the application."
+        f"The web token {reason} Its administrator can send fewer: in Entra ID, only the groups "
+        "that are assigned to the application."
     )
     return Problem(403, "groups-omitted", "Groups omitted", detail)
 

@@ -29,7 +29,7 @@ from gateway.auth.roles import ROLES, Role
 from gateway.errors import CommandError
 from gateway.schemas import TenantId
 from gateway.settings.settings import Settings
-from index.model.identifiers import Groups, SubjectId
+from index.model.identifiers import GROUPS_MAX, Groups, SubjectId
 from index.tenants.principals import Claims
 
 _FETCH_S_MAX = 5.0
@@ -166,11 +166,13 @@ class WebTokenReader:
         )
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
-        """The groups that the token lists. A 403 `Problem` if it leaves them out."""
+        """The groups that the token lists. A 403 `Problem` if it leaves them out, or has more."""
         if _omits(claims, self._mapping.groups):
             raise problems.groups_omitted()
-        groups = _GROUPS.validate_python(tuple(self._names(claims, self._mapping.groups)))
-        return tuple(sorted(set(groups)))
+        names = {*self._names(claims, self._mapping.groups)}
+        if len(names) > GROUPS_MAX:
+            raise problems.groups_omitted(len(names))
+        return tuple(sorted({*_GROUPS.validate_python(tuple(names))}))
 
     def _names(self, claims: Mapping[str, Any], path: str) -> list[str]:
         """The strings of a claim. Raises `ValueError` if it is not a list of strings."""

@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gateway.embedded import embedded_servers
+from gateway.embedded.embedded_servers import Servers
 
 # All numbers here are starting values, not measured.
 START_S_MAX = 40.0  # Postgres may have to recover from a crash
@@ -196,13 +197,19 @@ def _run_servers(data_dir: Path, parent_pid: int) -> None:
     valkey = Server("valkey", signal.SIGTERM, data_dir)
     for server in (postgres, valkey):
         server.stop_survivor()
-    with (
-        _sockets(data_dir / "sockets") as sockets,
-        _postgres(postgres, sockets) as (database_url, is_postgres_alive),
-        _valkey(valkey, sockets) as redis_url,
-        _published(data_dir / "servers.json", embedded_servers.Servers(database_url, redis_url)),
-    ):
-        _watch(parent_pid, is_postgres_alive, postgres.log_file)
+    address_file, is_published = data_dir / "servers.json", False
+    with _sockets(data_dir / "sockets") as sockets, _valkey(valkey, sockets) as redis_url:
+        while True:  # a PostgreSQL that was killed starts again, with the same address
+            with (
+                _postgres(postgres, sockets) as (database_url, is_postgres_alive),
+                _published(address_file, Servers(database_url, redis_url)) as addresses,
+            ):
+                if not is_published:
+                    _print_line(addresses)
+                    is_published = True
+                if not _watch(parent_pid, is_postgres_alive):
+                    return
+            _warn(f"postgres died, and starts again; see {postgres.log_file}")
 
 
 @contextmanager
@@ -282,29 +289,32 @@ def _answers_ping(path: Path, password: str) -> bool:
 
 
 @contextmanager
-def _published(path: Path, servers: embedded_servers.Servers) -> Iterator[None]:
-    """Write the addresses to the parent and to a file in the folder."""
+def _published(path: Path, servers: Servers) -> Iterator[str]:
+    """Write the addresses to a file in the folder, and yield its text."""
     text = json.dumps(dataclasses.asdict(servers))
     partial = path.with_suffix(".partial")
     partial.write_text(text)
     partial.replace(path)
     try:
-        _print_line(text)
-        yield
+        yield text
     finally:
         path.unlink(missing_ok=True)
 
 
-def _watch(parent_pid: int, is_postgres_alive: Callable[[], bool], postgres_log: Path) -> None:
-    """Return when the parent ends, or when Postgres has died.
+def _watch(parent_pid: int, is_postgres_alive: Callable[[], bool]) -> bool:
+    """Return False when the parent ends, or True when Postgres has died.
 
     The parent's end ends stdin, unless a child that the parent has forked holds the other end.
     Valkey may die: without it the gateway is slower but correct.
     """
     while not select.select([sys.stdin], [], [], WATCH_S)[0] and os.getppid() == parent_pid:
         if not is_postgres_alive():
-            print(f"nearhit: postgres died; see {postgres_log}", file=sys.stderr)
-            return
+            return True
+    return False
+
+
+def _warn(message: str) -> None:
+    print(f"nearhit: {message}", file=sys.stderr)
 
 
 def _print_line(line: str) -> None:

@@ -25,6 +25,7 @@ _NOT_PUBLIC: tuple[Network, ...] = (
     ip_network("198.18.0.0/15"),
     ip_network("2001::/23"),  # of protocols, such as Teredo
     ip_network("2002::/16"),  # 6to4
+    ip_network("3ffe::/16"),  # of a network that ended: RFC 3701
     ip_network("3fff::/20"),  # documentation: RFC 9637
 )
 

@@ -207,17 +207,22 @@ def test_servers_that_a_killed_supervisor_left_are_replaced(data_dir: Path) -> N
         assert not sockets(left).exists()
 
 
-def test_without_valkey_postgres_goes_on_and_without_postgres_all_stop(data_dir: Path) -> None:
+def test_without_valkey_postgres_goes_on_and_a_killed_postgres_starts_again(
+    data_dir: Path,
+) -> None:
     with command(data_dir) as owner:
         servers = addresses(owner)
-        started = descendants(owner)
-
+        query(servers, "CREATE TABLE before_restart AS SELECT 42 AS number")
         os.kill(int((data_dir / "valkey.pid").read_text()), signal.SIGKILL)
         assert query(servers, "SELECT 1") == 1
-        os.kill(int((data_dir / "postgres.pid").read_text()), signal.SIGKILL)
-        wait_for_end_of_supervisor(data_dir)
 
-        assert not started & processes().keys()
+        for _ in range(2):
+            os.kill(int((data_dir / "postgres.pid").read_text()), signal.SIGKILL)
+            published = (data_dir / "servers.json").stat().st_mtime_ns
+            wait_for_new(data_dir / "servers.json", published)
+            assert query(servers, "SELECT number FROM before_restart") == 42
+        started = descendants(owner)
+    assert not started & processes().keys()
 
 
 def test_pids_from_before_a_crash_of_the_machine_harm_nobody(data_dir: Path) -> None:
@@ -358,6 +363,13 @@ def supervisor(owner: subprocess.Popen[str]) -> int:
 def wait_for_end_of(pids: set[int]) -> None:
     assert pids
     assert any(not pids & processes().keys() for _ in embedded_servers.attempts(60.0))
+
+
+def wait_for_new(file: Path, made_ns: int) -> None:
+    def is_new() -> bool:
+        return file.exists() and file.stat().st_mtime_ns != made_ns
+
+    assert any(is_new() for _ in embedded_servers.attempts(60.0))
 
 
 def wait_for_end_of_supervisor(data_dir: Path) -> None:

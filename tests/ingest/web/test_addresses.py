@@ -47,6 +47,7 @@ def test_a_public_address_may_be_asked(text: str) -> None:
         "2001:0:4136:e378::1",
         "2001:1::1",
         "2001:db8::1",
+        "3ffe::1",
         "3fff::1",
         "3fff:fff::1",
         "fec0::1",  # once of a site
