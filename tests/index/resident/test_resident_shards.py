@@ -15,7 +15,7 @@ from index.model.query import Filter, Query
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
 from index.resident import matching_documents, shard
-from index.resident.matching_documents import MatchingDocuments
+from index.resident.matching_documents import MatchingDocuments, MatchingDocumentsReader
 from index.search.confidence import Confidence, ConfidenceStore
 from index.tenants.tenant_store import TenantStore
 from index.text.vocabulary import Spelling, Vocabulary
@@ -424,15 +424,24 @@ async def test_who_waits_for_a_list_fails_as_its_reader_does(
     await put(writer, "acme", "leave", "25 days of leave.", metadata={"team": "sales"})
     await resident.load(ANA)
     await resident.search(ANA, SALES)
-    begun = 0
+    begun = asked = 0
+    all_ask, read = asyncio.Event(), MatchingDocumentsReader.read
 
     async def failing(*_arguments: Any) -> MatchingDocuments:
         nonlocal begun
         begun += 1
-        await asyncio.sleep(0.1)
+        await all_ask.wait()
         raise DatabaseUnavailable("away")
 
+    async def counted(reader: MatchingDocumentsReader, *arguments: Any) -> MatchingDocuments:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            all_ask.set()
+        return await read(reader, *arguments)
+
     monkeypatch.setattr(matching_documents, "read", failing)
+    monkeypatch.setattr(MatchingDocumentsReader, "read", counted)
     searches = [resident.searcher.search(ANA, SALES) for _ in range(3)]
     outcomes = await asyncio.gather(*searches, return_exceptions=True)
 
