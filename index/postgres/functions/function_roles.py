@@ -4,6 +4,7 @@ Roles belong to the server: installations in several of its databases share them
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
@@ -18,12 +19,7 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProx
 
 _PROBLEMS_SHOWN_MAX = 5  # in a message
 
-# One row at least, which names the session's role.
-_CHECK = f"""
-SELECT current_user::text AS current_user, excess, remedy
-FROM (SELECT) AS session
-LEFT JOIN ({statements.load()["function_roles.excess"].removesuffix(";")}) AS problems ON true
-"""  # our own text alone  # noqa: S608
+_EXCESS = statements.load()["function_roles.excess"]
 _CLOSED_SCHEMA = """
 SELECT quote_ident(current_schema())
 WHERE NOT has_schema_privilege($1, current_schema(), 'USAGE')"""
@@ -56,8 +52,7 @@ async def create_all(connection: Connection) -> None:
 async def may_act(connection: Connection) -> bool:
     """Whether all roles exist and the connection's user may act as each; in one round trip."""
     try:
-        # The commands of one message are one transaction.
-        await connection.execute("; ".join(f"SET LOCAL ROLE {role.name}" for role in ALL))
+        await _act(connection)
     except (asyncpg.InvalidParameterValueError, asyncpg.InsufficientPrivilegeError):
         return False
     return True
@@ -87,12 +82,13 @@ async def create(connection: Connection, role: FunctionRole) -> None:
 
 
 async def check_all(owner: Pool, searching: Pool, acquire_timeout_s: float) -> None:
-    """`check` each role, at once. Raises `RoleRefused`, and the driver's errors."""
-    async with owner.acquire(timeout=acquire_timeout_s) as connection:
-        schema = await connection.fetchval("SELECT current_schema()")
+    """Raises `RoleRefused` if a role may do more than call its functions, and the driver's errors.
+
+    Also if a connection of `searching` does not act as the role of searches.
+    """
     results = await asyncio.gather(
-        _check_shards(owner, schema, acquire_timeout_s),
-        _check_searches(searching, schema, acquire_timeout_s),
+        _check_rights(owner, acquire_timeout_s),
+        _check_searches(searching, acquire_timeout_s),
         return_exceptions=True,
     )
     for result in results:
@@ -100,41 +96,53 @@ async def check_all(owner: Pool, searching: Pool, acquire_timeout_s: float) -> N
             raise result
 
 
-async def _check_shards(owner: Pool, schema: str, acquire_timeout_s: float) -> None:
-    async with owner.acquire(timeout=acquire_timeout_s) as connection, connection.transaction():
-        await connection.execute(f"SET LOCAL ROLE {SHARDS.name}")
-        await check(connection, schema, SHARDS)
+async def _check_rights(owner: Pool, acquire_timeout_s: float) -> None:
+    async with owner.acquire(timeout=acquire_timeout_s) as connection:
+        await _act(connection)
+        await check_rights(connection, ALL)
 
 
-async def _check_searches(searching: Pool, schema: str, acquire_timeout_s: float) -> None:
+async def _check_searches(searching: Pool, acquire_timeout_s: float) -> None:
     async with searching.acquire(timeout=acquire_timeout_s) as connection:
-        await check(connection, schema, SEARCH)
+        await check_acting(connection, SEARCH)
 
 
-async def check(connection: Connection, schema: str, role: FunctionRole) -> None:
-    """Raises `RoleRefused` if the connection's user may do more than call the role's functions.
+async def _act(connection: Connection) -> None:
+    """Act as each role for a moment, in one round trip. Raises the driver's errors."""
+    # The commands of one message are one transaction.
+    await connection.execute("; ".join(f"SET LOCAL ROLE {role.name}" for role in ALL))
 
-    schema: of the tables.
+
+async def check_rights(connection: Connection, roles: Sequence[FunctionRole]) -> None:
+    """Raises `RoleRefused` if a role may do more than call its functions.
+
+    It is one statement for all: planning it takes PostgreSQL as long as running it.
+    `connection` is that of the tables' owner.
     """
-    rows = await connection.fetch(_CHECK, schema, role.functions)
-    current_user = rows[0]["current_user"]
+    rows = await connection.fetch(
+        _EXCESS, [role.name for role in roles], [role.functions for role in roles]
+    )
+    for role in roles:
+        problems = [
+            f"it {row['excess']}: {row['remedy']}" for row in rows if row["role"] == role.name
+        ]
+        if problems:
+            more = len(problems) - _PROBLEMS_SHOWN_MAX
+            suffix = f"; and {more} more" if more > 0 else ""
+            raise RoleRefused(
+                f"the database role {role.name}, which serves {role.user}, may do more than call "
+                "Nearhit's functions, so Nearhit does not start: "
+                f"{'; '.join(problems[:_PROBLEMS_SHOWN_MAX])}{suffix}"
+            )
+
+
+async def check_acting(connection: Connection, role: FunctionRole) -> None:
+    """Raises `RoleRefused` if the connection acts as another role."""
+    current_user = await connection.fetchval("SELECT current_user")
     if current_user != role.name:
         raise RoleRefused(
             f"{role.user} must run as the database role {role.name}, but the connection acts as "
             f"{current_user}: connect without a pooler that drops the settings of a connection"
-        )
-    if rows[0]["excess"] is not None:
-        problems = "; ".join(
-            f"it {row['excess']}: {row['remedy']}" for row in rows[:_PROBLEMS_SHOWN_MAX]
-        )
-        suffix = (
-            f"; and {len(rows) - _PROBLEMS_SHOWN_MAX} more"
-            if len(rows) > _PROBLEMS_SHOWN_MAX
-            else ""
-        )
-        raise RoleRefused(
-            f"the database role {role.name}, which serves {role.user}, may do more than call "
-            f"Nearhit's functions, so Nearhit does not start: {problems}{suffix}"
         )
 
 

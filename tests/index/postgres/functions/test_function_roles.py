@@ -154,23 +154,19 @@ async def test_the_functions_of_searches_are_no_reason_to_stop(
     ],
 )
 async def test_a_role_that_is_more_than_a_role_for_searches_is_refused(
-    database_url: str, connection: Connection, other: str, given: str, told: str
+    connection: Connection, other: str, given: str, told: str
 ) -> None:
     await function_roles.create(connection, as_role(other))
-    acting = await asyncpg.connect(database_url, server_settings={"role": other})
-    try:
-        await function_roles.check(acting, "public", as_role(other))
-        await connection.execute(given.format(other))
+    await function_roles.check_rights(connection, [as_role(other)])
+    await connection.execute(given.format(other))
 
-        with pytest.raises(RoleRefused, match=told.format(other)):
-            await function_roles.check(acting, "public", as_role(other))
-    finally:
-        await acting.close()
+    with pytest.raises(RoleRefused, match=told.format(other)):
+        await function_roles.check_rights(connection, [as_role(other)])
 
 
 async def test_a_pooler_that_forgets_the_role_is_found_out(connection: Connection) -> None:
     with pytest.raises(RoleRefused, match="acts as nearhit: connect without a pooler"):
-        await function_roles.check(connection, "public", function_roles.SEARCH)
+        await function_roles.check_acting(connection, function_roles.SEARCH)
 
 
 async def test_many_may_make_the_role_at_once(
