@@ -4,6 +4,7 @@ The driver looks up each type on each new connection, in about twelve round trip
 another region that takes longer than a caller waits.
 """
 
+import asyncio
 from collections.abc import Collection, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -46,17 +47,26 @@ class ServerTypes:
 
     def __init__(self) -> None:
         self._types: dict[int, dict[str, Any]] = {}
+        self._reading_first = asyncio.Lock()
 
     async def load(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
         """Make sure that these are the server's types; in one round trip if they are.
 
-        They have other numbers after the extension or the database was created anew.
+        They have other numbers after the extension or the database was created anew. Connections
+        that are opened at once take what one of them reads.
         """
-        if not self._types or not await self._are_current(connection):
-            rows = await connection.fetch(_READ, _NAMES, _ARRAYS)
-            self._types = {
-                row["oid"]: {**_ABSENT, "elemtype_name": None, "depth": 0, **row} for row in rows
-            }
+        if not self._types:
+            async with self._reading_first:
+                if not self._types:
+                    await self._read(connection)
+        elif not await self._are_current(connection):
+            await self._read(connection)
+
+    async def _read(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        rows = await connection.fetch(_READ, _NAMES, _ARRAYS)
+        self._types = {
+            row["oid"]: {**_ABSENT, "elemtype_name": None, "depth": 0, **row} for row in rows
+        }
 
     async def _are_current(self, connection: "asyncpg.Connection[asyncpg.Record]") -> bool:
         pairs = [

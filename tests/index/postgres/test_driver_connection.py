@@ -1,5 +1,8 @@
 """What the connections of a pool know of the server's types."""
 
+import asyncio
+
+import asyncpg
 import pytest
 from pgvector import HalfVector, Vector
 
@@ -25,6 +28,21 @@ async def test_types_that_were_created_anew_are_noticed_by_the_next_connection(
 
     async with pool(database_url, 1, 10, types=types) as opened:
         assert await opened.fetchval("SELECT '[1]'::public.vector") == Vector([1])
+
+
+async def test_connections_that_are_opened_at_once_read_the_types_once(database_url: str) -> None:
+    connections = [await asyncpg.connect(database_url) for _ in range(2)]
+    queries: list[str] = []
+    for connection in connections:
+        connection.add_query_logger(lambda record: queries.append(record.query))
+    types = ServerTypes()
+
+    await asyncio.gather(*(types.load(connection) for connection in connections))
+
+    for connection in connections:
+        await connection.close()
+    assert types.by_name("halfvec") is not None
+    assert len(queries) == 1
 
 
 @pytest.mark.parametrize(
