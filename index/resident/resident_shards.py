@@ -61,7 +61,7 @@ class ResidentShards:
     ) -> None:
         self.threads = threads
         self._database = database
-        self._bytes_max = bytes_max if shard.products_are_precise() else 0
+        self._bytes_max = bytes_max if bytes_max and shard.products_are_precise() else 0
         self._searches: TTLCache[str, int] = TTLCache(_COUNTED_MAX, _WINDOW_S)
         self._source = ShardSource(
             database,
