@@ -185,7 +185,11 @@ class Metrics:
 
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """See `MetricRegistry.exposition`."""
+        self.flush()
+        return self.registry.exposition(accept)
+
+    def flush(self) -> None:
+        """Add to the histograms what is summed and not yet added."""
         self.search.flush()
         for histogram in (self._requests, self._embedding, self._statements):
             histogram.flush()
-        return self.registry.exposition(accept)

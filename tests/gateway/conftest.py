@@ -85,7 +85,8 @@ async def tenant_on_shared_worker(
     shared_worker: str, shared_metrics: Metrics
 ) -> AsyncIterator[Gateway]:
     async with connected(shared_worker) as client:
-        gateway = Gateway(client, counted_before=counted_until_now(shared_metrics))
+        before = counted_until_now(shared_metrics)
+        gateway = Gateway(client, counted_before=before, metrics=shared_metrics)
         gateway.tenant_name = await gateway.new_tenant()
         yield gateway
 
@@ -115,7 +116,8 @@ async def other_shared_gateway(
     gateway: Gateway, other_shared_worker: str, other_shared_metrics: Metrics
 ) -> AsyncIterator[Gateway]:
     async with connected(other_shared_worker) as client:
-        yield Gateway(client, gateway.tenant_name, counted_until_now(other_shared_metrics))
+        before = counted_until_now(other_shared_metrics)
+        yield Gateway(client, gateway.tenant_name, before, other_shared_metrics)
 
 
 @pytest.fixture
