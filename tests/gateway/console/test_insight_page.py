@@ -47,7 +47,7 @@ async def worker(module_settings: Settings, embedder: Embedder) -> AsyncIterator
 
 @pytest.fixture
 async def gateway(worker: Gateway) -> Gateway:
-    return Gateway(worker.client, await worker.new_tenant())
+    return await worker.with_new_tenant()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 @pytest.fixture
 async def gateway(worker: Gateway) -> Gateway:
-    return Gateway(worker.client, await worker.new_tenant())
+    return await worker.with_new_tenant()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Answers from shards: in one statement or, with texts in memory, in none.
 
-They are kept in the process that computed them.
+They are kept in the process that computed them. The tests share two workers, and each has a tenant.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from tests.gateway.http.test_known_heads import OF_EACH_REQUEST, ask, request
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.raw_http import RawAnswer, RawConnection, raw
 
-pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+pytestmark = pytest.mark.anyio
 
 CONFIRM = "search_confirmation.confirm"
 _numbers = itertools.count()
@@ -36,26 +36,55 @@ async def statements(gateway: Gateway, name: str) -> float:
     return await gateway.counted("nearhit_sql_statement_duration_seconds_count", statement=name)
 
 
+@pytest.fixture(scope="module")
+async def worker_without_shards(
+    module_settings: Settings, embedder: Embedder
+) -> AsyncIterator[Gateway]:
+    async with running(module_settings, embedder) as worker:
+        yield worker
+
+
+@pytest.fixture(scope="module")
+async def worker_with_shards(
+    module_settings: Settings, embedder: Embedder
+) -> AsyncIterator[Gateway]:
+    own = {"shard_bytes_max": 1 << 26}
+    async with running(module_settings.model_copy(update=own), embedder) as worker:
+        yield worker
+
+
+@pytest.fixture
+async def gateway(worker_without_shards: Gateway) -> Gateway:
+    return await worker_without_shards.with_new_tenant()
+
+
 @pytest.fixture
 async def resident(
-    settings: Settings,
-    embedder: Embedder,
-    gateway: Gateway,
-    ana: Caller,
-    admin: Caller,
-) -> AsyncIterator[Gateway]:
+    worker_with_shards: Gateway, gateway: Gateway, ana: Caller, admin: Caller
+) -> Gateway:
     """A worker that has loaded the shards of the tenant and of the public documents."""
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
     await admin.put("secret", "The annual leave of the board.", readers=["group:board"])
     await gateway.receive_public()
-    own = {"shard_bytes_max": 1 << 26}
-    async with running(settings.model_copy(update=own), embedder) as worker:
-        worker.tenant_name = gateway.tenant_name
-        asking = worker.as_(ana)
-        async with asyncio.timeout(60):
-            while await worker.counted("nearhit_shard_events_total", event="loaded") < 2:
-                await found(asking)
-        yield worker
+    worker_with_shards.tenant_name = gateway.tenant_name
+    before = await loads(worker_with_shards)
+    async with asyncio.timeout(60):
+        while await loads(worker_with_shards) == before:
+            await found(worker_with_shards.as_(ana))
+        while await searches_tables(worker_with_shards, ana):
+            pass  # one of the two shards is not there yet
+    return worker_with_shards
+
+
+async def loads(worker: Gateway) -> float:
+    return await worker.counted("nearhit_shard_events_total", event="loaded")
+
+
+async def searches_tables(worker: Gateway, caller: Caller) -> bool:
+    """Whether a new question takes a search of the tables."""
+    before = await search_statements(worker)
+    await found(worker.as_(caller))
+    return await search_statements(worker) != before
 
 
 async def search_statements(gateway: Gateway) -> list[float]:

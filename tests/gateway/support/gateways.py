@@ -97,6 +97,11 @@ class Gateway:
         await self.tenant(name)
         return name
 
+    async def with_new_tenant(self) -> "Gateway":
+        """The same worker, for callers of one more tenant."""
+        tenant_name = await self.new_tenant()
+        return Gateway(self.client, tenant_name, self._counted_before, self._metrics)
+
     async def caller(self, subject: str, *, tenant: str = "", **fields: Any) -> Caller:
         """Somebody new, with a key of the tenant."""
         body = {"tenant": tenant or self.tenant_name, "subject": subject, **fields}
