@@ -75,16 +75,17 @@ def pair(servers_of_region: Pair) -> Iterator[Pair]:
 
 
 @pytest.fixture
-def region_settings(settings: Settings, pair: Pair) -> Settings:
+def region_settings(shared_settings: Settings, pair: Pair) -> Settings:
     """Of a home region, on a new database of the primary."""
     name = f"nearhit_test_{secrets.token_hex(6)}"
     pair.primary.ask(f"CREATE DATABASE {name}")
-    return settings.model_copy(
+    return shared_settings.model_copy(
         update={
             "database_url": SecretStr(named(pair.primary.url, name)),
             "region": "home",
             "read_lease_s": 6.0,
             "cache_audit_per_mille": 0,
+            "cache_prefix": f"nearhit-test-{secrets.token_hex(6)}:",
         }
     )
 
