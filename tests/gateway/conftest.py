@@ -1,7 +1,7 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from blockbuster import BlockBuster, blockbuster_ctx
+from blockbuster import BlockBuster
 
 from gateway.embedded.embedded_servers import Servers
 from gateway.monitoring import logs
@@ -21,19 +21,28 @@ from tests.gateway.support.gateways import (
 )
 
 
+@pytest.fixture(scope="session")
+def blocking_calls() -> BlockBuster:
+    """Those that fail on the event loop, but for a gateway's start."""
+    blockbuster = BlockBuster(["gateway", "cache", "index", "ingest", "common"])
+    for function in blockbuster.functions.values():
+        function.can_block_in("gateway/services.py", "open_services")
+        function.can_block_in("gateway/search/embedders.py", "make")  # of commands, at their start
+        function.can_block_in("gateway/console/console_files.py", "load")  # before it serves
+        function.can_block_in("tests/conftest.py", "template")
+        function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
+    return blockbuster
+
+
 @pytest.fixture(autouse=True)
-def no_blocking_calls() -> Iterator[BlockBuster]:
-    """A blocking call of ours on the event loop fails the test, but for a gateway's start."""
-    with blockbuster_ctx(["gateway", "cache", "index", "ingest", "common"]) as blockbuster:
-        for function in blockbuster.functions.values():
-            function.can_block_in("gateway/services.py", "open_services")
-            function.can_block_in(
-                "gateway/search/embedders.py", "make"
-            )  # of commands, before they begin
-            function.can_block_in("gateway/console/console_files.py", "load")  # before it serves
-            function.can_block_in("tests/conftest.py", "template")
-            function.can_block_in("gateway/problems.py", "from_exception")  # logs a stack trace
-        yield blockbuster
+def no_blocking_calls(
+    request: pytest.FixtureRequest, blocking_calls: BlockBuster
+) -> Iterator[BlockBuster]:
+    """A blocking call of ours on the event loop fails the test, if it runs on one."""
+    if "anyio_backend" in request.fixturenames:
+        blocking_calls.activate()
+    yield blocking_calls
+    blocking_calls.deactivate()
 
 
 @pytest.fixture(scope="session", autouse=True)
