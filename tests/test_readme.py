@@ -1,7 +1,7 @@
 """The README is short, each party of the threat model has a test, and every link resolves."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,14 +19,8 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _NOT_OURS = ("http://", "https://", "mailto:")
 
 
-@cache
-def built() -> Mapping[Path, str]:
-    """The pages that links may lead to although the repository does not hold them."""
-    return pages.built()
-
-
 def text_of(page: Path) -> str:
-    return built().get(page) or page.read_text(encoding="utf-8")
+    return pages.built().get(page) or page.read_text(encoding="utf-8")
 
 
 @cache
@@ -35,7 +29,7 @@ def anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text_of(page)), re.MULTILINE)
     words = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
     of_the_site = {re.sub("[- ]+", "-", each.strip()) for each in words}
-    if page in built():
+    if page in pages.built():
         return of_the_site
     return of_the_site & {each.replace(" ", "-") for each in words}
 
@@ -54,7 +48,7 @@ def links(page: Path) -> Iterator[tuple[Path, str]]:
 
 def assert_links_lead_somewhere(page: Path) -> None:
     for target, anchor in links(page):
-        assert target in built() or target.exists(), (page, target)
+        assert target in pages.built() or target.exists(), (page, target)
         assert not anchor or anchor in anchors(target), (page, target, anchor)
 
 
@@ -66,12 +60,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.slow
 def test_links_of_built_pages_lead_somewhere() -> None:
-    for page in built():
+    for page in pages.built():
         assert_links_lead_somewhere(page)
 
 
 def test_the_readme_links_to_no_page_that_is_not_there_before_the_site_is_built() -> None:
-    assert not {target for target, _ in links(ROOT / "README.md")} & built().keys()
+    assert not {target for target, _ in links(ROOT / "README.md")} & pages.built().keys()
 
 
 def test_each_party_of_the_threat_model_has_a_test_that_exists() -> None:

@@ -6,6 +6,7 @@ They say what `/openapi.json` says, and are not committed: `make docs` writes th
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -29,6 +30,7 @@ A field that a body does not know is refused.
 FOLDER = "http"
 
 
+@cache
 def pages() -> Mapping[str, str]:
     """The text of each page by its path below docs/reference."""
     description = openapi.document(ROUTES)

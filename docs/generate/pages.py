@@ -4,6 +4,7 @@ The repository does not hold them; `make docs` builds them for the site.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from docs.generate import cli, http, metrics, problems, settings
@@ -14,6 +15,7 @@ REFERENCE = DOCS / "reference"
 BENCHMARKS = DOCS / "benchmarks"
 
 
+@cache
 def built() -> Mapping[Path, str]:
     """The text of each."""
     reference = {

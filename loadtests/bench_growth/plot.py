@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis  # Matplotlib takes long: what draws nothing does without
 
 _COLOURS = ("#0f766e", "#d97706", "#2563eb", "#9333ea")  # that colour-blind people can distinguish
 _STYLE: Any = {
@@ -30,6 +28,9 @@ def lines(
 
     log: whether x and y have logarithmic scales.
     """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(3.4 * len(panels), 2.6), layout="constrained")
         figure.patch.set_facecolor("white")
@@ -52,8 +53,10 @@ def lines(
     return f"![{', '.join(panels)} by {xlabel}]({file.name})"
 
 
-def _tick(axis: Axis, *digits: int) -> None:
+def _tick(axis: "Axis", *digits: int) -> None:
     """Label the numbers that are one of these digits and noughts, as one writes them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     axis.set_major_locator(LogLocator(subs=digits))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.{value < 1:d}f}"))
     axis.set_minor_formatter(NullFormatter())

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from wordfreq import top_n_list
-
 _WORDS = 6_000  # the most common ones of four letters and more
 _LETTERS_MIN = 4
 _SUBJECT_WORDS = 6
@@ -30,6 +28,8 @@ class PeerTopicQuestion:
 
 def make(passages: int, random: Random) -> tuple[list[str], list[PeerTopicQuestion]]:
     """So many passages, and the questions about them, all different."""
+    from wordfreq import top_n_list  # takes long
+
     words = [word for word in top_n_list("en", 4 * _WORDS) if _is_plain(word)][:_WORDS]
     texts: list[str] = []
     questions: dict[str, PeerTopicQuestion] = {}

@@ -5,7 +5,6 @@ from html import escape
 
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
-from loadtests.loadtest import plots
 from loadtests.loadtest.budget import Finding
 from loadtests.loadtest.result import Result, StageRates
 
@@ -52,6 +51,8 @@ code { font: 12px/1.4 ui-monospace, monospace; }
 
 
 def html(result: Result) -> str:
+    from loadtests.loadtest import plots  # Matplotlib takes long
+
     figures = result.figures
     plotted = (
         ("Latency by percentile", plots.by_percentile(figures)),

@@ -9,8 +9,6 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-import wordfreq
-
 _COMMON = 150  # frequent words, used in every text
 _TELLING = slice(300, 8_000)  # words of the topics, by their rank in English
 _TOPIC_WORDS = 12
@@ -31,8 +29,8 @@ class TopicWorld:
 def build(documents: int, questions: int, seed: int) -> TopicWorld:
     """So many documents of one chunk each, and so many different questions about them."""
     random = Random(seed)  # noqa: S311  no secret
-    common = wordfreq.top_n_list("en", _COMMON)
-    telling = wordfreq.top_n_list("en", _TELLING.stop)[_TELLING]
+    common = _most_common(_COMMON)
+    telling = _most_common(_TELLING.stop)[_TELLING]
     topics = [random.sample(telling, _TOPIC_WORDS) for _ in range(documents)]
     written: list[dict[str, Any]] = [
         {
@@ -50,9 +48,15 @@ def build(documents: int, questions: int, seed: int) -> TopicWorld:
 def edited(text: str, topic: Sequence[str], random: Random) -> str:
     """The text with one sentence replaced."""
     sentences = text.removesuffix(".").split(". ")
-    common = wordfreq.top_n_list("en", _COMMON)
+    common = _most_common(_COMMON)
     sentences[random.randrange(len(sentences))] = _sentence(topic, common, random).rstrip(".")
     return ". ".join(sentences) + "."
+
+
+def _most_common(words: int) -> list[str]:
+    from wordfreq import top_n_list  # takes long
+
+    return top_n_list("en", words)
 
 
 def _sentence(topic: Sequence[str], common: Sequence[str], random: Random) -> str:

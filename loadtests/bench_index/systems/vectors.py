@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import wordllama
 from numpy.typing import NDArray
 
 
@@ -16,6 +16,8 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 @cache
-def _model() -> wordllama.WordLlamaInference:
+def _model() -> Any:
+    import wordllama  # takes long
+
     folder = Path(wordllama.__file__).parent  # its weights and its tokenizer lie there
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)

@@ -22,8 +22,6 @@ from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
 
-SCHEMAS = openapi.document(ROUTES)["components"]["schemas"]
-
 
 @pytest.fixture(scope="module")
 async def gateway(
@@ -118,12 +116,13 @@ async def test_no_call_fails_at_the_character_nul_anywhere_in_its_body(gateway: 
     eve = await gateway.caller("eve", roles=["reader", "writer", "admin"])
     idp = await gateway.caller("idp", roles=["provisioner"])
     callers = {"operator": gateway.operator, "provisioner": idp}
+    schemas = openapi.document(ROUTES)["components"]["schemas"]
 
     for call in ROUTES:
         if call.body is None:
             continue
         caller = callers.get(call.needs, eve)
-        for body in with_nul(examples.of_request(call.body.__name__, SCHEMAS)):
+        for body in with_nul(examples.of_request(call.body.__name__, schemas)):
             answer = await caller.call(call.method, path_of(call), content=orjson.dumps(body))
             assert answer.status_code != 500, (call.path, body, answer.text)
 

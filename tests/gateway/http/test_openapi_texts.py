@@ -1,21 +1,14 @@
 """What the description of the API says to people: each field, parameter and call is explained."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import orjson
+import pytest
 from pydantic import BaseModel
 
 from gateway.api import examples, field_descriptions, openapi
 from gateway.api.routes.table import ROUTES
 
-DOCUMENT = openapi.document(ROUTES)
-SCHEMAS = DOCUMENT["components"]["schemas"]
-OPERATIONS = [
-    (f"{method.upper()} {path}", operation)
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-]
 MODELS: dict[str, type[BaseModel]] = {
     model.__name__: model
     for route in ROUTES
@@ -24,15 +17,41 @@ MODELS: dict[str, type[BaseModel]] = {
 }
 
 
-def fields() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for body, schema in SCHEMAS.items():
-        for field, described in schema.get("properties", {}).items():
-            yield body, field, described
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return openapi.document(ROUTES)
 
 
-def test_each_field_of_each_body_is_described() -> None:
-    assert len(SCHEMAS) > 100
-    assert [f"{body}.{field}" for body, field, schema in fields() if not described(schema)] == []
+@pytest.fixture
+def schemas(document: dict[str, Any]) -> dict[str, Any]:
+    found = document["components"]["schemas"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture
+def operations(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (f"{method.upper()} {path}", operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+@pytest.fixture
+def fields(schemas: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (body, field, described)
+        for body, schema in schemas.items()
+        for field, described in schema.get("properties", {}).items()
+    ]
+
+
+def test_each_field_of_each_body_is_described(
+    schemas: dict[str, Any], fields: list[tuple[str, str, dict[str, Any]]]
+) -> None:
+    assert len(schemas) > 100
+    assert [f"{body}.{field}" for body, field, schema in fields if not described(schema)] == []
 
 
 def described(schema: dict[str, Any]) -> bool:
@@ -40,16 +59,18 @@ def described(schema: dict[str, Any]) -> bool:
     return isinstance(text, str) and len(text) > 3
 
 
-def test_no_description_is_for_a_field_that_does_not_exist() -> None:
-    named = {f"{body}.{field}" for body, field, _ in fields()}
+def test_no_description_is_for_a_field_that_does_not_exist(
+    operations: list[tuple[str, dict[str, Any]]], fields: list[tuple[str, str, dict[str, Any]]]
+) -> None:
+    named = {f"{body}.{field}" for body, field, _ in fields}
     used = {
         field
-        for body, field, schema in fields()
+        for body, field, schema in fields
         if f"{body}.{field}" not in field_descriptions.OF_BODY_FIELDS
         and schema["description"] == field_descriptions.OF_FIELDS.get(field)
     }
     parameters = {
-        parameter["name"] for _, operation in OPERATIONS for parameter in operation["parameters"]
+        parameter["name"] for _, operation in operations for parameter in operation["parameters"]
     }
 
     assert field_descriptions.OF_BODY_FIELDS.keys() - named == set()
@@ -58,10 +79,12 @@ def test_no_description_is_for_a_field_that_does_not_exist() -> None:
     assert examples.REQUESTS.keys() - MODELS.keys() == set()
 
 
-def test_each_call_has_a_tag_examples_and_described_parameters_and_errors() -> None:
-    tags = {tag["name"] for tag in DOCUMENT["tags"]}
+def test_each_call_has_a_tag_examples_and_described_parameters_and_errors(
+    document: dict[str, Any], operations: list[tuple[str, dict[str, Any]]]
+) -> None:
+    tags = {tag["name"] for tag in document["tags"]}
 
-    for name, operation in OPERATIONS:
+    for name, operation in operations:
         assert operation["summary"], name
         assert len(operation["tags"]) == 1, name
         assert set(operation["tags"]) <= tags, name
@@ -76,14 +99,14 @@ def test_each_call_has_a_tag_examples_and_described_parameters_and_errors() -> N
         assert {"500", "503"} <= operation["responses"].keys(), name
 
 
-def test_each_example_is_valid() -> None:
+def test_each_example_is_valid(schemas: dict[str, Any]) -> None:
     """A model's error names it."""
     for route in ROUTES:
         if route.body is not None and route.body.__name__ != "FileUpload":
-            route.body.model_validate_json(_json(examples.of_request(route.body.__name__, SCHEMAS)))
+            route.body.model_validate_json(_json(examples.of_request(route.body.__name__, schemas)))
         for model in (route.answer, route.queued_answer, route.error):
             if model is not None:
-                model.model_validate_json(_json(examples.of_answer(model.__name__, SCHEMAS)))
+                model.model_validate_json(_json(examples.of_answer(model.__name__, schemas)))
 
 
 def _json(value: Any) -> bytes:

@@ -1,30 +1,37 @@
 """Similar words are found by their trigrams, and none that is a slip away is ruled out."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wordfreq import top_n_list
 
 from index.text import spelling, word_table
 from index.text.spelling import LETTERS_MAX, LETTERS_MIN
 from index.text.word_table import ComparedWords, WordTable
 
 LETTERS = "abcdeñйλ\U0001d4b6"  # of one to four bytes in UTF-8
-REAL_WORDS = [
-    word
-    for language in ("en", "pt", "ru", "el")
-    for word in top_n_list(language, 4_000)
-    if LETTERS_MIN <= len(word) <= LETTERS_MAX
-]
+
+
+@cache
+def real_words() -> list[str]:
+    from wordfreq import top_n_list  # takes long
+
+    return [
+        word
+        for language in ("en", "pt", "ru", "el")
+        for word in top_n_list(language, 4_000)
+        if LETTERS_MIN <= len(word) <= LETTERS_MAX
+    ]
+
 
 words = (
     st.text(LETTERS, min_size=LETTERS_MIN, max_size=16)
     | st.text("ab", min_size=LETTERS_MIN, max_size=LETTERS_MAX)
-    | st.sampled_from(REAL_WORDS)
+    | st.deferred(lambda: st.sampled_from(real_words()))
 )
 separators = st.sampled_from(["", "ñ", "йλ", LETTERS])
 
@@ -132,7 +139,7 @@ def test_slips_at_either_end_and_swapped_letters_are_not_ruled_out(
 
 
 def test_most_words_that_are_not_near_are_ruled_out() -> None:
-    table, random = table_of(REAL_WORDS), Random(1)  # noqa: S311  no secret
+    table, random = table_of(real_words()), Random(1)  # noqa: S311  no secret
     typed = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=9)) for _ in range(200)]
 
     trigrams = [word_table.trigrams_of(word, "") for word in typed]

@@ -8,10 +8,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
-from wordfreq.numbers import digit_freq, smash_numbers
 
 from index.text import lexical, tokens
 from index.text.word_lists import digit_shares, stored_lists, word_list
@@ -43,6 +41,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_word_of_a_list_has_the_share_and_the_spelling_that_wordfreq_gives(
     stored: Path,
 ) -> None:
+    import wordfreq  # takes long
+
     words = [
         (token, wordfreq.cB_to_freq(-centibels))
         for centibels, listed in enumerate(
@@ -82,6 +82,8 @@ def test_an_empty_list_has_no_word() -> None:
 
 @given(st.from_regex(r"[a-z]{0,3}[0-9.,\u0660-\u0669]{0,9}[a-z]?[0-9.,]{0,9}", fullmatch=True))
 def test_the_share_of_a_number_is_that_of_wordfreq(word: str) -> None:
+    from wordfreq.numbers import digit_freq, smash_numbers  # takes long
+
     assert digit_shares.shape(word) == smash_numbers(word)
     assert digit_shares.share_of_shape(word) == digit_freq(word)
 
