@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from common import tls
 from ingest.errors import NotImportable
 
 # Starting values, not measured.
@@ -41,6 +42,7 @@ class JsonApi:
                 headers={**headers, "Accept-Encoding": "identity"},
                 timeout=SILENT_S_MAX,
                 follow_redirects=False,  # the key is for this address alone
+                verify=tls.verifying(),
             )
         except httpx2.InvalidURL as error:
             raise NotImportable(f"the address of {store} is no URL: {error}") from None

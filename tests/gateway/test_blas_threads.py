@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # What a request with `semantic: bounded` does with 4,000 cached questions, after whatever a command
 # imports first. A product of this size is large enough for OpenBLAS to use threads.
 COMPARES = """
@@ -23,6 +25,7 @@ print(nearest[0][1], len(os.listdir("/proc/self/task")))
 """
 
 
+@pytest.mark.slow
 def test_a_question_is_compared_with_thousands_on_one_thread() -> None:
     environment = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name}
 

@@ -39,7 +39,12 @@ async def chat_model(
     stub: StubOpenAI, count_tokens: Callable[[int, int], None]
 ) -> AsyncIterator[ChatModel]:
     """One that gives up soon, and tries twice."""
-    async with openai.AsyncOpenAI(api_key="secret", base_url=stub.url, max_retries=1) as client:
+    async with (
+        openai.DefaultAsyncHttpxClient(verify=False) as http,
+        openai.AsyncOpenAI(
+            api_key="secret", base_url=stub.url, max_retries=1, http_client=http
+        ) as client,
+    ):
         yield ChatModel(
             client,
             model="stub",

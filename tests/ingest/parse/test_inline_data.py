@@ -67,9 +67,9 @@ def test_text_is_kept(text: str) -> None:
     "part", ['"data:a/b,', "data:;a=b", "a/", "A1a" * 25 + "\n", "> ", "%41", 'data:,"', "="]
 )
 def test_the_time_is_linear(part: str) -> None:
-    text = part * (1_000_000 // len(part))
+    text = part * (200_000 // len(part))
     started_s = time.process_time()
 
     without_inline_data(text)
 
-    assert time.process_time() - started_s < 2
+    assert time.process_time() - started_s < 1
