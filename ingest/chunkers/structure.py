@@ -175,9 +175,13 @@ def _runs(text: str, blocks: Sequence[Block], words_max: int) -> Iterator[list[B
 
 
 def _belongs_to(text: str, run: Sequence[Block], heading: Block, words_max: int) -> bool:
-    """Whether the heading directly follows a less deep one and fits into a chunk with the run."""
+    """Whether the heading directly follows a less deep one and fits into a chunk with the run.
+
+    Room is left for lines that the blocks below it may repeat.
+    """
     deeper = 0 < run[-1].level < heading.level
-    return deeper and count_words(text[run[0].start : heading.end]) <= words_max
+    room = words_max // SHARE
+    return deeper and count_words(text[run[0].start : heading.end]) <= words_max - room
 
 
 def _merge(blocks: Sequence[Block]) -> Block:

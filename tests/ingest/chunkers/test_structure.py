@@ -119,6 +119,7 @@ def digests(parts: list[str], words_max: int) -> list[list[bytes]]:
 @example("# a\n\n```\na\n```\n\n# a\n## a\n### a\n\nA.\n\n", 3)
 @example("# A b c d\n## e\n\nF.\n\n", 3)
 @example("# A. B\n## c\n\nD e f g.\n\n", 7)
+@example("# A b\n## c\n### d\n\n- E f g.\n- H i.\n\n", 7)
 def test_headings_stand_only_at_the_beginning_of_a_chunk(text: str, words_max: int) -> None:
     for chunk in chunks(text, words_max=words_max):
         marked = [line.startswith("#") for line in chunk.text.split("\n") if line]
