@@ -44,20 +44,26 @@ LARGE_SCENES = {
     "two fills, two commits": (Scene(commits=2, fills=2, faults=LOSSES), 823_419),
     "two drains, a restart": (replace(RESTARTED, drains=2), 33_600),
     "two drains, a failover": (replace(ONE_ON_TWO_SERVERS, drains=2), 36_193),
-    "two partitions, two drains": (replace(TWO_PARTITIONS, drains=2), 26_680),
     "three commits, undone": (Scene(commits=3, undoes=True), 102_663),
     "two partitions, a loss": (
         Scene(partitions=2, commits=2, drains=1, faults=LOSSES),
         107_202,
     ),
-    "two drains, two commits": (Scene(commits=2, faults=LOSSES), 169_576),
-    "three drains": (Scene(drains=3, fills=2, faults=LOSSES), 0),
-    "failovers and a restart": (Scene(nonces=3, names=3, faults=FAILOVER | RESTART), 0),
+    "three drains, two commits": (Scene(commits=2, drains=3, faults=LOSSES), 979_817),
+    "three drains, two fills": (Scene(drains=3, fills=2, faults=LOSSES - {"entry lost"}), 43_984),
+    "failovers and a restart": (
+        Scene(nonces=3, names=3, faults=FAILOVER | RESTART),
+        472_401,
+    ),
     "two histories, two commits": (replace(TWO_HISTORIES, commits=2, nonces=3), 659_805),
-    "two partitions, two fills": (replace(TWO_PARTITIONS, commits=3, drains=2, fills=2), 0),
+    "two partitions, two drains, two fills": (
+        replace(TWO_PARTITIONS, drains=2, fills=2),
+        89_326,
+    ),
+    "two partitions, three commits": (replace(TWO_PARTITIONS, commits=3, fills=2), 284_298),
     "two partitions, a failover": (
-        Scene(partitions=2, commits=2, names=2, faults=FAILOVER, joins=True),
-        0,
+        Scene(partitions=2, commits=2, drains=1, names=2, faults=FAILOVER, joins=True),
+        1_773_673,
     ),
 }
 if is_thorough():
