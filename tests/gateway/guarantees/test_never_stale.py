@@ -56,7 +56,7 @@ STALENESS_MS_MAX = 1000  # what counts of `max_staleness_ms`, by default
 STALENESSES_MS = (1, 1000, 60_000)  # it takes longer than the first to know of a change
 MISHAPS: tuple[Mishap | None, ...] = (*[None] * 40, *get_args(Mishap))
 
-SIZE = plays(3, steps=14, thorough=(400, 60))
+SIZE = plays(4, steps=14, thorough=(400, 60))
 
 # What is changed is acknowledged; or committed by a writer that then dies; or changed while others
 # search; or drained before what others found before is filled; or, unknown to the gateway, changed
@@ -155,6 +155,10 @@ class StalenessPlay(RuleBasedStateMachine):
             await self._write(world_changes.base(first, "tenant", BASE_SECTIONS), 0)
         if public:
             await self._write(world_changes.base(second, PUBLIC, BASE_SECTIONS), 0)
+        # Changes have to matter: without these most concern a document that is not there.
+        for tenant in self.world.tenants:
+            for document_id, reader in (("a", "tenant"), ("b", "group:sales"), ("c", PUBLIC)):
+                await self._write(world_changes.short(tenant, document_id, reader), 0)
         await self._acknowledge()
 
     async def _changed(self, move: Move, how: How, worker: int, pause_ms: int) -> None:
@@ -250,21 +254,28 @@ class StalenessPlay(RuleBasedStateMachine):
         self.questions = [one.anew(next(self.numbers)) for one in known]
         await self._compute()  # now, so that nothing is held for longer than it has to be
         wire = self.stage.wire
-        held = wire.held + sum(map(self._is_askable, self.questions))
+        held = wire.held
         wire.hold(b'{"hits":')
         asking = asyncio.create_task(self._ask([0]))
 
         async def change() -> None:
             try:
-                while wire.held < held and not asking.done():
+                # The first that is held up holds up what comes after it on its connection.
+                while wire.held == held and not asking.done():
                     await asyncio.sleep(0.001)
                 await self._change(move, 1)
+                await self._drain(known, 1)
             finally:
                 wire.mend()
 
         await self._judged_amid(move, asking, change())
         await self._look(range(WORKERS))
         self.questions = known
+
+    async def _drain(self, questions: Sequence[Question], worker: int) -> None:
+        """Ask what nobody else asks now: before it answers, the gateway applies all changes."""
+        new = [one.anew(next(self.numbers)) for one in questions if self._is_askable(one)]
+        await asyncio.gather(*(self.stage.ask(asker(self.world, one), one, worker) for one in new))
 
     async def _judged_amid(
         self,

@@ -168,6 +168,12 @@ def base(tenant: str, reader: str, sections: int) -> PutMove:
     return PutMove(tenant, "base", "base", (), sections, None, frozenset({reader}))
 
 
+def short(tenant: str, document_id: str, reader: str) -> PutMove:
+    """A document that holds what half of the questions ask for."""
+    words = COMMON[::2] + RARE
+    return PutMove(tenant, document_id, "write", words, 0, None, frozenset({reader}))
+
+
 def section(words: Sequence[str], number: int) -> str:
     """A chunk of its own, that stands wherever it is put."""
     return f"# Part {number}\n\n{' '.join(words)}"
