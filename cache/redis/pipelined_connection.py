@@ -72,6 +72,11 @@ class PipelinedConnection:
             return connection
 
 
+# The event loop knows its tasks weakly: without this, a connection that nobody has closed could be
+# collected while it waits for a reply.
+_LISTENING: set["asyncio.Task[None]"] = set()
+
+
 class _Connection:
     """One connection until it ends; `_waiting` holds a future for each pending reply."""
 
@@ -82,6 +87,8 @@ class _Connection:
         self._waiting: deque[asyncio.Future[Any]] = deque()
         self._loop = asyncio.get_running_loop()
         self._listening = self._loop.create_task(self._listen())
+        _LISTENING.add(self._listening)
+        self._listening.add_done_callback(_LISTENING.discard)
         self.is_over = False
 
     async def send(self, packed: bytes, *, asking: bool) -> Any:

@@ -1,6 +1,7 @@
 """One connection for all calls, whoever gives up, whatever is refused, and whenever it ends."""
 
 import asyncio
+import gc
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -169,3 +170,23 @@ async def test_what_a_full_server_refuses_ends_no_connection() -> None:
             connections.append(told["total_connections_received"])
 
         assert len(set(connections)) == 1
+
+
+async def test_a_connection_that_nobody_has_closed_is_not_collected_while_it_waits(
+    servers: Servers,
+) -> None:
+    """Python would report it in whichever test it collects in."""
+    loop, reported = asyncio.get_running_loop(), list[object]()
+    handler = loop.get_exception_handler()
+    loop.set_exception_handler(lambda _loop, told: reported.append(told))
+
+    async def ask() -> None:
+        pool = BlockingConnectionPool.from_url(servers.redis_url)
+        assert await PipelinedConnection(Redis.from_pool(pool)).send("ECHO", "mine") == b"mine"
+
+    await ask()
+    gc.collect()
+    await turns(2)
+    loop.set_exception_handler(handler)
+
+    assert not reported
