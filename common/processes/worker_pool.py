@@ -5,7 +5,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
-from common.processes.module_worker import ModuleWorker
+from common.errors import Saturated
+from common.processes.module_worker import ModuleWorker, ProcessKilled
 from common.shares.threads import FairThreads
 
 P = ParamSpec("P")
@@ -54,7 +55,10 @@ class WorkerPool(Generic[Worker]):
         *arguments: P.args,
         **keywords: P.kwargs,
     ) -> T:
-        """Call the function with a worker in a thread; as `FairThreads.run`."""
+        """Call the function with a worker in a thread; as `FairThreads.run`.
+
+        Raises `Saturated` too if the worker's process is killed: the machine may lack memory.
+        """
 
         def call() -> T:
             worker = self._idle.pop() if self._idle else self._make()
@@ -63,7 +67,10 @@ class WorkerPool(Generic[Worker]):
             finally:
                 self._idle.append(worker)
 
-        return await self._threads.run(tenant, call)
+        try:
+            return await self._threads.run(tenant, call)
+        except ProcessKilled:
+            raise Saturated(tenant, by_itself=False) from None
 
     def _close(self) -> None:
         for worker in self._idle:

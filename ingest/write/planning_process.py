@@ -7,7 +7,12 @@ import pickle
 from collections.abc import Mapping, Sequence
 
 from common.processes.bounded_process import ProcessLimits
-from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
+from common.processes.module_worker import (
+    ModuleWorker,
+    ProcessEnded,
+    ProcessKilled,
+    answer_requests,
+)
 from common.processes.worker_pool import WorkerPool
 from index.documents.stored_document import StoredDocument
 from index.model.document import Document
@@ -38,9 +43,14 @@ class PlanningProcess(ModuleWorker):
         changed: Sequence[tuple[StoredDocument | None, Document]],
         llm_results: Mapping[str, LlmResult],
     ) -> Planned:
-        """As `document_plan.plan_all`; what exceeds a limit of the process is too long."""
+        """As `document_plan.plan_all`; what exceeds a limit of the process is too long.
+
+        Raises `ProcessKilled`.
+        """
         try:
             reply = self.ask(pickle.dumps((changed, llm_results)), cpu_s=self._seconds_max)
+        except ProcessKilled:
+            raise
         except (TimeoutError, ProcessEnded):
             return self._plan_each(changed, llm_results)
         result: Planned = pickle.loads(reply)  # noqa: S301  of this module's own process

@@ -1,11 +1,13 @@
 """A process that answers requests within limits of each."""
 
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from common.processes.bounded_process import ProcessLimits
-from common.processes.module_worker import ModuleWorker, ProcessEnded
+from common.processes.module_worker import ModuleWorker, ProcessEnded, ProcessKilled
 
 pytestmark = pytest.mark.slow
 
@@ -47,5 +49,25 @@ def test_a_request_that_only_waits_ends_by_the_clock(worker: ModuleWorker) -> No
 
 
 def test_a_request_beyond_the_memory_is_not_taken_for_a_slow_one(worker: ModuleWorker) -> None:
-    with pytest.raises(ProcessEnded):
+    with pytest.raises(ProcessEnded) as refused:
         worker.ask(b"fill", str(2**29).encode(), cpu_s=60)
+    assert not isinstance(refused.value, ProcessKilled)
+
+
+def test_a_request_whose_process_somebody_kills_is_asked_once_more(
+    worker: ModuleWorker, tmp_path: Path
+) -> None:
+    assert worker.ask(b"die once", str(tmp_path / "died").encode(), cpu_s=60) == b"done"
+
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU):
+        with pytest.raises(ProcessKilled):
+            worker.ask(b"die", str(int(number)).encode(), cpu_s=60)
+
+    assert worker.ask(b"wait", b"0", cpu_s=60) == b"done"
+
+
+def test_a_process_that_does_not_start_says_nothing_about_its_request() -> None:
+    worker = ModuleWorker(f"{MODULE}_missing", ProcessLimits(memory_bytes=2**28, cpu_s=60), 1_000)
+
+    with pytest.raises(ProcessKilled):
+        worker.ask(b"wait", b"0", cpu_s=1)

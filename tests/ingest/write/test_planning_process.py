@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from common.errors import Saturated
+from common.processes.module_worker import ProcessKilled
 from common.processes.worker_pool import WorkerPool
 from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder
@@ -77,3 +79,23 @@ async def test_a_writer_plans_long_texts_in_a_process_and_short_ones_itself(
     stored = await documents.stored_all("acme", ["long", "other"])
     assert stored["long"].document.text == LONG
     assert len(stored["long"].all_ids) > 1
+
+
+class KilledProcess(PlanningProcess):
+    def ask(self, *_: bytes, cpu_s: float) -> bytes:  # noqa: ARG002  as the base class
+        raise ProcessKilled
+
+
+@pytest.mark.anyio
+async def test_a_document_whose_process_is_killed_is_not_refused_for_ever(
+    documents: DocumentStore, static_embedder: StaticEmbedder
+) -> None:
+    pool = WorkerPool[PlanningProcess](
+        KilledProcess, 2, name="plan", waiting_max=8, wait_s_max=60.0
+    )
+    async with pool:
+        writer = Writer(documents, static_embedder, RecordingInvalidation(), processes=pool)
+
+        (outcome,) = await writer.put_all("acme", [as_put(a_document("long", LONG))])
+
+    assert isinstance(outcome, Saturated)
