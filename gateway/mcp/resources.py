@@ -5,7 +5,8 @@ ended listens again, and reads.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
@@ -13,6 +14,7 @@ from urllib.parse import parse_qs
 import orjson
 from starlette.responses import Response
 
+from common.errors import Saturated
 from gateway import problems, schemas
 from gateway.auth.authenticator import utc_now
 from gateway.auth.freshness import revision_header
@@ -33,6 +35,7 @@ from gateway.subscriptions.subscription_watcher import (
     SubscriptionEnded,
     SubscriptionWatcher,
 )
+from index.errors import IndexStoreError
 from index.subscriptions.subscription_store import Subscription
 from index.tenants.principals import Principal
 
@@ -97,7 +100,7 @@ async def listen(context: RequestContext[McpServices], request: Mapping[str, Any
     most = context.services.settings.subject_subscriptions_max
     if follower.unstored(principal) + len(watchers) > most:
         raise problems.rate_limited("resources that this subject listens to", 1)
-    send = partial(_send_updates, context.services, watchers, request["id"])
+    send = partial(_send_updates, context.services, principal, watchers, request["id"])
     return EventStream(send, is_long_lived=True)
 
 
@@ -137,6 +140,7 @@ def _unstored(principal: Principal, body: SearchBody) -> Subscription:
 
 async def _send_updates(
     services: McpServices,
+    principal: Principal,
     watchers: Mapping[str, SubscriptionWatcher],
     request_id: int | str,
     send: EventSender,
@@ -151,7 +155,8 @@ async def _send_updates(
         async with asyncio.TaskGroup() as group:
             for uri, watcher in watchers.items():
                 group.create_task(_watch(services, watcher, {"uri": uri, "_meta": meta}, send))
-            group.create_task(_keep_alive(send))
+            confirm = services.subscriptions.watchers.authenticator.confirm
+            group.create_task(keep_alive(send, partial(confirm, principal)))
     except* SubscriptionEnded:
         result = {"resultType": "complete", "_meta": meta}
         await send(Event("message", {"jsonrpc": "2.0", "id": request_id, "result": result}))
@@ -185,9 +190,21 @@ async def _watch(
                 pass
 
 
-async def _keep_alive(send: EventSender) -> None:
+async def keep_alive(
+    send: EventSender, confirm: Callable[[], Awaitable[object]], every_s: float = KEEP_ALIVE_S
+) -> None:
+    """Raises `SubscriptionEnded`, also for a stream that honours no address and has no watcher.
+
+    confirm: raises a 401 `Problem` once the caller has lost its rights.
+    """
     while True:
-        await asyncio.sleep(KEEP_ALIVE_S)
+        await asyncio.sleep(every_s)
+        with suppress(IndexStoreError, Saturated):
+            try:
+                await confirm()
+            except problems.Problem as problem:
+                if problem.status == 401:
+                    raise SubscriptionEnded("revoked") from None
         await send.keep_alive()
 
 

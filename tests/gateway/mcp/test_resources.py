@@ -7,8 +7,12 @@ from mcp import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import ReadResourceResult, TextResourceContents
 
-from gateway.mcp.resources import URIS_MAX
+from gateway import problems
+from gateway.http.event_stream import EventSender
+from gateway.mcp.resources import URIS_MAX, keep_alive
 from gateway.settings.settings import Settings
+from gateway.subscriptions.subscription_watcher import SubscriptionEnded
+from index.errors import DatabaseUnavailable
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import LEAVE, MODES, connected
 from tests.gateway.mcp.test_mcp import text as text_of_tool
@@ -106,3 +110,25 @@ async def test_a_stream_honours_so_many_addresses_and_no_more(ana: Caller) -> No
     uris = [f"nearhit://search?query=leave%20{number}" for number in range(URIS_MAX + 1)]
     async with connected(ana) as client, client.listen(resource_subscriptions=uris) as stream:
         assert stream.honored.resource_subscriptions == uris[:-1]
+
+
+class CommentCounter(EventSender):
+    def __init__(self) -> None:
+        self.comments = 0
+
+    async def keep_alive(self) -> None:
+        self.comments += 1
+
+
+async def test_a_stream_without_resources_ends_with_the_rights_of_its_caller() -> None:
+    states = iter([None, DatabaseUnavailable("away"), problems.unauthorized()])
+
+    async def confirm() -> None:
+        state = next(states)
+        if state is not None:
+            raise state
+
+    sender = CommentCounter()
+    with pytest.raises(SubscriptionEnded):
+        await keep_alive(sender, confirm, 0.0)
+    assert sender.comments == 2
