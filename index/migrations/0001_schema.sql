@@ -1178,6 +1178,7 @@ CREATE INDEX ON openfga_readers (tenant, document_id) WHERE is_removed;
 -- subject: who acted; null for the operator and the system, whom key_id then names. Of a web token key_id
 --          is null.
 -- details: `documents` names what was seen (an array), or says what was done to each (an object).
+-- nonce: random, in no answer. Receipts show hashes to readers, who could else find a row by guessing.
 CREATE TABLE audit_log (
     tenant  text NOT NULL,
     number  bigint NOT NULL,
@@ -1187,6 +1188,7 @@ CREATE TABLE audit_log (
     action  text NOT NULL,
     target  text NOT NULL,
     details jsonb NOT NULL,
+    nonce   uuid NOT NULL,
     hash    bytea NOT NULL,
     PRIMARY KEY (tenant, number)
 );
@@ -1204,11 +1206,11 @@ CREATE TABLE audit_log_heads (
 -- $1 the hash of the row before, then the row. An array of JSON tells where each field ends.
 CREATE FUNCTION audit_hash(
     bytea, tenant text, number bigint, at timestamptz, subject text, key_id text, action text,
-    target text, details jsonb
+    target text, details jsonb, nonce uuid
 ) RETURNS bytea LANGUAGE sql STABLE AS $$
     SELECT sha256($1 || convert_to(
         jsonb_build_array(
-            $2, $3, (extract(epoch FROM $4) * 1000000)::bigint, $5, $6, $7, $8, $9
+            $2, $3, (extract(epoch FROM $4) * 1000000)::bigint, $5, $6, $7, $8, $9, $10
         )::text,
         'UTF8'
     ))
@@ -1221,14 +1223,15 @@ LANGUAGE plpgsql AS $$
 DECLARE
     head audit_log_heads;
     moment timestamptz;
+    nonce uuid := gen_random_uuid();
     next_hash bytea;
 BEGIN
     INSERT INTO audit_log_heads (tenant) VALUES ($1) ON CONFLICT DO NOTHING;
     SELECT * INTO head FROM audit_log_heads WHERE tenant = $1 FOR UPDATE;
     moment := clock_timestamp();  -- after the lock, so that it rises with the number
-    next_hash := audit_hash(head.hash, $1, head.number + 1, moment, $2, $3, $4, $5, $6);
-    INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, hash)
-    VALUES ($1, head.number + 1, moment, $2, $3, $4, $5, $6, next_hash);
+    next_hash := audit_hash(head.hash, $1, head.number + 1, moment, $2, $3, $4, $5, $6, nonce);
+    INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, nonce, hash)
+    VALUES ($1, head.number + 1, moment, $2, $3, $4, $5, $6, nonce, next_hash);
     UPDATE audit_log_heads SET number = head.number + 1, hash = next_hash WHERE tenant = $1;
     RETURN head.number + 1;
 END

@@ -56,7 +56,7 @@ WITH links AS MATERIALIZED (
         lag(number, 1, $2::bigint) OVER (ORDER BY number) + 1 AS expected_number,
         audit_hash(
             lag(hash, 1, $3::bytea) OVER (ORDER BY number),
-            tenant, number, at, subject, key_id, action, target, details
+            tenant, number, at, subject, key_id, action, target, details, nonce
         ) AS expected_hash
     FROM (
         SELECT * FROM audit_log WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $4

@@ -241,11 +241,12 @@ async def test_the_log_refuses_to_be_changed(
 
 
 # In these statements ACME stands for `WHERE tenant = 'acme' AND number`, ROW for most of a row.
-_ROW = "at, subject, key_id, action, target, details"
+_ROW = "at, subject, key_id, action, target, details, nonce"
 _TAMPERED = [
     ("UPDATE audit_log SET subject = 'eve' ACME = 4", "row 4 is not what"),
     ("UPDATE audit_log SET at = at + interval '1 us' ACME = 4", "row 4 is not what"),
     ("UPDATE audit_log SET details = '{}' ACME = 9", "row 9 is not what"),
+    ("UPDATE audit_log SET nonce = gen_random_uuid() ACME = 4", "row 4 is not what"),
     ("UPDATE audit_log SET key_id = NULL ACME = 4", "row 4 is not what"),
     ("UPDATE audit_log SET subject = key_id, key_id = subject ACME = 4", "row 4 is not what"),
     ("UPDATE audit_log SET hash = sha256('x') ACME = 9", "row 9 is not what"),
@@ -313,6 +314,19 @@ async def without_triggers(
     await connection.execute("SET session_replication_role = replica")
     statement = statement.replace("ACME", "WHERE tenant = 'acme' AND number")
     await connection.execute(statement.replace("ROW", _ROW))
+
+
+async def test_who_has_two_heads_can_not_find_the_row_between_them_by_guessing(
+    log: AuditLog, connection: "asyncpg.Connection[asyncpg.Record]"
+) -> None:
+    """Receipts show heads to readers; that the nonce is part of a hash is shown above."""
+    for _ in range(ROWS):
+        await see(log, "acme", "same")
+
+    nonces = [row["nonce"] for row in await connection.fetch("SELECT nonce FROM audit_log")]
+
+    assert len({*nonces}) == len(nonces) > ROWS
+    assert {nonce.version for nonce in nonces} == {4}  # random, by PostgreSQL's own source
 
 
 async def test_a_head_that_was_kept_tells_what_the_log_itself_can_not(
