@@ -26,7 +26,10 @@ class ProcessEnded(Exception):
 
 
 class ProcessKilled(ProcessEnded):
-    """It does not start, or somebody else has killed it twice: says nothing about the request."""
+    """It does not start, somebody else has killed it twice, or `kill` did for good.
+
+    This says nothing about the request.
+    """
 
 
 class ModuleWorker:
@@ -38,7 +41,7 @@ class ModuleWorker:
     def __init__(self, module: str, limits: ProcessLimits, reply_bytes_max: int) -> None:
         self._module, self._limits = module, limits
         self._reply_bytes_max = reply_bytes_max
-        self._is_killed = False
+        self._is_killed = self._is_killed_for_good = False
         self._process: ModuleProcess | None = None
 
     def ask(self, *parts: bytes, cpu_s: float) -> bytes:
@@ -53,10 +56,14 @@ class ModuleWorker:
             except ProcessKilled:
                 return self._ask(parts, cpu_s)
         finally:
-            self._is_killed = False
+            self._is_killed = self._is_killed_for_good
 
-    def kill(self) -> None:
-        """End the `ask` of another thread, which raises `ProcessEnded`."""
+    def kill(self, *, for_good: bool = False) -> None:
+        """End the `ask` of another thread, which raises `ProcessEnded`.
+
+        for_good: it and all later ones raise `ProcessKilled`.
+        """
+        self._is_killed_for_good |= for_good
         self._is_killed = True  # set first: the other thread may be about to start the process
         process = self._process
         if process is not None:
@@ -75,7 +82,7 @@ class ModuleWorker:
             status = self._end()
             if status == _OUT_OF_TIME:
                 raise TimeoutError from None
-            if status in _KILLED and not self._is_killed:
+            if status in _KILLED and (not self._is_killed or self._is_killed_for_good):
                 raise ProcessKilled from None
             raise ProcessEnded from None
         if reply is None:
@@ -90,9 +97,9 @@ class ModuleWorker:
 
     def _start(self) -> ModuleProcess:
         """The process, which is ready. Raises `OSError` and `EOFError`."""
-        if self._process is None:
+        if self._process is None and not self._is_killed:
             self._process = ModuleProcess(self._module, self._limits)
-        if self._is_killed:
+        if self._process is None or self._is_killed:
             raise EOFError
         return self._process
 

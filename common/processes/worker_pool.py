@@ -34,6 +34,7 @@ class WorkerPool(Generic[Worker]):
         self._threads = FairThreads(
             number, name=name, waiting_max=waiting_max, wait_s_max=wait_s_max
         )
+        self._made: list[Worker] = []
         self._idle: list[Worker] = []
 
     async def __aenter__(self) -> Self:
@@ -46,6 +47,8 @@ class WorkerPool(Generic[Worker]):
         trace: TracebackType | None,
     ) -> None:
         self._threads.close()
+        for worker in self._made:  # Python's end waits for their threads
+            worker.kill(for_good=True)
         await asyncio.to_thread(self._close)
 
     async def run(
@@ -61,7 +64,7 @@ class WorkerPool(Generic[Worker]):
         """
 
         def call() -> T:
-            worker = self._idle.pop() if self._idle else self._make()
+            worker = self._idle.pop() if self._idle else self._add()
             try:
                 return function(worker, *arguments, **keywords)
             finally:
@@ -71,6 +74,11 @@ class WorkerPool(Generic[Worker]):
             return await self._threads.run(tenant, call)
         except ProcessKilled:
             raise Saturated(tenant, by_itself=False) from None
+
+    def _add(self) -> Worker:
+        worker = self._make()
+        self._made.append(worker)
+        return worker
 
     def _close(self) -> None:
         for worker in self._idle:
