@@ -274,10 +274,10 @@ def take_turns(taker: TurnTaker, work: Coroutine[Any, Any, T]) -> SteppedCorouti
 
 @asynccontextmanager
 async def long_step(tenant: str) -> AsyncIterator[None]:
-    """Around work that keeps a processor busy, here or of the database, for many milliseconds.
+    """Around what keeps a processor busy for long, most of all one of the database, as a commit.
 
-    While other tenants ask too, one at a time of the tenant's goes on: the short steps of the
-    others find a processor that is free. Raises `Saturated`.
+    While other tenants ask too, one at a time of the tenant's goes on, so that the short steps of
+    the others find a processor free. Raises `Saturated`.
     """
     taker = _taker.get()
     if taker is None or not taker.turns.is_shared:

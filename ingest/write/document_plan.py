@@ -23,7 +23,6 @@ from ingest.summaries.summary import summaries
 from ingest.write.plan import ChunkPlan, StoredChunk, plan_chunks
 from ingest.write.write_warning import WriteWarning, warnings_of
 
-SHORT_CHUNKS_MAX = 16  # of a commit, which takes some milliseconds
 INLINE_CHARACTERS_MAX = 1_000  # at most a few milliseconds; longer texts run in a thread
 # Of a document, as JSON: what Pinecone stores with a record, by its limits of October 2025.
 METADATA_BYTES_MAX = 40_960
@@ -98,11 +97,6 @@ class PlannedBatch:
     writes: Sequence[DocumentWrite]
     warnings: Sequence[tuple[WriteWarning, ...]]
     embedded: Collection[bytes]
-
-    @property
-    def is_long(self) -> bool:
-        """Whether its commit keeps a processor of the database busy for many milliseconds."""
-        return sum(len(write.added) for write in self.writes) > SHORT_CHUNKS_MAX
 
     def embedded_counts(self) -> Iterator[int]:
         """For each write, the number of embedded digests that no earlier write contains."""

@@ -5,7 +5,6 @@ whose stored version is unchanged; the others are planned again.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeVar
@@ -360,7 +359,7 @@ class Writer:
         """Commit the writes in one transaction; the outcomes of those that were committed."""
         if not batch.writes:
             return {}
-        async with long_step(tenant) if batch.is_long else nullcontext():
+        async with long_step(tenant):
             commits = await self._documents.apply_all(tenant, batch.writes, cause)
         outcomes: dict[str, Outcome] = {
             write.document_id: commit
