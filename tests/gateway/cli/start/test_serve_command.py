@@ -232,13 +232,16 @@ async def test_several_workers_serve_and_count_together_and_end_with_their_paren
                     found = await Caller(client, ana.key).search("annual leave")
                     assert f"{days} days" in found.text
         async with served.client() as client:
-            healthy = await Gateway(client).counted(
-                "nearhit_http_request_duration_seconds_count",
-                route="/healthz",
-                status="200",
-                tier="",
-            )
-            answers = await Gateway(client).answers()
+            healthy, answers = 0.0, dict[str, float]()
+            async with asyncio.timeout(WAIT_S_MAX):  # the other one adds what it counts each second
+                while healthy < len(seen) or sum(answers.values()) < 20:
+                    healthy = await Gateway(client).counted(
+                        "nearhit_http_request_duration_seconds_count",
+                        route="/healthz",
+                        status="200",
+                        tier="",
+                    )
+                    answers = await Gateway(client).answers()
 
         workers = {pid for pid, parent in processes().items() if parent == served.process.pid}
         served.process.kill()
