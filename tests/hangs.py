@@ -23,7 +23,10 @@ _LOOK_S = _HANGS_S / 24
 
 @dataclass(slots=True)
 class _Watched:
-    """The test that runs, if one does that may still be told of, and when it hangs."""
+    """test: that runs now; None between tests, and once its hang is reported.
+
+    hangs_at_s: when it counts as hanging, by the monotonic clock.
+    """
 
     test: str | None = None
     hangs_at_s: float = 0.0

@@ -86,7 +86,7 @@ class DocumentPlan:
         return replace(self.write, added=chunks, space=space if chunks else None)
 
 
-# The plans, and by document the errors of those that are too long.
+# A plan for each document that can be written; by `document_id`, why another one is too long.
 Planned: TypeAlias = tuple[list[DocumentPlan], dict[str, DocumentTooLong]]
 
 

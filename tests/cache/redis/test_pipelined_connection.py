@@ -178,7 +178,7 @@ async def test_a_connection_that_nobody_has_closed_is_not_collected_while_it_wai
     """Python would report it in whichever test it collects in."""
     loop, reported = asyncio.get_running_loop(), list[object]()
     handler = loop.get_exception_handler()
-    loop.set_exception_handler(lambda _loop, told: reported.append(told))
+    loop.set_exception_handler(lambda _loop, context: reported.append(context))
 
     async def ask() -> None:
         pool = BlockingConnectionPool.from_url(servers.redis_url)

@@ -1,12 +1,23 @@
-"""Who gives way to whom at a document that many write at once."""
+"""Who gives way to whom: at a document that many write at once, and beside other tenants."""
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from itertools import count, repeat
 
 import pytest
 
+from common.shares.turns import FairTurns, take_turns
+from index.documents.document_store import DocumentStore
+from index.documents.document_writes import CommitOutcome, DocumentWrite
+from index.documents.event_versions import WriteCause
+from index.embedders.static_embedder import StaticEmbedder
+from index.postgres.database import Database
 from ingest.write.write_coordination import FairnessLocks
+from ingest.write.writer import Writer
+from tests.index.support.samples import RecordingInvalidation, a_document, put
 
 pytestmark = pytest.mark.anyio
 
@@ -60,3 +71,59 @@ async def test_nobody_waits_for_long() -> None:
         await precedence.yield_to_priority("acme", ["a", "b"])
         async with AsyncExitStack() as also:
             await also.enter_async_context(precedence.acquire_priority("acme", ["a", "b"]))
+
+
+@dataclass
+class Acme:
+    turns: FairTurns
+    tenant: str = "acme"
+    client: str = ""
+
+
+class CountedCommits(DocumentStore):
+    """together: how many commits wait for each other, so that they can only go on at once."""
+
+    def __init__(self, database: Database, together: int) -> None:
+        super().__init__(database)
+        self.most = self._going_on = 0
+        self._together, self._all_came = together, asyncio.Event()
+
+    async def apply_all(
+        self, tenant: str, writes: Sequence[DocumentWrite], by: WriteCause | None = None
+    ) -> list[CommitOutcome]:
+        self._going_on += 1
+        self.most = max(self.most, self._going_on)
+        if self._going_on == self._together:
+            self._all_came.set()
+        await self._all_came.wait()
+        try:
+            return await super().apply_all(tenant, writes, by)
+        finally:
+            self._going_on -= 1
+
+
+# By the one the others have just asked, by the other a minute ago.
+STANDING, JUMPING = repeat(0.0).__next__, count(0.0, 60.0).__next__
+
+
+@pytest.mark.usefixtures("tenants")
+@pytest.mark.parametrize(
+    ("clock", "together"), [(STANDING, 1), (JUMPING, 3)], ids=["beside others", "alone"]
+)
+async def test_a_tenants_commits_go_on_at_once_unless_others_ask_too(
+    database: Database,
+    static_embedder: StaticEmbedder,
+    clock: Callable[[], float],
+    together: int,
+) -> None:
+    commits, acme = CountedCommits(database, together), Acme(FairTurns(clock))
+    writer = Writer(commits, static_embedder, RecordingInvalidation())
+
+    async def write(number: int) -> None:
+        await take_turns(acme, put(writer, a_document(f"{number}")))
+
+    acme.turns.charge_step("beta", 0.0)
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(asyncio.create_task(write(number)) for number in range(3)))
+
+    assert commits.most == together
