@@ -5,78 +5,53 @@ Pure.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain, repeat
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from index.resident.segment import ShardSegment
-from index.resident.shard import Shard, ShardQuestion
+from index.resident.shard import ProposedChunks, ShardQuestion
 
+# The score below zero, the chunk's id, its dense and its lexical score, and where it is; the dense
+# score is None without a vector.
+_Scored: TypeAlias = tuple[float, int, float | None, float, ProposedChunks, int]
 
-class _Scored(NamedTuple):
-    """A chunk with its scores; dense is None without a vector. row: of it in the segment."""
-
-    score: float
-    chunk_id: int
-    dense: float | None
-    lexical: float
-    shard: Shard
-    segment: ShardSegment
-    row: int
+_best_first = itemgetter(0, 1)
 
 
 def best_chunks(
-    shards: Sequence[Shard], question: ShardQuestion, proposed: Sequence[int]
+    question: ShardQuestion, proposed: Sequence[ProposedChunks]
 ) -> list[dict[str, Any]]:
-    """The best chunks with the fields of their hits, best first, ties to the lower chunk id.
-
-    proposed: of `shard.propose`.
-    """
-    ids = np.array(proposed, np.int64)
-    scored = [each for shard in shards for each in _scored(shard, question, ids)]
-    scored.sort(key=itemgetter(1))
-    scored.sort(key=itemgetter(0), reverse=True)  # stable
+    """The best chunks with the fields of their hits, best first, ties to the lower chunk id."""
+    scored = sorted(
+        chain.from_iterable(_scored(part, question) for part in proposed), key=_best_first
+    )
     name_of = cache(question.scope.name_of)  # most chunks have the readers of others
     rows = []
-    for each in scored[: question.count]:
-        row = each.segment.records.fields(each.row)
-        tokens = each.shard.allowed_tokens(each.segment, each.row)
-        row |= {
-            "chunk_id": each.chunk_id,
-            "dense": each.dense,
-            "lexical": each.lexical,
-            "allowed_tokens": tokens,
-            "scope_name": name_of(row["tenant"], tokens),
-            "summaries": None,
-        }
+    for _, chunk_id, dense, lexical, part, place in scored[: question.count]:
+        row = part.segment.records.fields(place)
+        tokens = part.shard.allowed_tokens(part.segment, place)
+        row["chunk_id"], row["dense"], row["lexical"] = chunk_id, dense, lexical
+        row["allowed_tokens"], row["scope_name"] = tokens, name_of(row["tenant"], tokens)
+        row["summaries"] = None
         rows.append(row)
     return rows
 
 
-def _scored(shard: Shard, question: ShardQuestion, ids: NDArray[np.int64]) -> Iterator[_Scored]:
-    for segment, live in zip(shard.segments, shard.live, strict=True):
-        rows = segment.rows_of(ids)
-        # A chunk of the caller's own tenant may be in the public shard too, which hides it there.
-        rows = rows[live[rows] & shard.admitted(segment, question.scope)[rows]]
-        if len(rows):
-            yield from _scored_rows(shard, segment, rows, question)
-
-
-def _scored_rows(
-    shard: Shard, segment: ShardSegment, rows: NDArray[np.intp], question: ShardQuestion
-) -> Iterator[_Scored]:
-    """`score` of `search.sql` for each row."""
-    lexical = shard.sums.lexical(segment.postings.products(rows, question.weights))
+def _scored(proposed: ProposedChunks, question: ShardQuestion) -> Iterator[_Scored]:
+    """`score` of `search.sql` for each chunk."""
+    segment, rows = proposed.segment, proposed.rows
+    scores = lexical = proposed.lexical.astype(np.float64)
     dense: list[float | None] = [None] * len(rows)
     if question.vector is not None:
         places = np.flatnonzero(segment.inverse_norms[rows])
-        scores = shard.sums.dense(segment.dense[rows[places]], question.vector)
-        for place, score in zip(places.tolist(), scores.tolist(), strict=True):
-            dense[place] = score
-    alpha, words_share = question.alpha, 1 - question.alpha
-    chunks = zip(segment.ids[rows].tolist(), dense, lexical.tolist(), rows.tolist(), strict=True)
-    for chunk_id, of_vector, of_words, row in chunks:
-        score = of_words if of_vector is None else alpha * of_vector + words_share * of_words
-        yield _Scored(score, chunk_id, of_vector, of_words, shard, segment, row)
+        similarities = proposed.shard.sums.dense(segment.dense[rows[places]], question.vector)
+        scores = lexical.copy()
+        scores[places] *= 1 - question.alpha
+        scores[places] += question.alpha * similarities
+        for place, similarity in zip(places.tolist(), similarities.tolist(), strict=True):
+            dense[place] = similarity
+    ids = segment.ids[rows].tolist()
+    part = repeat(proposed, len(rows))
+    return zip((-scores).tolist(), ids, dense, lexical.tolist(), part, rows.tolist(), strict=True)

@@ -5,8 +5,10 @@ shard that holds texts answers without PostgreSQL, so it has to sum in the same 
 the order by comparing scores of made-up vectors with those of the server.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,10 @@ _PROBE_DIMENSIONS = 32 * _LANES + 3  # some are added after the lanes
 _PROBE_TERMS = 12
 _SINGLE_HALFWAY = 1 << 28  # of the 29 bits that a double has more than a single
 _BITS_BEYOND_SINGLE = (1 << 29) - 1
+
+# The rows that hold a term, each once, and the products of its weight and theirs: products of two
+# singles, which a double holds exactly.
+TermProducts: TypeAlias = tuple[NDArray[np.intp], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,40 +43,56 @@ class SumOrder:
 
     def dense(self, rows: NDArray[np.float16], vector: NDArray[np.float16]) -> NDArray[np.float64]:
         """`1 - (row <=> vector)` for each row; shape (rows,). No vector is zero."""
-        wide, asked = rows.astype(np.float32), vector.astype(np.float32)
-        sums = self._sums(np.concatenate([wide * asked, wide * wide, [asked * asked]]))
-        dots, squares, asked_square = sums[: len(rows)], sums[len(rows) : -1], sums[-1]
-        cosines: NDArray[np.float64] = np.clip(dots / np.sqrt(squares * asked_square), -1.0, 1.0)
-        return 1.0 - (1.0 - cosines)
+        wide = np.empty((len(rows) + 1, len(vector)), np.float32)
+        wide[:-1], wide[-1] = rows, vector
+        products = np.empty((2, *wide.shape), np.float32)
+        np.multiply(wide, wide[-1], out=products[0])
+        np.multiply(wide, wide, out=products[1])
+        dots, squares = self._sums(products)
+        cosines = dots[:-1] / np.sqrt(squares[:-1] * squares[-1])
+        bounded: NDArray[np.float64] = np.minimum(np.maximum(cosines, -1.0), 1.0)
+        return 1.0 - (1.0 - bounded)
 
-    def lexical(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums of each column, added from the first row to the last; shape (columns,).
+    def lexical(self, terms: Iterable[TermProducts], rows_max: int) -> NDArray[np.float32]:
+        """The sum of each row's products, added from the first term to the last; 0 without terms.
 
-        products: of two singles each, which a double holds exactly; 0 where a chunk lacks a term.
+        Shape (rows_max,).
         """
-        totals = np.zeros(products.shape[1], np.float32)
+        totals = np.zeros(rows_max, np.float32)
         if not self.is_fused:
-            for row in products.astype(np.float32):
-                totals += row
-            return totals.astype(np.float64)
-        sums = np.empty_like(products)
-        for row, of_row in zip(products, sums, strict=True):
-            np.add(row, totals, out=of_row)
-            totals = of_row.astype(np.float32)
-        is_doubtful = (_bits_beyond_single(sums) == _SINGLE_HALFWAY).any()
-        return (_fused_sums(products) if is_doubtful else totals).astype(np.float64)
+            for rows, products in terms:
+                totals[rows] += products.astype(np.float32)
+            return totals
+        terms, before, sums = [*terms], [], []
+        for rows, products in terms:
+            before.append(totals[rows])
+            sums.append(before[-1] + products)
+            totals[rows] = sums[-1].astype(np.float32)
+        if not sums:
+            return totals
+        doubles = np.concatenate(sums)
+        halfway = np.flatnonzero(_bits_beyond_single(doubles) == _SINGLE_HALFWAY)
+        if len(halfway):
+            products = np.concatenate([products for _, products in terms])[halfway]
+            lost = _lost(np.concatenate(before)[halfway], products, doubles[halfway])
+            if lost.any():
+                return _fused_sums(terms, rows_max)
+        return totals
 
     def _sums(self, products: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The sum of each row, whose products are exact; shape (rows,)."""
-        whole = products.shape[1] // _LANES * _LANES
+        """The sums along the last axis, whose products are exact."""
+        *outer, length = products.shape
+        whole = length // _LANES * _LANES
         # Along an axis that is not the last one NumPy adds one after the other.
-        lanes = np.add.reduce(products[:, :whole].reshape(len(products), -1, _LANES), axis=1)
+        lanes = np.add.reduce(products[..., :whole].reshape(*outer, -1, _LANES), axis=-2)
         if self.folds_lanes:
-            lanes = lanes[:, :4] + lanes[:, 4:]
-            lanes = lanes[:, :2] + lanes[:, 2:]
-        sums = lanes[:, 0].copy()
-        for column in (*lanes.T[1:], *products.T[whole:]):
-            sums += column
+            lanes = lanes[..., :4] + lanes[..., 4:]
+            lanes = lanes[..., :2] + lanes[..., 2:]
+        sums = lanes[..., 0].copy()
+        for place in range(1, lanes.shape[-1]):
+            sums += lanes[..., place]
+        for place in range(whole, length):
+            sums += products[..., place]
         doubles: NDArray[np.float64] = sums.astype(np.float64)
         return doubles
 
@@ -95,7 +117,8 @@ async def probe(session: Session) -> SumOrder | None:
             float(order.dense(vector[np.newaxis], other)[0])
             for vector, other in zip(dense, dense[::-1], strict=True)
         ]
-        sums = order.lexical(weights[0].astype(np.float64) * weights[1])
+        products = weights[0].astype(np.float64) * weights[1]
+        sums = order.lexical(((np.arange(_PROBES), of_term) for of_term in products), _PROBES)
         if scores == row["dense"] and sums.tolist() == row["lexical"]:
             return order
     return None
@@ -109,7 +132,7 @@ def _bits_beyond_single(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return values.view(np.int64) & _BITS_BEYOND_SINGLE
 
 
-def _fused_sums(products: NDArray[np.float64]) -> NDArray[np.float32]:
+def _fused_sums(terms: Iterable[TermProducts], rows_max: int) -> NDArray[np.float32]:
     """As with fused multiply-add: each product is added exactly, and the sum is rounded once.
 
     A double rounds the exact sum first. Rounding that to odd makes the second rounding right.
@@ -117,13 +140,20 @@ def _fused_sums(products: NDArray[np.float64]) -> NDArray[np.float32]:
     Source: Boldo and Melquiond, Emulation of a FMA and Correctly Rounded Sums, IEEE Transactions on
     Computers, 2008.
     """
-    totals = np.zeros(products.shape[1], np.float32)
-    for row in products:
-        sums = row + totals
-        of_row = sums - totals
-        error = (row - of_row) + (totals - (sums - of_row))  # exact; Knuth's TwoSum
+    totals = np.zeros(rows_max, np.float32)
+    for rows, products in terms:
+        before = totals[rows]
+        sums = products + before
+        lost = _lost(before, products, sums)
         is_even = sums.view(np.int64) & 1 == 0
-        towards = np.copysign(np.inf, error)
-        sums = np.where((error != 0) & is_even, np.nextafter(sums, towards), sums)
-        totals = sums.astype(np.float32)
+        towards = np.copysign(np.inf, lost)
+        totals[rows] = np.where((lost != 0) & is_even, np.nextafter(sums, towards), sums)
     return totals
+
+
+def _lost(
+    totals: NDArray[np.float32], products: NDArray[np.float64], sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What the rounding of each sum has left out; exact, by Knuth's TwoSum."""
+    added = sums - totals
+    return (products - added) + (totals - (sums - added))

@@ -7,7 +7,7 @@ is the one of a scan, to the last bit, on every machine.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numkong
 import numpy as np
@@ -30,6 +30,7 @@ _FILTERS_MAX = 32  # a byte a row each; a starting value, not measured
 # More would block the event loop for a millisecond or more; a thread costs a tenth of that.
 _INLINE_ROWS_MAX = 32_768
 _BLOCK = 64  # rows whose best scores bound the score of the best chunks from below
+_ALL_COMPARED_MAX = 1_024  # rows; to find out which need not be takes longer than to compare them
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,13 @@ class ShardQuestion:
 
         Both sum products of halves, which single precision holds exactly, in some order: a sum of n
         terms errs by at most n roundings of the sum of their magnitudes, here at most 1. Both
-        divide by two such lengths. Lexical scores are sums of as many products as the query has
-        terms, each rounded too.
+        divide by two such lengths. Lexical scores, at most 1 for each term, are exact; their share
+        and the sum are rounded.
 
         Source: Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1.
         """
         dense = 0 if self.vector is None else 4 * (len(self.vector) + 8)
-        lexical = 4 * (len(self.weights) + 4)
-        # A chunk without a vector has the lexical error alone.
-        return _HALF_ULP * (self.alpha * max(dense, lexical) + (1 - self.alpha) * lexical)
+        return _HALF_ULP * (self.alpha * dense + 2 * (len(self.weights) + 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,9 +249,19 @@ def can_answer(query: Query) -> bool:
     return not query.by_legs and not query.needs_snapshot
 
 
+@dataclass(frozen=True, slots=True)
+class ProposedChunks:
+    """Rows of a segment that may be among the best, and their lexical scores; shapes (rows,)."""
+
+    shard: Shard
+    segment: ShardSegment
+    rows: NDArray[np.intp]
+    lexical: NDArray[np.float32]
+
+
 async def propose(
     shards: Sequence[Shard], question: ShardQuestion, proposed_max: int, threads: FairThreads
-) -> list[int] | None:
+) -> Sequence[ProposedChunks] | None:
     """The chunks among which the best of all shards are; None if they are too many.
 
     None also if the vector can't be compared with all chunks. Raises `Saturated`.
@@ -260,73 +269,80 @@ async def propose(
     spaces = {shard.space for shard in shards} - {None, question.space}
     if question.vector is not None and (spaces or not question.vector.any()):
         return None
-    visible = [part for shard in shards for part in shard.visible(question)]
-    if sum(len(segment) for segment, _ in visible) <= _INLINE_ROWS_MAX:
+    visible = [
+        (shard, segment, rows)
+        for shard in shards
+        for segment, rows in shard.visible(question)
+        if np.count_nonzero(rows)
+    ]
+    if sum(len(segment) for _, segment, _ in visible) <= _INLINE_ROWS_MAX:
         return _propose(visible, question, proposed_max)
     tenant = question.scope.tenant
     return await threads.run(tenant, _propose, visible, question, proposed_max)
 
 
 def _propose(
-    visible: Sequence[tuple[ShardSegment, NDArray[np.bool_]]],
+    visible: Sequence[tuple[Shard, ShardSegment, NDArray[np.bool_]]],
     question: ShardQuestion,
     proposed_max: int,
-) -> list[int] | None:
+) -> Sequence[ProposedChunks] | None:
     """Uses nothing that another thread may change."""
-    scored = [_scores(segment, rows, question) for segment, rows in visible]
-    if not scored:
-        return []
-    ids, scores = scored[0] if len(scored) == 1 else map(np.concatenate, zip(*scored, strict=True))
+    compared = [_compared(*part, question) for part in visible]
+    if not compared:
+        return ()
+    scores = compared[0].scores
+    if compared[1:]:
+        scores = np.concatenate([part.scores for part in compared])
     error_max = question.error_max
-    for bound in (_kth_best_lower_bound, _kth_best):
-        lowest = bound(scores, question.count) if len(scores) > question.count else -np.inf
-        kept = np.flatnonzero(scores >= max(lowest - 2 * error_max, -error_max))
-        ids, scores = ids[kept], scores[kept]
-    proposed: list[int] = ids.tolist()
-    return proposed if len(proposed) <= proposed_max else None
+    lowest = max(_kth_best(scores, question.count) - 2 * error_max, -error_max)
+    proposed = [_at_least(lowest, part) for part in compared]
+    return proposed if sum(len(part.rows) for part in proposed) <= proposed_max else None
 
 
-def _kth_best(scores: NDArray[np.float32], count: int) -> float:
-    """The score of the last of the best."""
-    return float(np.partition(scores, len(scores) - count)[-count])
+class _Compared(NamedTuple):
+    """The scores of rows of a segment, or of all: of those that are not visible -infinity.
 
-
-def _kth_best_lower_bound(scores: NDArray[np.float32], count: int) -> float:
-    """A score that the last of the best reaches, found in less time: the best are in few blocks."""
-    blocks = len(scores) // _BLOCK
-    if blocks <= 2 * count:
-        return _kth_best(scores, count)
-    return _kth_best(scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1), count)
-
-
-def _scores(
-    segment: ShardSegment, visible: NDArray[np.bool_], question: ShardQuestion
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The ids and the scores of chunks; of those that are not visible -infinity.
-
-    Chunks that are certain not to score above 0, or not to be among the best, may be left out.
+    Rows that are certain not to score above 0, or not to be among the best, may be left out.
+    lexical: the lexical scores of all rows.
     """
-    lexical = segment.postings.scores(question.weights)
+
+    shard: Shard
+    segment: ShardSegment
+    rows: NDArray[np.intp] | None
+    scores: NDArray[np.float32]
+    lexical: NDArray[np.float32]
+
+
+def _at_least(lowest: float, compared: _Compared) -> ProposedChunks:
+    rows = np.flatnonzero(compared.scores >= lowest)
+    if compared.rows is not None:
+        rows = compared.rows[rows]
+    return ProposedChunks(compared.shard, compared.segment, rows, compared.lexical[rows])
+
+
+def _compared(
+    shard: Shard, segment: ShardSegment, visible: NDArray[np.bool_], question: ShardQuestion
+) -> _Compared:
+    lexical = shard.sums.lexical(segment.postings.products(question.weights), len(segment))
     vector = question.vector
     if vector is None or not question.alpha:
         rows = np.flatnonzero(visible & (lexical > 0))
-        return segment.ids[rows], lexical[rows]
-    norm = np.sqrt(np.square(vector.astype(np.float64)).sum())
-    shares = segment.inverse_norms * np.float32(question.alpha / norm)
+        return _Compared(shard, segment, rows, lexical[rows], lexical)
     has_vector = segment.inverse_norms > 0  # others are compared by words alone
-    np.multiply(lexical, np.float32(1 - question.alpha), out=lexical, where=has_vector)
-    lexical[~visible] = -np.inf
+    words = np.where(has_vector, lexical * np.float32(1 - question.alpha), lexical)
+    words[~visible] = -np.inf
+    asked = vector.astype(np.float64)
+    shares = segment.inverse_norms * np.float32(question.alpha / np.sqrt(asked @ asked))
 
     def scores_of(rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        products = _products(segment.dense[rows], vector)
-        return products * shares[rows] + lexical[rows]
+        return _products(segment.dense[rows], vector) * shares[rows] + words[rows]
 
-    rows = _within_reach(lexical, question, scores_of)
-    if not len(rows):
-        return segment.ids[rows], lexical[rows]
-    if len(rows) * _SPARSE_SHARE < len(segment):
-        return segment.ids[rows], scores_of(rows)
-    return segment.ids, _products(segment.dense, vector) * shares + lexical
+    if len(segment) > _ALL_COMPARED_MAX:
+        rows = _within_reach(words, question, scores_of)
+        if len(rows) * _SPARSE_SHARE < len(segment):
+            return _Compared(shard, segment, rows, scores_of(rows), lexical)
+    scores = _products(segment.dense, vector) * shares + words
+    return _Compared(shard, segment, None, scores, lexical)
 
 
 def _within_reach(
@@ -342,11 +358,22 @@ def _within_reach(
     visible = np.flatnonzero(words > -np.inf)
     if len(visible) <= question.count:
         return visible
-    first = np.flatnonzero(words >= _kth_best_lower_bound(words, question.count))
+    first = np.flatnonzero(words >= _kth_best(words, question.count))
     if len(first) * _SPARSE_SHARE >= len(words):  # words tell too few apart
         return visible
     lowest = _kth_best(scores_of(first), question.count)
     return np.flatnonzero(words >= lowest - question.alpha - 3 * question.error_max)
+
+
+def _kth_best(scores: NDArray[np.float32], count: int) -> float:
+    """The score of the last of the best; -infinity if there are fewer."""
+    if len(scores) < count:
+        return -np.inf
+    blocks = len(scores) // _BLOCK
+    if blocks > 2 * count:  # the best are in few blocks: to sort what reaches these takes less time
+        best_of_blocks = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+        scores = scores[scores >= np.partition(best_of_blocks, blocks - count)[-count]]
+    return float(np.partition(scores, len(scores) - count)[-count])
 
 
 def products_are_precise() -> bool:

@@ -3,11 +3,13 @@
 Pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from index.resident.exact_scores import TermProducts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,40 +49,20 @@ class TermPostings:
         is_ascending[self.starts[1:-1] - 1] = True  # there another term begins
         return bool(is_ascending.all())
 
-    def scores(self, weights: Mapping[int, float]) -> NDArray[np.float32]:
-        """The lexical score of each row, by the weights of the query's terms."""
-        found = self._found(weights)
-        if not found:
-            return np.zeros(self.rows_max, np.float32)
-        rows = np.concatenate([self.rows[postings] for postings, _ in found])
-        parts = np.concatenate([self.values[postings] * weight for postings, weight in found])
-        return np.bincount(rows, parts, self.rows_max).astype(np.float32)
+    def products(self, weights: Mapping[int, float]) -> Iterator[TermProducts]:
+        """Of the query's terms that a chunk holds, ascending: which rows, and weight times value.
 
-    def products(self, rows: NDArray[np.intp], weights: Mapping[int, float]) -> NDArray[np.float64]:
-        """Weight times value of each of the query's terms, ascending; shape (terms, rows).
-
-        rows: those that are wanted. Terms that no chunk holds are left out.
+        PostgreSQL receives weights in single precision.
         """
-        found = self._found(dict(sorted(weights.items())))
-        products = np.zeros((len(found), len(rows)))
-        wanted = rows.astype(np.int32)  # as the postings, which would be converted instead
-        for of_term, (postings, weight) in zip(products, found, strict=True):
-            holding = self.rows[postings]
-            places = holding.searchsorted(wanted)
-            is_held = holding.take(places, mode="clip") == wanted
-            values = self.values[postings].take(places, mode="clip")
-            np.multiply(values, weight, out=of_term, where=is_held, dtype=np.float64)
-        return products
-
-    def _found(self, weights: Mapping[int, float]) -> list[tuple[slice, np.float32]]:
-        """The postings and the weight of each term that a chunk holds."""
-        wanted = np.fromiter(weights, np.int32, len(weights))
-        places = np.searchsorted(self.terms, wanted)
-        return [
-            (slice(self.starts[place], self.starts[place + 1]), np.float32(weights[term]))
-            for term, place in zip(wanted.tolist(), places.tolist(), strict=True)
-            if place < len(self.terms) and self.terms[place] == term
-        ]
+        wanted = np.array(sorted(weights), np.int32)
+        places = self.terms.searchsorted(wanted)
+        is_held = self.terms.take(places, mode="clip") == wanted if len(self.terms) else places < 0
+        places = places[is_held]
+        starts, ends = self.starts[places].tolist(), self.starts[places + 1].tolist()
+        for term, start, end in zip(wanted[is_held].tolist(), starts, ends, strict=True):
+            weight = np.float64(np.float32(weights[term]))
+            # NumPy goes to places of this type in half the time.
+            yield self.rows[start:end].astype(np.intp), self.values[start:end] * weight
 
     def triples(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
         """The term, the row and the value of each posting."""

@@ -102,7 +102,7 @@ class ShardPass:
             proposed = await shard.propose(shards, question, _PROPOSED_MAX, self._shards.threads)
             if proposed is None:
                 return None
-            rows = best_chunks.best_chunks(shards, question, proposed)
+            rows = best_chunks.best_chunks(question, proposed)
             if _needs_details(prepared.query):
                 await self._read_details(prepared, rows)
             chunk_ids = {row["chunk_id"] for row in rows}

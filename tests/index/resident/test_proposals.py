@@ -1,15 +1,20 @@
-"""A shard proposes all chunks that may be the best, though it compares few of their vectors."""
+"""A shard proposes all chunks that may be the best, though it compares few of their vectors.
+
+Of these the best are chosen.
+"""
 
 import asyncio
 from dataclasses import replace
 
 import numpy as np
+import orjson
 import pytest
 from numpy.typing import NDArray
 
 from index.model.query import Filter
 from index.model.scope import resolve
-from index.resident import shard, term_postings
+from index.resident import chunk_records, shard, term_postings
+from index.resident.best_chunks import best_chunks
 from index.resident.shard import Shard, ShardQuestion
 from tests.index.support.sample_shards import SPACE, a_large_shard
 from tests.threads import new_threads
@@ -31,7 +36,13 @@ def a_shard(random: np.random.Generator) -> Shard:
         random.random(len(rows)).astype(np.float32),
         ROWS,
     )
-    segment = replace(made.segments[0], dense=dense, inverse_norms=inverse_norms, postings=postings)
+    segment = replace(
+        made.segments[0],
+        dense=dense,
+        inverse_norms=inverse_norms,
+        postings=postings,
+        records=chunk_records.build([orjson.dumps(["", "acme", *range(11)])] * ROWS),
+    )
     return replace(made, segments=(segment,), live=(random.random(ROWS) < 0.9,))
 
 
@@ -39,7 +50,9 @@ def scores(of: Shard, question: ShardQuestion) -> NDArray[np.float64]:
     """Of each row, in double precision; -infinity of one that is no more."""
     (segment,), (live,) = of.segments, of.live
     assert question.vector is not None
-    words = segment.postings.products(np.arange(ROWS), question.weights).sum(axis=0)
+    words = np.zeros(ROWS)
+    for rows, products in segment.postings.products(question.weights):
+        words[rows] += products
     asked = question.vector.astype(np.float64)
     cosines = segment.dense.astype(np.float64) @ asked * segment.inverse_norms
     cosines /= np.linalg.norm(asked)
@@ -66,6 +79,9 @@ def test_the_best_are_among_the_proposed(seed: int) -> None:
         proposed = asyncio.run(shard.propose([made], question, ROWS, new_threads()))
 
         best = np.argsort(-scores(made, question))[:COUNT]
+        ids = made.segments[0].ids[best].tolist()
         assert proposed is not None
-        assert set(made.segments[0].ids[best].tolist()) <= set(proposed)
-        assert len(proposed) < 2 * COUNT
+        (chunks,) = proposed
+        assert set(best.tolist()) <= set(chunks.rows.tolist())
+        assert len(chunks.rows) < 2 * COUNT
+        assert [row["chunk_id"] for row in best_chunks(question, proposed)] == ids

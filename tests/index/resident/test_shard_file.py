@@ -57,8 +57,11 @@ def read(path: Path, **expected: str) -> Shard:
     return shard_file.read(path, bytes_max=BYTES_MAX, **parts)
 
 
-def proposed(shard: Shard, question: ShardQuestion) -> list[int] | None:
-    return asyncio.run(shards.propose([shard], question, 1_000, new_threads()))
+def proposed(shard: Shard, question: ShardQuestion) -> list[tuple[list[int], list[float]]]:
+    """By segment, the chunks and their lexical scores."""
+    parts = asyncio.run(shards.propose([shard], question, 1_000, new_threads()))
+    assert parts is not None
+    return [(part.segment.ids[part.rows].tolist(), part.lexical.tolist()) for part in parts]
 
 
 def with_digest(content: bytes) -> bytes:

@@ -102,14 +102,14 @@ async def test_shards_that_are_compared_in_threads_answer_concurrent_questions_a
     index: ChangingIndex, resident: Residence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: set[int] = set()
-    scores = shard._scores  # noqa: SLF001  what runs in threads
+    compared = shard._compared  # noqa: SLF001  what runs in threads
 
     def recorded(*arguments: Any) -> Any:
         threads.add(threading.get_ident())
-        return scores(*arguments)
+        return compared(*arguments)
 
     monkeypatch.setattr(shard, "_INLINE_ROWS_MAX", 0)
-    monkeypatch.setattr(shard, "_scores", recorded)
+    monkeypatch.setattr(shard, "_compared", recorded)
     story = index.story
     await resident.load(story.scope("acme"))
     for _ in range(STEPS // 4):

@@ -25,15 +25,16 @@ def test_products_are_those_of_each_term_and_row(
     held: dict[tuple[int, int], float], weights: dict[int, float], data: st.DataObject
 ) -> None:
     triples = data.draw(st.permutations([(*place, value) for place, value in held.items()]))
-    wanted = data.draw(st.lists(st.integers(0, ROWS - 1), unique=True).map(sorted))
     postings = built(triples)
 
-    products = postings.products(np.array(wanted, np.intp), weights)
+    found = [(rows.tolist(), products.tolist()) for rows, products in postings.products(weights)]
 
     assert postings.is_consistent()
-    present = [term for term in sorted(weights) if any(term == of for of, _ in held)]
-    expected = [[weights[term] * held.get((term, row), 0.0) for row in wanted] for term in present]
-    assert products.tolist() == expected
+    assert found == [
+        (rows, [weights[term] * held[term, row] for row in rows])
+        for term in sorted(weights)
+        if (rows := sorted(row for of, row in held if of == term))
+    ]
 
 
 def test_rows_of_a_term_that_do_not_ascend_are_inconsistent() -> None:
