@@ -81,6 +81,9 @@ if TYPE_CHECKING:
 
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
+_EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of them
+# Of questions' vectors, and of rewritten questions; the lifetime holds in Redis too.
+_MODEL_CACHE_BYTES_MAX, _MODEL_CACHE_LIFETIME_S = 8_388_608, 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +179,10 @@ async def _join_rooms(
     )
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
-    models = model_caches(settings, metrics.cache_event, store)
+    models = model_caches(metrics.cache_event, store)
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
-    extractors = Extractors(settings.extract_processes, read_options.of(settings))
+    extractors = Extractors(_EXTRACTORS, read_options.of(settings))
     compressors = compressor_pool()
     planning = planning_pool()
     threads = search_threads()
@@ -318,12 +321,10 @@ def pooler(settings: Settings) -> Pooler | None:
     )
 
 
-def model_caches(
-    settings: Settings, count: Callable[[str], None], store: RedisStore
-) -> ModelCaches:
+def model_caches(count: Callable[[str], None], store: RedisStore) -> ModelCaches:
     return ModelCaches(
         store,
         count,
-        size_bytes_max=settings.model_cache_bytes_max,
-        lifetime_s=settings.model_cache_ttl_s,
+        size_bytes_max=_MODEL_CACHE_BYTES_MAX,
+        lifetime_s=_MODEL_CACHE_LIFETIME_S,
     )

@@ -27,7 +27,6 @@ from gateway.http.known_heads import KnownHeads
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
 from gateway.http.transport.connections import ConnectionLimits, Connections
-from gateway.http.transport.head import HeadLimits
 from gateway.monitoring import logs, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders
@@ -157,7 +156,7 @@ def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
 
 def _connections(settings: Settings, http: HttpServices) -> Connections:
     limits = ConnectionLimits(
-        HeadLimits(settings.headers_bytes_max, settings.url_bytes_max, settings.headers_max),
+        head_bytes_max=settings.headers_bytes_max,
         headers_deadline_s=settings.headers_deadline_s,
         send_deadline_s=settings.send_deadline_s,
         connections_max=settings.connections_max,

@@ -33,6 +33,8 @@ from index.model.identifiers import GROUPS_MAX, Groups, SubjectId
 from index.tenants.principals import Claims
 
 _FETCH_S_MAX = 5.0
+_KEYS_STALE_S_MAX = 3_600.0  # while the issuer is away; then a web token gets 503
+_LEEWAY_S = 30.0  # between the issuer's clock and ours
 
 _SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 _GROUPS: TypeAdapter[tuple[str, ...]] = TypeAdapter(Groups)
@@ -222,14 +224,14 @@ async def open_client(
                 url,
                 clock_s,
                 lifetime_s=settings.jwt_jwks_lifetime_s,
-                stale_s_max=settings.jwt_jwks_stale_s_max,
+                stale_s_max=_KEYS_STALE_S_MAX,
             )
         yield WebTokenReader(
             keys,
             None if secret is None else secret.get_secret_value(),
             issuer=settings.jwt_issuer,
             audience=settings.jwt_audience,
-            leeway_s=settings.jwt_leeway_s,
+            leeway_s=_LEEWAY_S,
             mapping=ClaimMapping(
                 settings.jwt_tenant_claim,
                 settings.jwt_subject_claim,

@@ -19,6 +19,7 @@ from gateway.documents.document_update import put_of
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import queued_body
 from gateway.problems import Problem
+from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX
 from index.errors import (
     BudgetSpent,
     DatabaseUnavailable,
@@ -50,12 +51,11 @@ async def put_batch(context: RequestContext[DocumentServices]) -> Response:
 def lines_of(context: RequestContext[DocumentServices]) -> list[bytes]:
     """The lines of the body that are not blank; a 422 `Problem` for none or too many."""
     body = context.body
-    lines_max = context.services.settings.batch_documents_max
     # A body of millions of blank lines is refused before it is split.
-    is_too_long = body.count(b"\n") > 2 * lines_max
+    is_too_long = body.count(b"\n") > 2 * BATCH_DOCUMENTS_MAX
     lines = [] if is_too_long else [line for line in body.split(b"\n") if line.strip()]
-    if is_too_long or not 1 <= len(lines) <= lines_max:
-        raise problems.invalid_field("body", f"must have 1 to {lines_max:,} lines")
+    if is_too_long or not 1 <= len(lines) <= BATCH_DOCUMENTS_MAX:
+        raise problems.invalid_field("body", f"must have 1 to {BATCH_DOCUMENTS_MAX:,} lines")
     return lines
 
 

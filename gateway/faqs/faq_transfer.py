@@ -18,6 +18,7 @@ from gateway.faqs.import_line import ImportLine
 from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext
 from gateway.problems import Problem
+from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX
 from index.errors import DatabaseUnavailable
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
@@ -79,9 +80,8 @@ async def import_faqs(context: RequestContext[DocumentServices]) -> Response:
 async def import_csv(context: RequestContext[DocumentServices]) -> Response:
     """One result line for each row, by its first line in the file; a bad row stops no other."""
     caller = await authenticated_admin(context)
-    rows_max = context.services.settings.batch_documents_max
     threads = context.services.writer.threads.of(caller.principal.tenant)
-    lines = await threads.run(faq_csv.to_lines, context.body, rows_max=rows_max)
+    lines = await threads.run(faq_csv.to_lines, context.body, rows_max=BATCH_DOCUMENTS_MAX)
     return StreamingResponse(_imported(context, lines), media_type=_NDJSON)
 
 

@@ -11,19 +11,19 @@ from starlette.responses import Response
 from gateway import problems
 from gateway.auth.roles import Role
 from gateway.http.request_context import RequestContext
+from gateway.settings.groups.limits import SEARCH_BYTES_MAX
 from gateway.settings.settings import Settings
 
 RequiredRole: TypeAlias = Literal["anyone", Role, "operator"]
 RoomServices = TypeVar("RoomServices")
 
 
-def search_body_limit(settings: Settings) -> int:
-    return settings.search_bytes_max
-
-
 def body_limit(size_bytes_max: int) -> Callable[[Settings], int]:
     """The same limit under all settings."""
     return lambda _: size_bytes_max
+
+
+_search_body_limit = body_limit(SEARCH_BYTES_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ApiRoute(Generic[RoomServices]):
     error_type: str = "application/json"
     empty_status: int | None = None
     is_generated: bool = False
-    body_bytes_max: Callable[[Settings], int] = search_body_limit
+    body_bytes_max: Callable[[Settings], int] = _search_body_limit
     checks_origin: bool = False
     is_resource: bool = False
     has_preconditions: bool = False

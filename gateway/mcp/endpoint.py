@@ -16,6 +16,7 @@ from gateway.mcp import plan_tools, resources, tools
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import Headers, refusal
 from gateway.search.answer_bytes import HeldAnswers
+from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
 from index.model.document import METADATA_INTEGER_MAX
 
 TOOLS = {**tools.TOOLS, **plan_tools.TOOLS}
@@ -49,8 +50,7 @@ async def _answer_batch(context: RequestContext[McpServices], batch: list[Any]) 
     from gateway.mcp import protocol
 
     await context.authenticate()
-    requests_max = context.services.settings.batch_searches_max
-    is_allowed = protocol.has_batches(context.trace.headers) and len(batch) <= requests_max
+    is_allowed = protocol.has_batches(context.trace.headers) and len(batch) <= BATCH_SEARCHES_MAX
     if not (is_allowed and any(map(_is_message, batch))):
         return _refuse_non_request(batch)
     await context.spend(len(batch) - 1)

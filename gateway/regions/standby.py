@@ -22,6 +22,7 @@ _TRUSTED_S = 1.0  # after an answer, before the standby is asked whether it is s
 ANSWER_S_MAX = 0.25  # for its revisions, which are in its memory
 SEARCH_S_MAX = 1.0  # then the primary is asked
 _POLL_S = 0.002
+_REPLAY_WAIT_S = 0.02  # of a search; then the primary answers
 _CHECK_S_MAX = 5.0
 _STATEMENT_S_MAX = 30.0  # loading a large partition
 
@@ -130,7 +131,7 @@ async def connect(
         search_timeout_s=min(SEARCH_S_MAX, settings.deadline_s),
         observe=observe,
     ) as standby:
-        yield Standby(standby, wait_s=settings.replica_wait_s, count=count)
+        yield Standby(standby, wait_s=_REPLAY_WAIT_S, count=count)
 
 
 async def _check(primary_url: str, url: str) -> None:

@@ -32,6 +32,7 @@ from gateway.search.search_request import (
     freshness_of,
 )
 from gateway.search.search_services import SearchServices
+from gateway.settings.groups.limits import SEARCH_BYTES_MAX
 from gateway.settings.settings import Settings
 from index.tenants.principals import Principal
 
@@ -99,7 +100,7 @@ def _read_known(
     body: bytes,
 ) -> _KnownSearch | None:
     """None if the search has to be answered by this handler."""
-    if len(body) > services.settings.search_bytes_max:
+    if len(body) > SEARCH_BYTES_MAX:
         return None
     request = services.parser.parse(principal, body)
     if request.body.is_conversational or request.asks_in_vain:

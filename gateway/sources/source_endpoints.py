@@ -187,7 +187,7 @@ class SyncSourceJob:
             job.tenant,
             writer=self._services.writer,
             documents=self._services.documents,
-            prune=_prune_policy(self._services.settings.source_prune_share_max, confirmed),
+            prune=PrunePolicy(confirmed, allows_empty=confirmed > 0),
             on_item=on_item,
             reading=Reading(job.run.sequence, job.run),
             may_publish=source.may_publish,
@@ -247,11 +247,6 @@ class _AlreadyRemoved(Exception):
 def _require_stored(stored: Document | None) -> None:
     if stored is None:
         raise _AlreadyRemoved
-
-
-def _prune_policy(share_max: float, confirmed: int) -> PrunePolicy:
-    """confirmed: what an admin has confirmed; a reading that misses more asks again."""
-    return PrunePolicy(share_max, confirmed, allows_empty=confirmed > 0)
 
 
 def _counts(report: Report) -> dict[str, int]:

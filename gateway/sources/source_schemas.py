@@ -175,7 +175,7 @@ class SourceAnswer(Body):
     counts: dict[str, int] = Field(description="counts of the last completed reading")
     pending_removals: int | None = Field(
         description="how many documents the last reading no longer found and kept, because they "
-        "are more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of the source, or all; an admin confirms "
+        "are more than a fifth of the source's, or all; an admin confirms "
         "their removal, or puts them back and reads again; null: none"
     )
     may_publish: bool = Field(

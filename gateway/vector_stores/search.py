@@ -18,6 +18,7 @@ from gateway.search.plans.one_revision import common_revisions, search_consisten
 from gateway.search.response_headers import degraded_header
 from gateway.search.schemas.search_schemas import FilterBody, SearchBody
 from gateway.search.search_request import freshness_of, require_within_limits
+from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
 from gateway.vector_stores.store_access import require_store
 from gateway.vector_stores.vector_store_schemas import (
     Content,
@@ -35,10 +36,8 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
     name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
     body = context.parse_body(VectorStoreSearchBody)
-    if len(body.queries) > settings.batch_searches_max:
-        raise problems.invalid_field(
-            "query", f"must have at most {settings.batch_searches_max:,} queries"
-        )
+    if len(body.queries) > BATCH_SEARCHES_MAX:
+        raise problems.invalid_field("query", f"must have at most {BATCH_SEARCHES_MAX:,} queries")
     searches = [_search_body(source, query, body) for query in body.queries]
     for search in searches:
         require_within_limits(search, settings)

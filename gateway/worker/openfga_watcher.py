@@ -28,6 +28,7 @@ from ingest.openfga.tuple_mapping import ObjectRelation, TupleMapping
 _PAUSE_S_MAX = 30.0  # after repeated failures
 _LEAD_S = 5.0  # between two attempts to watch a store that another worker watches
 _LOCK_S_MAX = 15.0
+_REREAD_S = 3_600.0  # all tuples, in case a change was missed
 
 log = structlog.get_logger()
 
@@ -61,7 +62,7 @@ async def opened(services: WorkerServices) -> AsyncIterator[WatchServices]:
             services.stores.openfga_tuples,
             services.writer,
             mapping_of(settings),
-            settings.openfga_reread_s,
+            _REREAD_S,
             services.metrics.tuple_ignored,
             services.metrics.tuples_changed,
             lambda: datetime.now(UTC),

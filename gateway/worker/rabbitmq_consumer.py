@@ -46,6 +46,7 @@ from ingest.worker.pgqueuer_adapter import WorkerLimits
 DEAD = ".dead"  # suffix of a dead-letter queue's name
 REASON = "nearhit-reason"  # header with the reason for dead-lettering
 _REASON_CHARACTERS_MAX = 1_000
+_PREFETCH = 16  # events of a queue at once
 CONNECT_S_MAX = 10.0
 _STABLE_S = 60.0  # a connection that lasted this long resets the count of failures
 _UNAVAILABLE = WorkerLimits(pause_s=0.5, pause_s_max=30.0)  # starting values, not measured
@@ -70,7 +71,7 @@ def consumer(services: WorkerServices) -> "RabbitmqConsumer":
             settings.language,
             may_publish=settings.rabbitmq_may_publish,
         ),
-        prefetch=settings.rabbitmq_prefetch,
+        prefetch=_PREFETCH,
         attempts_max=settings.job_attempts_max,
         limits=WorkerLimits(pause_s=settings.job_retry_delay_s, stop_s=settings.shutdown_s),
         size_bytes_max=settings.document_bytes_max,

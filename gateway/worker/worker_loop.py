@@ -27,6 +27,7 @@ _CLEANUP_INTERVAL_S = 60.0  # of completed jobs, expired tokens and tombstones
 _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve their owners
 # `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
 _TOMBSTONE_RETENTION_S = 86_400.0
+_DONE_RETENTION_S = 7 * 86_400.0  # of jobs; failed ones stay
 _SUBSCRIPTIONS_MAX = 1_000  # deleted in one cleanup
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
@@ -96,10 +97,11 @@ async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
             from gateway.worker import openfga_watcher  # few deployments need its imports
 
             group.create_task(openfga_watcher.watch_stores(services, stop))
-        retention_s = services.settings.job_retention_s
         group.create_task(
             _repeat(
-                stop, _CLEANUP_INTERVAL_S, lambda: services.stores.jobs.delete_done(retention_s)
+                stop,
+                _CLEANUP_INTERVAL_S,
+                lambda: services.stores.jobs.delete_done(_DONE_RETENTION_S),
             )
         )
         group.create_task(_repeat(stop, _CLEANUP_INTERVAL_S, lambda: _forget_tokens(services)))

@@ -16,6 +16,8 @@ from index.popularity.popularity_rollup import PopularityRollup
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 
+_POPULARITY_INTERVAL_S = 60.0  # of a tenant: each update ends cached answers that rank by it
+
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
 
@@ -57,6 +59,6 @@ def build(
         document_services,
         source_services,
         webhooks,
-        PopularityRollup(stores.database, interval_s=settings.popularity_interval_s),
+        PopularityRollup(stores.database, interval_s=_POPULARITY_INTERVAL_S),
         tracing,
     )

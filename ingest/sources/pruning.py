@@ -6,18 +6,21 @@ from typing import Literal, TypeAlias
 KeptBecause: TypeAlias = Literal["empty", "share"]
 
 
+_SHARE_MAX = 0.2
+
+
 @dataclass(frozen=True, slots=True)
 class PrunePolicy:
     """How many missing documents a reading removes without a confirmation.
 
-    share_max: of the stored documents; a single document is always removed if others remain.
     confirmed: how many may be removed however large their share; None for any number.
     allows_empty: whether a source without any item may lose its documents, if that is confirmed.
+    share_max: of the stored documents; a single document is always removed if others remain.
     """
 
-    share_max: float
     confirmed: int | None = 0
     allows_empty: bool = False
+    share_max: float = _SHARE_MAX
 
     def kept_because(self, missing: int, stored: int, *, is_empty: bool) -> KeptBecause | None:
         """Why the missing documents stay; None if they are removed.
@@ -32,4 +35,4 @@ class PrunePolicy:
         return None if is_small and not is_empty else "share"
 
 
-ANY_NUMBER = PrunePolicy(1.0, confirmed=None, allows_empty=True)
+ANY_NUMBER = PrunePolicy(confirmed=None, allows_empty=True)

@@ -4,6 +4,7 @@ from gateway.http.route import ApiRoute, body_limit
 from gateway.search.plans import plan_schemas, strategy_endpoints, strategy_schemas
 from gateway.search.plans.plan_endpoint import search_plan
 from gateway.search.search_services import SearchServices
+from gateway.settings.groups.limits import PLAN_STEPS_MAX, SEARCH_BYTES_MAX
 
 _STRATEGY_BYTES_MAX = 262_144
 
@@ -15,7 +16,7 @@ ROUTES: tuple[ApiRoute[SearchServices], ...] = (
         needs="reader",
         summary="Search in several steps, of which later ones use what earlier ones found",
         body=plan_schemas.SearchPlanBody,
-        body_bytes_max=lambda settings: settings.plan_steps_max * settings.search_bytes_max,
+        body_bytes_max=body_limit(PLAN_STEPS_MAX * SEARCH_BYTES_MAX),
         answer=plan_schemas.SearchPlanAnswer,
     ),
     ApiRoute(

@@ -39,6 +39,7 @@ from gateway.search.search_as_endpoint import search_as
 from gateway.search.search_endpoint import search
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
+from gateway.settings.groups.limits import BATCH_SEARCHES_MAX, SEARCH_BYTES_MAX
 from gateway.sources import source_endpoints, source_schemas
 from gateway.sources.source_services import SourceServices
 
@@ -75,7 +76,7 @@ _SEARCH: tuple[ApiRoute[SearchServices], ...] = (
         needs="reader",
         summary="Run many searches at one revision",
         body=search_schemas.SearchBatchBody,
-        body_bytes_max=lambda settings: settings.batch_searches_max * settings.search_bytes_max,
+        body_bytes_max=body_limit(BATCH_SEARCHES_MAX * SEARCH_BYTES_MAX),
         answer=search_answer_schemas.SearchBatchAnswer,
     ),
     ApiRoute(

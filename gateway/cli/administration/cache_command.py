@@ -36,7 +36,7 @@ def clear_models(as_json: AsJson = False) -> None:
 
         async with open_redis(settings) as store:
             try:
-                await model_caches(settings, lambda _event: None, store).clear()
+                await model_caches(lambda _event: None, store).clear()
             except CacheUnavailable as error:
                 raise CommandError(f"Redis: {error}") from None
 

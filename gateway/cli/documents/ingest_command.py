@@ -95,8 +95,8 @@ def ingest(
         bool,
         typer.Option(
             "--yes",
-            help="With --prune or --watch: also remove more than NEARHIT_SOURCE_PRUNE_SHARE_MAX of "
-            "the source's documents. Default: ask on a terminal, else keep them.",
+            help="With --prune or --watch: also remove more than a fifth of the source's "
+            "documents. Default: ask on a terminal, else keep them.",
         ),
     ] = False,
     allow_empty: Annotated[
@@ -153,7 +153,7 @@ def ingest(
             columns=column or [],
             prune=prune,
         )
-        policy = PrunePolicy(settings.source_prune_share_max, None if yes else 0, allow_empty)
+        policy = PrunePolicy(None if yes else 0, allow_empty)
         if watch:
             folder, folder_origin = ingest_paths.one_folder(sources)
             on_report, on_failure = ingest_progress.watching(console, folder)

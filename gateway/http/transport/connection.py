@@ -231,7 +231,7 @@ class Connection(HttpToolsProtocol):
         is_whole = end >= len(head.END)
         self._partial_head = b"" if is_whole else data
         check = head.check if is_whole else head.check_incomplete
-        problem = check(data[:end] if is_whole else data, self._limits.head)
+        problem = check(data[:end] if is_whole else data, self._limits.head_bytes_max)
         if problem is not None:
             self._refuse(problem)
         if problem is not None or not is_whole:
@@ -264,7 +264,7 @@ class Connection(HttpToolsProtocol):
             return
         self._body_bytes += size_bytes
         self._framing_bytes += received - size_bytes
-        if self._framing_bytes > self._limits.head.bytes_max + self._body_bytes // 4:
+        if self._framing_bytes > self._limits.head_bytes_max + self._body_bytes // 4:
             self._refuse(problems.malformed_request("Its chunks are too small for its body."))
 
     def _feed(self, data: bytes) -> bool:

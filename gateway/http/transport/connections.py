@@ -21,7 +21,6 @@ from typing import Protocol
 
 from common.shares.cache import FairCache
 from gateway.http.address import ClientAddresses, client_network
-from gateway.http.transport.head import HeadLimits
 
 # Connections above the limit, for probes; the oldest of the address that has the most gives way.
 RESERVE_MAX = 64
@@ -49,7 +48,7 @@ class ClientConnection(Hashable, Protocol):
 class ConnectionLimits:
     """unsent_bytes_max: of all answers that clients have not taken yet."""
 
-    head: HeadLimits
+    head_bytes_max: int
     headers_deadline_s: float
     send_deadline_s: float
     connections_max: int

@@ -5,7 +5,6 @@ or NUL.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from gateway import problems
 from gateway.problems import Problem
@@ -15,34 +14,29 @@ _SINGLE = (b"host", b"authorization", b"transfer-encoding")  # the parser counts
 _UNUSUAL = frozenset((b"transfer-encoding", b"upgrade"))
 _VERSIONS = (b" HTTP/1.1", b" HTTP/1.0")
 _AROUND_URL_BYTES_MAX = 32  # the longest method, the version and two spaces
+_URL_BYTES_MAX = 8_192
+_HEADERS_MAX = 100
 
 
-@dataclass(frozen=True, slots=True)
-class HeadLimits:
-    bytes_max: int
-    url_bytes_max: int
-    headers_max: int
-
-
-def check_incomplete(part: bytes, limits: HeadLimits) -> Problem | None:
+def check_incomplete(part: bytes, bytes_max: int) -> Problem | None:
     """The problem of a head that has not ended yet; None if it has none."""
-    if b"\r\n" not in part and len(part) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
-        return problems.url_too_long(limits.url_bytes_max)
-    if len(part) > limits.bytes_max:
-        return problems.headers_too_large(limits.bytes_max, limits.headers_max)
+    if b"\r\n" not in part and len(part) > _URL_BYTES_MAX + _AROUND_URL_BYTES_MAX:
+        return problems.url_too_long(_URL_BYTES_MAX)
+    if len(part) > bytes_max:
+        return problems.headers_too_large(bytes_max, _HEADERS_MAX)
     return None
 
 
-def check(head: bytes, limits: HeadLimits) -> Problem | None:
+def check(head: bytes, bytes_max: int) -> Problem | None:
     """The problem of a complete head, up to its empty line; None if it has none."""
-    if len(head) > limits.bytes_max or head.count(b"\r\n") - 2 > limits.headers_max:
+    if len(head) > bytes_max or head.count(b"\r\n") - 2 > _HEADERS_MAX:
         line = head[: head.find(b"\r\n")]
-        if len(line) > limits.url_bytes_max + _AROUND_URL_BYTES_MAX:
-            return problems.url_too_long(limits.url_bytes_max)
-        return problems.headers_too_large(limits.bytes_max, limits.headers_max)
+        if len(line) > _URL_BYTES_MAX + _AROUND_URL_BYTES_MAX:
+            return problems.url_too_long(_URL_BYTES_MAX)
+        return problems.headers_too_large(bytes_max, _HEADERS_MAX)
     line = head[: head.find(b"\r\n")]
-    if len(line) > limits.url_bytes_max < max(map(len, line.split(b" "))):
-        return problems.url_too_long(limits.url_bytes_max)
+    if len(line) > _URL_BYTES_MAX < max(map(len, line.split(b" "))):
+        return problems.url_too_long(_URL_BYTES_MAX)
     if not line.endswith(_VERSIONS):
         return problems.malformed_request("It must be HTTP/1.1 or HTTP/1.0.")
     return None

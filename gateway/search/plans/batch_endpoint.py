@@ -17,6 +17,7 @@ from gateway.search.search_request import (
     require_within_limits,
 )
 from gateway.search.search_services import SearchServices
+from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
 from index.errors import VectorRefused
 
 _NO_CONVERSATIONS = "a search with history or a gate needs a call of its own"
@@ -26,8 +27,8 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
     services, trace = context.services, context.trace
     settings = services.settings
     body = context.parse_body(SearchBatchBody)
-    if len(body.searches) > settings.batch_searches_max:
-        raise problems.invalid_field("searches", f"must be at most {settings.batch_searches_max:,}")
+    if len(body.searches) > BATCH_SEARCHES_MAX:
+        raise problems.invalid_field("searches", f"must be at most {BATCH_SEARCHES_MAX:,}")
     requested = []
     for number, search in enumerate(body.searches):
         require_within_limits(search, settings, f"searches.{number}.")

@@ -59,14 +59,6 @@ class CacheSettings(BaseSettings):
         86_400.0,
         description="lifetime of an answer in Redis; it bounds memory, not staleness",
     )
-    model_cache_bytes_max: PositiveInt = Field(
-        8_388_608,
-        description="a worker's memory for vectors of questions that a remote or local model "
-        "computes, and as much for rewritten questions",
-    )
-    model_cache_ttl_s: PositiveFloat = Field(
-        86_400.0, description="lifetime of these vectors and questions, in memory and in Redis"
-    )
     redis_timeout_s: PositiveFloat = Field(
         0.02, description="timeout of a Redis call; after it the request continues without Redis"
     )

@@ -39,15 +39,6 @@ class JobSettings(BaseSettings):
     subscription_retention_days: PositiveInt = Field(
         30, description="days after which a subscription that nobody listens to is deleted"
     )
-    popularity_interval_s: float = Field(
-        60.0,
-        ge=1,
-        description="shortest time between two updates of a tenant's popularity of documents; each "
-        "ends cached answers that rank by it",
-    )
-    job_retention_s: PositiveFloat = Field(
-        604_800.0, description="retention of completed jobs; failed jobs are kept"
-    )
     index_audit_schedule: str = Field(
         "0 4 * * 0",
         description="when the worker audits indexes, as a cron expression in UTC, or `never`",
@@ -85,14 +76,6 @@ class JobSettings(BaseSettings):
         description="whether the text of scanned pages of PDF files is read, in some seconds a "
         "page; needs the extra `ocr`",
     )
-    source_prune_share_max: float = Field(
-        0.2,  # a starting value, not measured
-        ge=0,
-        le=1,
-        description="share of a source's documents that one reading may remove without a "
-        "confirmation, by the worker and by `nearhit ingest --prune`; a single document may always "
-        "be removed, all of them never",
-    )
     import_secret: SecretStr | None = Field(
         None,
         description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
@@ -111,9 +94,6 @@ class JobSettings(BaseSettings):
     )
     rabbitmq_may_publish: bool = Field(
         False, description="whether events may write documents with the reader `public`"
-    )
-    rabbitmq_prefetch: PositiveInt = Field(
-        16, le=65_535, description="maximum concurrent events of a queue on a worker"
     )
 
     def rabbitmq_tenants(self) -> dict[str, str]:

@@ -16,19 +16,18 @@ from pydantic_settings import BaseSettings
 
 from gateway.settings.groups.lists import listed
 
-PLAN_STEPS_MAX = 32  # under all settings: the schema of a plan names it
+# Under all settings.
+SEARCH_BYTES_MAX = 65_536  # the body of a search, and of calls that name no other limit
+BATCH_SEARCHES_MAX = 32
+PLAN_STEPS_MAX = 16
+BATCH_DOCUMENTS_MAX = 1_000
 
 
 class LimitSettings(BaseSettings):
     """Limits."""
 
-    search_bytes_max: PositiveInt = Field(65_536, description="maximum body of a search")
     query_characters_max: PositiveInt = Field(2_000, description="maximum length of a query")
     top_k_max: PositiveInt = Field(100, description="maximum hits of an answer")
-    batch_searches_max: PositiveInt = Field(32, description="maximum searches in a batch")
-    plan_steps_max: PositiveInt = Field(
-        16, le=PLAN_STEPS_MAX, description="maximum steps of a search plan"
-    )
     plan_candidates_max: PositiveInt = Field(
         1_600,
         description="maximum candidates of each leg in all searches of a plan together; a search "
@@ -68,11 +67,6 @@ class LimitSettings(BaseSettings):
     subject_subscriptions_max: NonNegativeInt = Field(
         100, description="maximum subscriptions of one subject"
     )
-    extract_processes: PositiveInt = Field(
-        2,
-        description="maximum processes of a worker that extract text from uploaded files; one "
-        "tenant uses at most half of them",
-    )
     document_bytes_max: PositiveInt = Field(4_194_304, description="maximum body of a document")
     document_inline_bytes_max: PositiveInt = Field(
         262_144,
@@ -80,7 +74,6 @@ class LimitSettings(BaseSettings):
         "are queued",
     )
     batch_bytes_max: PositiveInt = Field(33_554_432, description="maximum body of a batch")
-    batch_documents_max: PositiveInt = Field(1_000, description="maximum documents in a batch")
     deadline_s: PositiveFloat = Field(
         10.0,
         description="deadline of a request that reads; `Request-Timeout` can shorten it. "
@@ -127,8 +120,6 @@ class LimitSettings(BaseSettings):
         description="maximum bytes of a request line and its headers, and of the framing of a "
         "chunked body beyond a quarter of its bytes",
     )
-    url_bytes_max: PositiveInt = Field(8_192, description="maximum URL of a request")
-    headers_max: PositiveInt = Field(100, description="maximum number of headers of a request")
     headers_deadline_s: PositiveFloat = Field(
         10.0,
         description="deadline of a request's headers, from their first byte or, on a new "
@@ -191,8 +182,7 @@ class LimitSettings(BaseSettings):
             self.batch_bytes_max,
             self.document_bytes_max,
             self.file_bytes_max,
-            self.batch_searches_max * self.search_bytes_max,
-            self.plan_steps_max * self.search_bytes_max,
+            max(BATCH_SEARCHES_MAX, PLAN_STEPS_MAX) * SEARCH_BYTES_MAX,
         )
         if not longest <= self.tenant_body_memory_bytes <= self.body_memory_bytes:
             raise ValueError(

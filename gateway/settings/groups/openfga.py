@@ -44,9 +44,6 @@ class OpenfgaSettings(BaseSettings):
     openfga_poll_s: PositiveFloat = Field(
         1.0, description="seconds between two looks at a store's changes"
     )
-    openfga_reread_s: PositiveFloat = Field(
-        3_600.0, description="seconds after which all tuples of a store are read and compared again"
-    )
 
     def openfga_tenants(self) -> dict[str, str]:
         """The tenant of each store; empty unless OpenFGA is configured."""

@@ -49,13 +49,6 @@ class ServerSettings(BaseSettings):
         description="URL of the region's standby of that PostgreSQL, which searches read; needs "
         "`NEARHIT_REGION`. Unset: all is read from the primary",
     )
-    replica_wait_s: float = Field(
-        0.02,
-        ge=0,
-        le=1,
-        description="seconds that a search waits for what the standby has not replayed yet; then "
-        "it asks the primary",
-    )
     database_connections: PositiveInt = Field(
         8,
         description="maximum connections of a worker for searches, and the same number for other "

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, SecretStr
+from pydantic import Field, PositiveFloat, SecretStr
 from pydantic_settings import BaseSettings
 
 
@@ -35,18 +35,10 @@ class WebTokenSettings(BaseSettings):
         pattern=r"^([!#-\[\]-~]+( [!#-\[\]-~]+)*)?$",
         description="OAuth scopes, separated by spaces, that a web token needs at `/mcp`",
     )
-    jwt_leeway_s: NonNegativeFloat = Field(
-        30.0, le=300, description="tolerated difference between the issuer's clock and ours"
-    )
     jwt_jwks_lifetime_s: PositiveFloat = Field(
         300.0,
         description="time after which the issuer's keys are fetched again; a token signed with a "
         "withdrawn key stays valid for at most this time",
-    )
-    jwt_jwks_stale_s_max: PositiveFloat = Field(
-        3600.0,
-        description="how long the last fetched keys are used while the issuer is unreachable; "
-        "after that a request with a web token gets 503",
     )
     jwt_tenant_claim: str = Field(
         "tenant", description="claim that names the tenant; dots separate nested objects"

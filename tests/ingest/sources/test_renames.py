@@ -116,7 +116,7 @@ async def test_a_renamed_folder_needs_no_confirmation(
     await read(folder, writer, documents)
     rename_all(folder)
 
-    report = await read(folder, writer, documents, prune=PrunePolicy(0.2))
+    report = await read(folder, writer, documents, prune=PrunePolicy())
 
     assert (report.renamed, report.removed, report.pending) == (4, 4, None)
 

@@ -54,7 +54,7 @@ async def read(
         "acme",
         writer=writer,
         documents=documents,
-        prune=PrunePolicy(0.2) if prune else None,
+        prune=PrunePolicy() if prune else None,
         on_item=lambda _report: None,
     )
 
@@ -110,7 +110,7 @@ async def test_a_reading_beyond_its_time_ends_and_its_source_is_stopped(
             "acme",
             writer=writer,
             documents=documents,
-            prune=PrunePolicy(1.0),
+            prune=PrunePolicy(share_max=1.0),
             on_item=lambda _report: None,
             time_s_max=0.1,
         )

@@ -38,7 +38,7 @@ class Watched:
             "acme",
             writer=writer,
             documents=documents,
-            prune=PrunePolicy(0.5),
+            prune=PrunePolicy(share_max=0.5),
             on_report=self.reports.put_nowait,
             on_failure=self.failures.append,
         )

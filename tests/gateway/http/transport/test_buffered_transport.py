@@ -16,7 +16,6 @@ from gateway.http.telemetry import Trace
 from gateway.http.transport.buffered_transport import HELD_BYTES_MAX, BufferedTransport
 from gateway.http.transport.connection import Connection
 from gateway.http.transport.connections import ConnectionLimits, Connections
-from gateway.http.transport.head import HeadLimits
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +43,7 @@ class Recorded(asyncio.Transport):
 
 
 def unlimited() -> Connections:
-    limits = ConnectionLimits(HeadLimits(1_000, 1_000, 100), 60.0, 60.0, 10, 10, 1_000_000)
+    limits = ConnectionLimits(1_000, 60.0, 60.0, 10, 10, 1_000_000)
     return Connections(limits, ClientAddresses(None, "forwarded"), lambda _: None)
 
 

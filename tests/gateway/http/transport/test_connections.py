@@ -4,7 +4,6 @@ import pytest
 
 from gateway.http.address import ClientAddresses
 from gateway.http.transport.connections import RESERVE_MAX, ConnectionLimits, Connections
-from gateway.http.transport.head import HeadLimits
 
 
 class FakeConnection:
@@ -29,8 +28,7 @@ class Worker:
     """The connections of a worker whose limits are small."""
 
     def __init__(self, connections_max: int = 64, address_max: int = 1_000) -> None:
-        head = HeadLimits(1_000, 1_000, 100)
-        limits = ConnectionLimits(head, 60.0, 60.0, connections_max, address_max, 1_000)
+        limits = ConnectionLimits(1_000, 60.0, 60.0, connections_max, address_max, 1_000)
         addresses = ClientAddresses("10.9.9.9", "forwarded")
         self.connections = Connections(limits, addresses, lambda _: None)
         self.refused = 0
