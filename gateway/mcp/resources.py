@@ -6,8 +6,9 @@ ended listens again, and reads.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -145,7 +146,26 @@ async def _send_updates(
     request_id: int | str,
     send: EventSender,
 ) -> None:
-    """Send until the caller loses its rights, which ends the stream with the request's result."""
+    """Send until the caller loses its rights, which ends the stream with the request's result.
+
+    Streams that began meanwhile may have left no room for some addresses: these are not honoured.
+    """
+    follower = services.subscriptions.follower
+    room = services.settings.subject_subscriptions_max - follower.unstored(principal)
+    honoured = dict(islice(watchers.items(), max(room, 0)))
+    with ExitStack() as watching:
+        for watcher in honoured.values():
+            watching.enter_context(follower.watching(watcher))
+        await _send_honoured(services, principal, honoured, request_id, send)
+
+
+async def _send_honoured(
+    services: McpServices,
+    principal: Principal,
+    watchers: Mapping[str, SubscriptionWatcher],
+    request_id: int | str,
+    send: EventSender,
+) -> None:
     meta = {_SUBSCRIPTION_META: request_id}
     honoured = {"resourceSubscriptions": list(watchers)} if watchers else {}
     acknowledged = {"notifications": honoured, "_meta": meta}
@@ -179,15 +199,14 @@ async def _watch(
         sent = await watcher.next_event()
         return None if sent is None else _notification("notifications/resources/updated", update)
 
-    with services.subscriptions.follower.watching(watcher):
-        while True:
-            await send.send_made(make_event)
-            if sent is not None:
-                watcher.record_received(sent)
-                services.subscriptions.metrics.sent("answer")
-                await asyncio.sleep(_INTERVAL_MS / 1000)
-            while not await watcher.wait(KEEP_ALIVE_S):
-                pass
+    while True:
+        await send.send_made(make_event)
+        if sent is not None:
+            watcher.record_received(sent)
+            services.subscriptions.metrics.sent("answer")
+            await asyncio.sleep(_INTERVAL_MS / 1000)
+        while not await watcher.wait(KEEP_ALIVE_S):
+            pass
 
 
 async def keep_alive(

@@ -1,6 +1,7 @@
 """Agents' clients read the answer to a search as a resource, and hear when it changes."""
 
 import asyncio
+from contextlib import AsyncExitStack, suppress
 
 import pytest
 from mcp import MCPError
@@ -16,10 +17,12 @@ from index.errors import DatabaseUnavailable
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import LEAVE, MODES, connected
 from tests.gateway.mcp.test_mcp import text as text_of_tool
+from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = pytest.mark.anyio
 
+STREAMS = 8
 URI = "nearhit://search?query=annual%20leave&top_k=2&source=api"
 NO_SEARCHES = (
     "nearhit://search",
@@ -104,6 +107,32 @@ async def test_a_subject_listens_to_so_many_resources_and_no_more(
                     pass
             async with client.listen(resource_subscriptions=[]):
                 pass
+
+
+async def test_streams_that_begin_together_listen_to_no_more_either(
+    settings: Settings, embedder: Embedder
+) -> None:
+    limit = {"subject_subscriptions_max": 2}
+    async with running(settings.model_copy(update=limit), embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        honoured = [0] * STREAMS
+        connecting, listening = asyncio.Barrier(STREAMS), asyncio.Barrier(STREAMS)
+
+        async def listen(number: int) -> None:
+            uri = f"nearhit://search?query=leave%20{number}"
+            async with connected(ana) as client, AsyncExitStack() as stack:
+                await connecting.wait()
+                with suppress(MCPError):  # one that begins after others hears 429
+                    listened = client.listen(resource_subscriptions=[uri])
+                    stream = await stack.enter_async_context(listened)
+                    honoured[number] = len(stream.honored.resource_subscriptions or ())
+                await listening.wait()
+
+        async with asyncio.timeout(WAIT_S_MAX), asyncio.TaskGroup() as group:
+            for number in range(STREAMS):
+                group.create_task(listen(number))
+        assert sum(honoured) == 2
 
 
 async def test_a_stream_honours_so_many_addresses_and_no_more(ana: Caller) -> None:
