@@ -238,6 +238,7 @@ async def _join_rooms(
             read_log,
             openings,
             usage,
+            shards=search.shards if standby is None else None,
             planning=planning,
         )
         sources = source_services.build(settings, stores, documents.writer)

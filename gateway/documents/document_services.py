@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from cache.invalidation.drain import Invalidation
 from cache.redis.store import RedisStore
 from common.processes.worker_pool import WorkerPool
+from gateway.documents.committed_changes import CommittedChanges
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
@@ -17,6 +18,7 @@ from index.invalidation.changes import ChangeSet
 from index.jobs.job_queue import JobQueue
 from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
+from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceStore
 from index.tenants.keys import KeyStore
@@ -58,12 +60,14 @@ def build(
     openings: OpeningLog,
     usage_meter: UsageMeter,
     *,
+    shards: ResidentShards | None,
     planning: WorkerPool[PlanningProcess],
 ) -> DocumentServices:
+    """shards: that follow commits; None if they are of a standby, which replays them later."""
     writer = Writer(
         stores.documents,
         embedders[0],
-        invalidation,
+        invalidation if shards is None else CommittedChanges(invalidation, shards),
         *embedders[1:],
         preprocessor=preprocessor,
         chunk_counter=usage_meter,

@@ -9,6 +9,7 @@ that had to go as the largest is loaded again once there is room for it.
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import structlog
@@ -31,6 +32,7 @@ from index.resident.shard import Shard
 # Starting values, not measured.
 _SEARCHES_MIN = 3  # before a partition is loaded, each within `_WINDOW_S` of the one before
 _WINDOW_S = 60.0
+_FOLLOWED_S = 10.0  # since its last search; else many commits are followed at once, by the next
 _CROWDED_OUT_S = 600.0  # in which the size of a partition that had to go is known
 _REFUSED_S = 30.0  # after a partition could not be loaded, or disagreed with PostgreSQL
 _COUNTED_MAX = 10_000  # partitions
@@ -164,6 +166,19 @@ class ResidentShards:
                 return None
             followed.append(current)
         return followed
+
+    async def follow_commit(self, history: str, revisions: Mapping[str, int]) -> None:
+        """Let the shards that were just searched follow a commit of this process.
+
+        A search would find them behind, and compute twice. One that can't follow is left to it.
+        """
+        for partition, revision in revisions.items():
+            resident = self._residents.get(partition)
+            if resident is None or resident.shard.history != history:
+                continue
+            if self._searched_s[partition] + _FOLLOWED_S >= self._clock_s():
+                with suppress(DatabaseUnavailable):
+                    await resident.follow(revision)
 
     def have_reached(self, scope: Scope, history: str, revisions: Mapping[str, int]) -> bool:
         """Whether the scope's shards, which are in memory, are at these revisions or later ones."""
