@@ -1,11 +1,10 @@
 """Types shared by request and response bodies; a body with an unknown field is refused."""
 
-from datetime import UTC, datetime
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
-    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -14,6 +13,7 @@ from pydantic import (
     Tag,
     TypeAdapter,
     ValidationError,
+    create_model,
 )
 from pydantic_core import PydanticCustomError, from_json
 
@@ -30,7 +30,6 @@ from index.model.scope import PUBLIC
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_FILTER_VALUES_MAX = 256
 _TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -53,19 +52,11 @@ def _no(value: object) -> object:
     raise PydanticCustomError("form", "must be false, extract or model")
 
 
-def _utc(instant: datetime) -> datetime:
-    try:
-        return instant.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("must lie within the years 1 to 9999") from None
-
-
 Storable = AfterValidator(_storable)
 No = Annotated[Literal[False], BeforeValidator(_no)]
 # Integers without a setting as their limit: the range of PostgreSQL's `integer`.
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
-Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NEW_DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(NewDocumentId)
@@ -77,7 +68,6 @@ LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
 GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 GATE: TypeAdapter[str] = TypeAdapter(GateName)
-Values = Annotated[tuple[Line, ...], Field(min_length=1, max_length=_FILTER_VALUES_MAX)]
 
 
 def branch(name: str) -> Tag:
@@ -87,6 +77,11 @@ def branch(name: str) -> Tag:
 
 class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def with_fields(base: type[Body], fields: Mapping[str, Any]) -> Any:
+    """A base class with further fields. fields: the type and the `Field` of each, by name."""
+    return create_model(f"{base.__name__}Fields", __base__=base, **fields)
 
 
 class QueuedAnswer(Body):

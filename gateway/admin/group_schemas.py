@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from gateway.schemas import Body, Instant
+from gateway.schemas import Body
+from index.model.conditions.times import Instant
 
 
 class GroupAnswer(Body):

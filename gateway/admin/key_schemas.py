@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gateway.auth.roles import Role
-from gateway.schemas import Body, Instant, TenantId
-from gateway.search.schemas.search_schemas import FilterBody
+from gateway.schemas import Body, TenantId
+from gateway.search.schemas.filter_schemas import FilterBody
+from index.model.conditions.times import Instant
 from index.model.document import Title
 from index.model.identifiers import Groups, SubjectId
+from index.model.query import CONDITIONS
 from index.model.scope import SCOPE_NAMES, ScopeName
 
 _DAY_S = 86_400
@@ -67,8 +69,8 @@ class TokenFilterBody(FilterBody):
 
     @model_validator(mode="after")
     def _has_only_token_fields(self) -> "TokenFilterBody":
-        """Two `tags_any` conditions can't be combined into one; `kinds` belongs to a search."""
-        if invalid := {"tags_any", "kinds"} & self.model_fields_set:
+        invalid = {name for name in self.model_fields_set if CONDITIONS[name].both is None}
+        if invalid:
             raise ValueError(f"{', '.join(sorted(invalid))} can't be set for a token")
         return self
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from gateway.schemas import Body, Instant
+from gateway.schemas import Body
+from index.model.conditions.times import Instant
 from index.model.document import (
     API_SOURCE,
     ChunkerName,

@@ -17,7 +17,7 @@ from gateway.http.responses import STRONG_HEADER
 from gateway.mcp import argument_parsing, results
 from gateway.mcp.mcp_services import McpServices
 from gateway.mcp.tools import LOW_CONFIDENCE, Headers, Tool, encode
-from gateway.schemas import Body, Count, GateName, Values
+from gateway.schemas import Body, Count, GateName
 from gateway.search.plans.answers_response import answers_headers
 from gateway.search.plans.plan_endpoint import run_plan
 from gateway.search.plans.plan_run import AnsweredSteps
@@ -29,7 +29,9 @@ from gateway.search.plans.plan_schemas import (
 )
 from gateway.search.plans.strategy_endpoints import summaries
 from gateway.settings.groups.limits import PLAN_STEPS_MAX
+from index.model.conditions.names import Values
 from index.model.document import MetadataValue
+from index.model.query import CONDITIONS
 
 _OPERATIONS = ("union", "intersection", "difference")
 _REFERENCES = {
@@ -108,8 +110,7 @@ class PlanStepArguments(Body):
             conditions["tags_any"] = self.tags
         for name, field in _REFERENCES.items():
             if (step := getattr(self, name)) is not None:
-                property_name = "tags" if field == "tags_any" else "document_ids"
-                conditions[field] = {"from": f"{step}.{property_name}"}
+                conditions[field] = {"from": f"{step}.{CONDITIONS[field].takes}"}
         return {"filter": conditions} if conditions else {}
 
 

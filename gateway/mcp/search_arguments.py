@@ -1,66 +1,42 @@
 """The arguments of the tool `search`: flat, as models fill them in."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 import orjson
-from pydantic import AfterValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import Field, WithJsonSchema
 
 from gateway.mcp import tool_schemas
-from gateway.schemas import Body, Count, Values
+from gateway.schemas import Body, Count, with_fields
 from gateway.search.schemas.boost_schemas import BoostBody
 from gateway.search.schemas.facet_schemas import FacetNames
-from gateway.search.schemas.filter_schemas import CONDITIONS_MAX
+from index.model.conditions.attributes import CONDITIONS_MAX
 from index.model.document import MetadataKey, MetadataValue
+from index.model.query import CONDITIONS
 
 _BOOST = tool_schemas.without_descriptions(tool_schemas.of_model(BoostBody))
-_FILTERS = {"sources": "sources", "tags": "tags_any", "languages": "languages"}
-_SUBTAG_CASES = {2: str.upper, 4: str.title}  # regions and scripts, by their length
-_TIMES = ("updated_after", "updated_before")
+_TOOL_ARGUMENTS = [
+    (name, each.tool, each.tool.field or each.field)
+    for name, each in CONDITIONS.items()
+    if each.tool is not None
+]
 
 
-def _time(text: str) -> str:
-    """The day or the time with its zone; both are of UTC if they name none."""
-    try:
-        time = datetime.fromisoformat(text)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-    except (ValueError, OverflowError):
-        detail = "must be a day such as 2025-01-31, or a time such as 2025-01-31T12:00:00Z"
-        raise PydanticCustomError("time", detail) from None
-
-
-def _day_or_time(text: str) -> str:
-    return text if _is_day(text) else _time(text)
-
-
-_Time = Annotated[str, AfterValidator(_time)]
-_DayOrTime = Annotated[str, AfterValidator(_day_or_time)]
-
-
-class SearchArguments(Body):
+class _Question(Body):
     query: str = Field(
         description="A question or a few key words, in any language. Make it self-contained: the "
         "search does not see the conversation."
     )
     top_k: Count | None = Field(None, description="Maximum number of passages. Default: 5.")
-    sources: Values | None = Field(
-        None, description="Search only these sources; list_sources returns their names."
-    )
-    tags: Values | None = Field(None, description="Search only documents with one of these tags.")
-    languages: Values | None = Field(
-        None, description="Search only documents in one of these languages, such as en."
-    )
-    updated_after: _Time | None = Field(
-        None, description="Search only documents changed since this day or time, as 2025-01-31."
-    )
-    updated_before: _Time | None = Field(
-        None, description="Search only documents changed before this day or time."
-    )
-    as_of: _DayOrTime | None = Field(
-        None, description="Search only documents that are valid on this day or at this time."
-    )
+
+
+_FIELDS = {
+    tool.name: (kind | None, Field(None, description=tool.description))
+    for _, tool, kind in _TOOL_ARGUMENTS
+}
+
+
+class SearchArguments(with_fields(_Question, _FIELDS)):  # type: ignore[misc]  # as `FilterBody`
     metadata: (
         Annotated[dict[MetadataKey, MetadataValue], Field(max_length=CONDITIONS_MAX - 1)] | None
     ) = Field(
@@ -98,31 +74,13 @@ class SearchArguments(Body):
         return orjson.dumps(fields)
 
     def _filter(self) -> dict[str, Any]:
-        conditions = {name: getattr(self, argument) for argument, name in _FILTERS.items()}
-        if self.languages is not None:
-            forms = [form for tag in self.languages for form in _language_forms(tag)]
-            conditions["languages"] = list(dict.fromkeys(forms))
-        conditions |= {name: getattr(self, name) for name in _TIMES}
-        if self.as_of is not None:
-            conditions["valid_on" if _is_day(self.as_of) else "as_of"] = self.as_of
-        conditions["attributes"] = _attributes(self.metadata or {})
-        return {name: value for name, value in conditions.items() if value is not None}
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _language_forms(tag: str) -> tuple[str, str]:
-    """The tag as it is but for its language, and in the case of RFC 5646, section 2.1.1."""
-    language, *subtags = tag.replace("_", "-").split("-")
-    language = language.lower()
-    cased = (_SUBTAG_CASES.get(len(subtag), str.lower)(subtag) for subtag in subtags)
-    return "-".join((language, *subtags)), "-".join((language, *cased))
+        conditions: dict[str, Any] = {}
+        for name, tool, _ in _TOOL_ARGUMENTS:
+            if (value := getattr(self, tool.name)) is not None:
+                conditions |= tool.fields(value) if tool.fields else {name: value}
+        if (attributes := _attributes(self.metadata or {})) is not None:
+            conditions["attributes"] = attributes
+        return conditions
 
 
 def _attributes(metadata: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.pipeline import record_served
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header
-from gateway.search.schemas.search_schemas import FilterBody, SearchBody
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import freshness_of, require_within_limits
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
 from gateway.vector_stores.store_access import require_store
@@ -106,9 +106,8 @@ def _search_body(source: str, query: str, body: VectorStoreSearchBody) -> Search
     search = schemas.parse(SearchBody, orjson.dumps(fields))
     if body.filters is None:
         return search
-    return search.model_copy(
-        update={"filter": FilterBody(sources=(source,), attributes=body.filters)}
-    )
+    narrowed = search.filter.model_copy(update={"attributes": body.filters})
+    return search.model_copy(update={"filter": narrowed})
 
 
 def _merge_hits(answers: Sequence[Sequence[dict[str, Any]]], hits_max: int) -> list[dict[str, Any]]:

@@ -19,8 +19,8 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from gateway.schemas import Body, Storable
-from gateway.search.schemas.filter_schemas import Filters
 from index.model import chunking_config
+from index.model.conditions.attributes import Filters
 from index.model.document import Metadata, Title
 from index.model.identifiers import Readers
 from index.model.scope import ScopeName

@@ -7,7 +7,6 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
 from struct import Struct, pack
 from typing import Any
 
@@ -16,9 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from index.errors import UnreadableRecord
-from index.model.attributes import Condition
 from index.model.boost import Boost, Importance, Recency
-from index.model.query import Filter, Postprocessing, Query
+from index.model.query import FILTER, Filter, Postprocessing, Query
 from index.model.scope import Scope
 
 FORMAT = 6  # raise it when the same bytes mean something else than before
@@ -245,7 +243,7 @@ def audience(part: bytes) -> tuple[Scope, Filter]:
     """The scope and the filter of the request. Raises `UnreadableRecord`."""
     try:
         scope, fields = orjson.loads(part)
-        return Scope(**_tuples(scope)), Filter(**_decode_filter_fields(_tuples(fields)))
+        return Scope(**_tuples(scope)), FILTER.validate_python(fields)
     except _DECODE_ERRORS as error:
         raise UnreadableRecord("the record names no audience") from error
 
@@ -293,12 +291,3 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
     }
-
-
-def _decode_filter_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    if fields.get("attributes") is not None:
-        fields["attributes"] = Condition.from_json(fields["attributes"])
-    for name in ("updated_after", "updated_before"):
-        if fields[name] is not None:
-            fields[name] = datetime.fromisoformat(fields[name])
-    return fields

@@ -165,7 +165,7 @@ class ReverseIndex:
             turn,
             True,
             False,
-            document_filter.updated_after is not None or document_filter.updated_before is not None,
+            document_filter.is_dated,
             scope.public,
             record.reads_all_documents,
             record.reads_popularity,

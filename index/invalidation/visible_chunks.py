@@ -3,13 +3,12 @@
 Pure.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.invalidation.changes import ChangedChunk
-from index.model.chunk_kind import KINDS, Kind
 from index.model.query import Filter
 from index.model.scope import PUBLIC, Scope
 
@@ -26,30 +25,23 @@ class VisibleChunks:
 
     def __call__(self, chunk: ChangedChunk, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
         """For each audience, whether it may see the chunk."""
-        return self._is_visible(chunk, audiences, {chunk.kind})
+        return self._is_visible(chunk, audiences, Filter.admits)
 
     def of_document(self, chunk: ChangedChunk, audiences: NDArray[np.int32]) -> NDArray[np.bool_]:
         """For each audience, whether it may see the chunk's document, whatever the chunk's kind."""
-        return self._is_visible(chunk, audiences, KINDS)
+        return self._is_visible(chunk, audiences, Filter.admits_document)
 
     def _is_visible(
-        self, chunk: ChangedChunk, audiences: NDArray[np.int32], kinds: Collection[Kind]
+        self,
+        chunk: ChangedChunk,
+        audiences: NDArray[np.int32],
+        admits: Callable[[Filter, ChangedChunk], bool],
     ) -> NDArray[np.bool_]:
-        """Whether the audience may see the document, and its filter admits one of the kinds."""
         is_visible = np.zeros(len(self._audiences), np.bool_)
         for audience in np.unique(audiences).tolist():
             scope, document_filter = self._audiences[audience]
-            is_visible[audience] = self._is_in_scope(chunk, scope) and any(
-                document_filter.admits(
-                    document_id=chunk.document_id,
-                    source=chunk.source,
-                    language=chunk.language,
-                    tags=chunk.tags,
-                    metadata=chunk.metadata,
-                    updated_at=chunk.updated_at,
-                    kind=kind,
-                )
-                for kind in kinds
+            is_visible[audience] = self._is_in_scope(chunk, scope) and admits(
+                document_filter, chunk
             )
         result: NDArray[np.bool_] = is_visible[audiences]
         return result

@@ -55,13 +55,6 @@ class Condition:
         return cls(fields["type"], fields["key"], tuple(fields["values"]), parts)
 
 
-def both(condition: Condition | None, other: Condition | None) -> Condition | None:
-    """The conjunction of both conditions; None if both are None."""
-    if condition is None or other is None:
-        return other if condition is None else condition
-    return Condition("and", parts=(condition, other))
-
-
 def meets(metadata: Mapping[str, Any], condition: Condition) -> bool:
     match condition.type:
         case "and":

@@ -1,9 +1,8 @@
 """The kinds of chunks: pieces of a document's text, and summaries of the whole or of a section."""
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["text", "summary"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def kind_of(chunk_id: int) -> Kind:

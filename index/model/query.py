@@ -1,26 +1,34 @@
 """A query in canonical form: two requests that must get the same answer have equal queries."""
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import orjson
+from pydantic import ConfigDict, TypeAdapter
 
-from index.model import attributes, validity
 from index.model.attributes import Condition
 from index.model.boost import Boost
-from index.model.chunk_kind import Kind
+from index.model.conditions.attributes import ATTRIBUTES
+from index.model.conditions.condition import FilterCondition, FilteredChunk, NothingMeetsBoth
+from index.model.conditions.documents import DOCUMENTS, EXCLUDE_DOCUMENTS
+from index.model.conditions.kinds import KINDS, Kinds
+from index.model.conditions.languages import LANGUAGES
+from index.model.conditions.metadata import METADATA
+from index.model.conditions.names import Names
+from index.model.conditions.sources import SOURCES
+from index.model.conditions.tags import TAGS_ALL, TAGS_ANY
+from index.model.conditions.updated import UPDATED_AFTER, UPDATED_BEFORE
+from index.model.conditions.validity import AS_OF, VALID_ON
 
-_Names: TypeAlias = tuple[str, ...] | None
 FusionName: TypeAlias = Literal["absolute", "relative", "rrf"]
 HighlightUnits: TypeAlias = Literal["code_points", "utf16"]
 
 FACET_VALUES_MAX = 10  # if a request names no number
 
-_NOTHING = object()  # stands for a conjunction that no value meets
 _DUPLICATES = 2  # best chunks that duplicate or overlap others; more cost a second search
 
 
@@ -28,85 +36,79 @@ _DUPLICATES = 2  # best chunks that duplicate or overlap others; more cost a sec
 class Filter:
     """Conditions on a document and its chunk, beside readability; None admits everything.
 
-    The collections are sorted and without duplicates. `updated_after` is inclusive,
-    `updated_before` exclusive. A document meets `metadata` if it contains all of it (PostgreSQL's
-    `@>`); `attributes` are conditions on the document's metadata. A document meets `valid_on` if it
-    is valid on all of these days, and `as_of` if it is valid at all of these instants.
+    Each row is a condition: its name, the type of its value, and the file that says all about it.
+    Keys of answers depend on the order of the rows: a new one is the last.
     """
 
-    sources: tuple[str, ...] | None = None
-    tags_any: tuple[str, ...] | None = None
-    tags_all: tuple[str, ...] | None = None
-    languages: tuple[str, ...] | None = None
-    updated_after: datetime | None = None
-    updated_before: datetime | None = None
-    exclude_documents: tuple[str, ...] | None = None
-    metadata: dict[str, Any] | None = None
-    kinds: tuple[Kind, ...] = ("text",)
-    attributes: Condition | None = None
-    valid_on: tuple[str, ...] | None = None
-    as_of: tuple[str, ...] | None = None
-    documents: tuple[str, ...] | None = None
+    __pydantic_config__ = ConfigDict(extra="forbid")  # a token's unknown condition is not ignored
 
-    def admits(
-        self,
-        *,
-        document_id: str,
-        source: str,
-        language: str,
-        tags: Collection[str],
-        metadata: Mapping[str, Any],
-        updated_at: datetime,
-        kind: Kind,
-    ) -> bool:
-        """Whether the filter admits a document's chunk of this kind.
+    sources: Annotated[Names | None, SOURCES] = None
+    tags_any: Annotated[Names | None, TAGS_ANY] = None
+    tags_all: Annotated[Names | None, TAGS_ALL] = None
+    languages: Annotated[Names | None, LANGUAGES] = None
+    updated_after: Annotated[datetime | None, UPDATED_AFTER] = None
+    updated_before: Annotated[datetime | None, UPDATED_BEFORE] = None
+    exclude_documents: Annotated[Names | None, EXCLUDE_DOCUMENTS] = None
+    metadata: Annotated[dict[str, Any] | None, METADATA] = None
+    kinds: Annotated[Kinds, KINDS] = ("text",)
+    attributes: Annotated[Condition | None, ATTRIBUTES] = None
+    valid_on: Annotated[Names | None, VALID_ON] = None
+    as_of: Annotated[Names | None, AS_OF] = None
+    documents: Annotated[Names | None, DOCUMENTS] = None
 
-        It must match `passes_filter` in `index/sql/visibility.sql`, and for kinds `is_of_kind` in
-        `index/sql/search.sql`.
-        """
-        return (
-            kind in self.kinds
-            and (self.sources is None or source in self.sources)
-            and (self.tags_any is None or not set(self.tags_any).isdisjoint(tags))
-            and (self.tags_all is None or set(self.tags_all) <= set(tags))
-            and (self.languages is None or language in self.languages)
-            and (self.updated_after is None or updated_at >= self.updated_after)
-            and (self.updated_before is None or updated_at < self.updated_before)
-            and (self.documents is None or document_id in self.documents)
-            and (self.exclude_documents is None or document_id not in self.exclude_documents)
-            and (self.metadata is None or _contains(metadata, self.metadata))
-            and (self.attributes is None or attributes.meets(metadata, self.attributes))
-            and (self.valid_on is None or validity.is_valid_on(metadata, self.valid_on))
-            and (self.as_of is None or validity.is_valid_at(metadata, self.as_of))
-        )
+    def admits(self, chunk: FilteredChunk) -> bool:
+        """Whether the filter admits the chunk, by its own fields."""
+        return KINDS.admits(self.kinds, chunk) and self.admits_document(chunk)
+
+    def admits_document(self, chunk: FilteredChunk) -> bool:
+        """Whether the filter admits the chunk's document, whatever the chunk's kind."""
+        for condition, value in zip(_DOCUMENT_CONDITIONS, _of_documents(self), strict=True):
+            if value is not None and not condition.admits(value, chunk):
+                return False
+        return True
+
+    @property
+    def conditions(self) -> Sequence[tuple[FilterCondition[Any], Any]]:
+        """Those that may leave something out, with their values."""
+        if _of_documents(self) == _OF_ALL_DOCUMENTS:
+            return ((KINDS, self.kinds),)  # as for most searches
+        asked = zip(CONDITIONS.values(), _values(self), strict=True)
+        return [each for each in asked if each[1] is not None]
 
     @property
     def is_narrow(self) -> bool:
         """Whether it may leave out whole documents."""
         return _of_documents(self) != _OF_ALL_DOCUMENTS
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether each change of a partition ends a cached answer with this filter."""
+        return any(condition.is_dated for condition, _ in self.conditions)
+
+    @property
+    def unindexed(self) -> "Filter | None":
+        """The filter without the conditions that shards test themselves; None if none remains."""
+        if not self.is_narrow:
+            return None
+        rows = zip(CONDITIONS.items(), _values(self), strict=True)
+        values = {name: value for (name, each), value in rows if each.mask is None}
+        return Filter(**values) if any(value is not None for value in values.values()) else None
+
     def narrowed(self, limits: "Filter") -> "Filter":
-        """The conjunction of both filters; limits: without `tags_any`, which can't be merged."""
-        assert limits.tags_any is None, "a token has none"
-        if limits == _ANYTHING:
+        """The conjunction of both filters; limits: without conditions that can't be merged."""
+        if not limits.is_narrow:
             return self
-        metadata = self.metadata
-        if limits.metadata is not None:
-            metadata = _both(self.metadata or {}, limits.metadata)
-        return replace(
-            self,
-            sources=_intersection(self.sources, limits.sources) if metadata is not _NOTHING else (),
-            tags_all=_union(self.tags_all, limits.tags_all),
-            languages=_intersection(self.languages, limits.languages),
-            updated_after=_outermost(max, self.updated_after, limits.updated_after),
-            updated_before=_outermost(min, self.updated_before, limits.updated_before),
-            documents=_intersection(self.documents, limits.documents),
-            exclude_documents=_union(self.exclude_documents, limits.exclude_documents),
-            metadata=None if metadata is _NOTHING else metadata,
-            attributes=attributes.both(self.attributes, limits.attributes),
-            valid_on=_union(self.valid_on, limits.valid_on),
-            as_of=_union(self.as_of, limits.as_of),
-        )
+        merged: dict[str, Any] = {}
+        for name, condition in CONDITIONS.items():
+            asked, limit = getattr(self, name), getattr(limits, name)
+            if limit is None or condition.sql is None:
+                continue  # which chunks of a document are hits is for the search to say
+            assert condition.both is not None, "a token has none"
+            try:
+                merged[name] = limit if asked is None else condition.both(asked, limit)
+            except NothingMeetsBoth:
+                merged |= {name: None, "sources": ()}
+        return replace(self, **merged)
 
     @property
     def digest(self) -> bytes:
@@ -114,9 +116,15 @@ class Filter:
         return _digest(self)
 
 
+CONDITIONS: Mapping[str, FilterCondition[Any]] = {
+    name: row.__metadata__[0] for name, row in get_type_hints(Filter, include_extras=True).items()
+}
+FILTER = TypeAdapter(Filter)  # of its JSON forms
 _ANYTHING = Filter()
 # Read by name each time: `replace` and `==` of whole filters take twenty times as long.
-_of_documents = attrgetter(*(each.name for each in fields(Filter) if each.name != "kinds"))
+_values = attrgetter(*CONDITIONS)
+_DOCUMENT_CONDITIONS = [each for each in CONDITIONS.values() if each.sql is not None]
+_of_documents = attrgetter(*(name for name, each in CONDITIONS.items() if each.sql is not None))
 _OF_ALL_DOCUMENTS = _of_documents(_ANYTHING)
 
 
@@ -253,44 +261,3 @@ _beside_text = attrgetter(*(each.name for each in fields(Query) if each.name != 
 def _digest(value: "Filter | Query") -> bytes:
     form = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(form, digest_size=16).digest()
-
-
-def _intersection(names: _Names, other: _Names) -> _Names:
-    if names is None or other is None:
-        return other if names is None else names
-    return tuple(sorted(set(names) & set(other)))
-
-
-def _union(names: _Names, other: _Names) -> _Names:
-    if names is None or other is None:
-        return other if names is None else names
-    return tuple(sorted({*names, *other}))
-
-
-def _outermost(pick: Callable[..., datetime], *optional_bounds: datetime | None) -> datetime | None:
-    bounds = [bound for bound in optional_bounds if bound is not None]
-    return pick(bounds) if bounds else None
-
-
-def _both(value: Any, other: Any) -> Any:
-    """A value that `_contains` accepts exactly where it accepts both; `_NOTHING` if impossible."""
-    if isinstance(value, Mapping) and isinstance(other, Mapping):
-        parts = {**value, **other}
-        parts |= {key: _both(value[key], other[key]) for key in value.keys() & other.keys()}
-        return _NOTHING if any(part is _NOTHING for part in parts.values()) else parts
-    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
-        return [*value, *other]
-    return value if _contains(value, other) and _contains(other, value) else _NOTHING
-
-
-def _contains(value: Any, part: Any) -> bool:
-    """PostgreSQL's `@>`: whether a value contains another; the order of lists is ignored."""
-    if isinstance(part, Mapping):
-        return isinstance(value, Mapping) and all(
-            key in value and _contains(value[key], inner) for key, inner in part.items()
-        )
-    if isinstance(part, list | tuple):
-        return isinstance(value, list | tuple) and all(
-            any(_contains(element, inner) for element in value) for inner in part
-        )
-    return isinstance(value, bool) == isinstance(part, bool) and bool(value == part)

@@ -2,12 +2,14 @@
 
 A file may define fragments beside its statements. `:name` includes a fragment in a later fragment
 or a statement, so that statements that must agree on a condition share its text. `-- uses: file`
-makes the fragments of another file known.
+makes the fragments of another file known; those of filters are known to all.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from index.postgres import filter_sql
 
 _FOLDER = Path(__file__).parents[1] / "sql"
 _HEADING = re.compile(r"^-- (name|fragment|uses): (\w+)$", re.MULTILINE)
@@ -27,7 +29,7 @@ def load() -> Mapping[str, str]:
 
 def _parse(file_name: str) -> Iterator[tuple[str, str, str]]:
     """Kind, name and text of each fragment and statement of a file, with fragments included."""
-    fragments: dict[str, str] = {}
+    fragments = dict(filter_sql.FRAGMENTS)
     _, *pieces = _HEADING.split((_FOLDER / file_name).read_text(encoding="utf-8"))
     for kind, name, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         if kind == "uses":

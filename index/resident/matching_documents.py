@@ -9,7 +9,7 @@ comes again, so the first search with a filter reads the tables.
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,6 @@ _SEARCHES_MIN = 2  # with a filter at a scope before it is listed, within `_WIND
 _WINDOW_S = 60.0
 _COUNTED_MAX = 10_000  # filters
 
-_ANYTHING = Filter()
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchingDocuments:
@@ -37,23 +35,6 @@ class MatchingDocuments:
     history: str
     revisions: Mapping[str, int]
     keys: Mapping[str, NDArray[np.int64]]
-
-
-def unindexed_conditions(document_filter: Filter) -> Filter | None:
-    """The filter without the conditions that shards test themselves; None if none remains."""
-    if not document_filter.is_narrow:
-        return None  # as for most searches; takes a small part of the time of what follows
-    conditions = replace(
-        document_filter,
-        sources=None,
-        tags_any=None,
-        tags_all=None,
-        languages=None,
-        documents=None,
-        exclude_documents=None,
-        kinds=_ANYTHING.kinds,
-    )
-    return None if conditions == _ANYTHING else conditions
 
 
 def cache_key(scope: Scope, conditions: Filter) -> bytes:

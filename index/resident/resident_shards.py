@@ -94,7 +94,7 @@ class ResidentShards:
         """Whether the scope's partitions are in memory, with what the filter needs."""
         if not all(partition in self._residents for partition in scope.partitions):
             return False
-        conditions = matching_documents.unindexed_conditions(document_filter)
+        conditions = document_filter.unindexed
         if conditions is None:
             return True
         key = matching_documents.cache_key(scope, conditions)
@@ -121,7 +121,7 @@ class ResidentShards:
         lists the documents.
         Raises `DatabaseUnavailable` and `Saturated`.
         """
-        conditions = matching_documents.unindexed_conditions(document_filter)
+        conditions = document_filter.unindexed
         if conditions is None:
             return shards
         key = matching_documents.cache_key(scope, conditions)

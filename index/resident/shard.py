@@ -5,8 +5,8 @@ error of its scores. `best_chunks` scores these as PostgreSQL does, and orders t
 is the one of a scan, to the last bit, on every machine.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numkong
@@ -15,6 +15,7 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from common.shares.threads import FairThreads
+from index.model.conditions.condition import ColumnName, Rows
 from index.model.query import Filter, Query
 from index.model.scope import PUBLIC, Scope
 from index.resident.exact_scores import SumOrder
@@ -83,6 +84,14 @@ class ChunkLabels:
         parts: tuple[Labels[Any], ...] = (self.audiences, self.tags, self.documents)
         return _LABEL_BYTES * sum(len(part) for part in parts)
 
+    def where(self, column: ColumnName, condition: Callable[[Any], bool]) -> Rows:
+        row, meeting = _LABEL_ROWS[column], getattr(self, column).where(condition)
+        return lambda segment: meeting[segment.labels[row]]
+
+    def among(self, column: ColumnName, labels: Iterable[Any], *, invert: bool = False) -> Rows:
+        row, codes = _LABEL_ROWS[column], getattr(self, column).codes(labels)
+        return lambda segment: np.isin(segment.labels[row], codes, invert=invert)
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionStats:
@@ -100,7 +109,8 @@ class PartitionStats:
     audience_revision: int = 0
 
 
-_AUDIENCE, _SOURCE, _LANGUAGE, _TAGS, _DOCUMENT, _TENANT = range(6)
+_LABEL_ROWS = {each.name: row for row, each in enumerate(fields(ChunkLabels))}
+_AUDIENCE, _TENANT = _LABEL_ROWS["audiences"], _LABEL_ROWS["tenants"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,11 +154,14 @@ class Shard:
 
     def visible(self, question: ShardQuestion) -> Iterator[tuple[ShardSegment, NDArray[np.bool_]]]:
         """Each segment, and which of its rows the scope and the filter admit."""
-        conditions = [*self._conditions(question.filter)]
+        masks = []
+        for condition, value in question.filter.conditions:
+            if condition.mask is not None:
+                masks.append(condition.mask(value, self.labels))
         for segment, live in zip(self.segments, self.live, strict=True):
             rows = live & self.admitted(segment, question.scope)
-            for condition in conditions:
-                rows &= condition(segment)
+            for mask in masks:
+                rows &= mask(segment)
             yield segment, rows
 
     def without(self, removed: NDArray[np.int64]) -> "Shard":
@@ -208,37 +221,6 @@ class Shard:
     def allowed_tokens(self, segment: ShardSegment, row: int) -> tuple[str, ...]:
         """The readers of a row's document, and its owner as a token."""
         return self.labels.audiences.tokens(int(segment.labels[_AUDIENCE, row]))
-
-    def _conditions(
-        self, document_filter: Filter
-    ) -> Iterator[Callable[[ShardSegment], NDArray[np.bool_] | bool]]:
-        """The conditions of the filter, each for the rows of a segment."""
-        labels, wanted = self.labels, document_filter
-        if len(wanted.kinds) == 1:
-            is_summary = "text" not in wanted.kinds
-            yield (
-                lambda segment: (
-                    (segment.ids < 0) == is_summary if segment.has_summaries else not is_summary
-                )
-            )
-        if (sources := wanted.sources) is not None:
-            of_source = labels.sources.where(lambda source: source in sources)
-            yield lambda segment: of_source[segment.labels[_SOURCE]]
-        if (languages := wanted.languages) is not None:
-            of_language = labels.languages.where(lambda language: language in languages)
-            yield lambda segment: of_language[segment.labels[_LANGUAGE]]
-        if (tags_any := wanted.tags_any) is not None:
-            having_one = labels.tags.where(lambda tags: not set(tags_any).isdisjoint(tags))
-            yield lambda segment: having_one[segment.labels[_TAGS]]
-        if (tags_all := wanted.tags_all) is not None:
-            having_all = labels.tags.where(lambda tags: set(tags_all) <= set(tags))
-            yield lambda segment: having_all[segment.labels[_TAGS]]
-        if (documents := wanted.documents) is not None:
-            included = labels.documents.codes(documents)
-            yield lambda segment: np.isin(segment.labels[_DOCUMENT], included)
-        if (excluded := wanted.exclude_documents) is not None:
-            codes = labels.documents.codes(excluded)
-            yield lambda segment: np.isin(segment.labels[_DOCUMENT], codes, invert=True)
 
 
 def can_answer(query: Query) -> bool:

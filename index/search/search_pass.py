@@ -1,12 +1,12 @@
 """What one pass of a search is given, and what it returns."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pgvector import SparseVector
 
-from index.model.chunk_kind import Kind
+from index.model.conditions.kinds import kind_left_out
 from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.session import Row
@@ -76,14 +76,9 @@ def pass_arguments(
         statement_argument,
         query.expand,
         embedded_query.space,
-        _summaries_left_out(query.filter.kinds),
+        kind_left_out(query.filter.kinds),
         query.summaries,
     )
-
-
-def _summaries_left_out(kinds: Collection[Kind]) -> bool | None:
-    """Whether to leave out summaries (True) or texts (False); None if both kinds are requested."""
-    return None if len(kinds) > 1 else "text" in kinds
 
 
 def to_pass_result(rows: Sequence[Row], *, exact: bool) -> PassResult:

@@ -1,11 +1,12 @@
 """The second check of what a caller may see, for answers that PostgreSQL does not confirm.
 
 It asks each chunk for the tokens and the fields of its own document. It shares no code with the
-masks of shards, which number audiences and fields. Pure.
+masks of shards, which number audiences and fields: of a condition, it takes `admits` and not
+`mask`. Pure.
 """
 
-from dataclasses import replace
-from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
 from index.model.chunk_kind import kind_of
 from index.model.query import Filter
@@ -13,7 +14,6 @@ from index.model.scope import PUBLIC, Scope
 from index.postgres.session import Row
 
 _OWNER = "owner:"
-_ANY_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 def admits(scope: Scope, document_filter: Filter, row: Row) -> bool:
@@ -22,14 +22,13 @@ def admits(scope: Scope, document_filter: Filter, row: Row) -> bool:
     row: of `best_chunks`. Conditions on fields that shards lack are not tested again: PostgreSQL
     has listed the documents that meet them.
     """
-    return _is_seen(scope, row) and _held_conditions(document_filter).admits(
-        document_id=row["document_id"],
-        source=row["source"],
-        language=row["language"],
-        tags=row["tags"],
-        metadata={},
-        updated_at=_ANY_TIME,
-        kind=kind_of(row["chunk_id"]),
+    if not _is_seen(scope, row):
+        return False
+    chunk: Any = SimpleNamespace(**row, kind=kind_of(row["chunk_id"]))
+    return all(
+        condition.admits(value, chunk)
+        for condition, value in document_filter.conditions
+        if condition.mask is not None
     )
 
 
@@ -40,15 +39,3 @@ def _is_seen(scope: Scope, row: Row) -> bool:
     owners = [token.removeprefix(_OWNER) for token in tokens if token.startswith(_OWNER)]
     readers = [token for token in tokens if not token.startswith(_OWNER)]
     return scope.admits(owners[0] if owners else None, readers)
-
-
-def _held_conditions(document_filter: Filter) -> Filter:
-    return replace(
-        document_filter,
-        updated_after=None,
-        updated_before=None,
-        metadata=None,
-        attributes=None,
-        valid_on=None,
-        as_of=None,
-    )

@@ -13,7 +13,7 @@ from index.model.query import Query
 from index.model.scope import PUBLIC, Scope
 from index.postgres.database import Database
 from index.postgres.session import Row
-from index.resident import best_chunks, followed_shard, matching_documents, shard
+from index.resident import best_chunks, followed_shard, shard
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard, ShardQuestion
 from index.search import second_check
@@ -62,7 +62,7 @@ class ShardPass:
         return (
             self._in_region
             and not _needs_details(query)
-            and matching_documents.unindexed_conditions(query.filter) is None
+            and query.filter.unindexed is None
             and self.is_likely(scope, query)
         )
 

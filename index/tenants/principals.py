@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from index.model.query import Filter
+from index.model.query import FILTER, Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
 from index.popularity.popularity_store import CountedOpenings
 from index.postgres.database import Database
@@ -15,7 +13,6 @@ from index.postgres.session import Row
 from index.tenants.tenant_store import TenantRevisions
 
 NO_FILTER = Filter()
-_FILTER = TypeAdapter(Filter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +163,7 @@ def _to_principal(row: Row, *, receives_public: bool) -> Principal:
         history=row["history"],
         access_revision=row["access_revision"],
         scopes=tuple(row["scopes"]),
-        filter=NO_FILTER if document_filter is None else _FILTER.validate_python(document_filter),
+        filter=NO_FILTER if document_filter is None else FILTER.validate_python(document_filter),
         is_token=row["is_token"],
         issuer_key=row["issuer_key"],
         receives_public=receives_public,

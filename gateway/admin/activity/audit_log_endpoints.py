@@ -11,8 +11,8 @@ from gateway.admin.activity.audit_log_schemas import AuditLogAnswer, LoggedBody
 from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
-from gateway.schemas import Instant
 from index.audit.audit_log import AuditLogFilter
+from index.model.conditions.times import Instant
 
 _PAGE_MAX = 100
 _NUMBER = "[0-9]{1,18}"

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import Field
 
-from gateway.schemas import Body, Instant
+from gateway.schemas import Body
 from index.audit.audit_log import LoggedAction
+from index.model.conditions.times import Instant
 
 
 class LoggedBody(Body):

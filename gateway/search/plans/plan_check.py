@@ -7,15 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from gateway import problems
 from gateway.search.plans.plan_schemas import (
-    PROPERTIES,
     PlanBody,
     SearchStepBody,
     SetStepBody,
     StepBody,
 )
-from gateway.search.plans.references import VALUES_MAX
 from gateway.search.search_request import require_within_limits
 from gateway.settings.settings import Settings
+from index.model.conditions.names import VALUES_MAX
+from index.model.query import CONDITIONS
 
 _REFUSED = ("history", "gate", "context", "vector")
 
@@ -64,8 +64,8 @@ def _require_valid_references(
     for field, reference in step.filter.references.items():
         place = f"{path}filter.{field}.from"
         _require_earlier(reference.step, step.name, place, names, earlier)
-        if reference.property_name != PROPERTIES[field]:
-            expected = f"{reference.step}.{PROPERTIES[field]}"
+        if reference.property_name != (taken := CONDITIONS[field].takes):
+            expected = f"{reference.step}.{taken}"
             raise problems.invalid_field(place, f"must be {expected}: {field} takes no others")
         found = earlier[reference.step]
         if found > VALUES_MAX and reference.property_name != "tags":

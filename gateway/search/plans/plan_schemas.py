@@ -1,15 +1,19 @@
 """The request and response bodies of search plans."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Discriminator, Field, StringConstraints
 
-from gateway.schemas import Body, Count, GateName, Values, branch
+from gateway.schemas import Body, Count, GateName, branch, with_fields
+from gateway.search.schemas.filter_schemas import FilterBody
 from gateway.search.schemas.search_answer_schemas import SearchAnswer
-from gateway.search.schemas.search_schemas import FilterBody, SearchBody
+from gateway.search.schemas.search_schemas import SearchBody
 from gateway.settings.groups.limits import PLAN_STEPS_MAX
+from index.model.conditions.condition import HitProperty
+from index.model.conditions.names import Values
 from index.model.document import MetadataValue
+from index.model.query import CONDITIONS
 
 PARAMETERS_MAX = 32
 TIME_MS_MAX = 3_600_000
@@ -20,21 +24,12 @@ Operation: TypeAlias = Literal["union", "intersection", "difference"]
 StepName = Annotated[str, StringConstraints(pattern=f"^{_NAME}$")]
 _Tokens = Annotated[int, Field(ge=1, le=TOKENS_MAX)]
 
-# What a field of a filter can take from an earlier step.
-PROPERTIES: Mapping[str, str] = {
-    "documents": "document_ids",
-    "exclude_documents": "document_ids",
-    "sources": "sources",
-    "tags_any": "tags",
-    "languages": "languages",
-}
-
 
 class ReferenceBody(Body):
     """The values that the hits of an earlier step have."""
 
     path: Annotated[
-        str, StringConstraints(pattern=rf"^{_NAME}\.(document_ids|sources|tags|languages)$")
+        str, StringConstraints(pattern=rf"^{_NAME}\.({'|'.join(get_args(HitProperty))})$")
     ] = Field(alias="from", description="the step and what its hits have: `STEP.document_ids`")
 
     @property
@@ -60,22 +55,21 @@ _ValuesOrReference: TypeAlias = (
 )
 
 
-class StepFilterBody(FilterBody):
-    """The filter of a step, which can take values from earlier steps."""
+# Each holds values alone by the time that a filter is used: `references.resolved_search`.
+_REFERENCES = {
+    name: (_ValuesOrReference, Field(None, description=condition.description))
+    for name, condition in CONDITIONS.items()
+    if condition.takes is not None
+}
 
-    # Each holds values alone by the time that a filter is used: `references.resolved_search`.
-    documents: _ValuesOrReference = Field(  # type: ignore[assignment]
-        None, description="the only documents to search, at most 256"
-    )
-    exclude_documents: _ValuesOrReference = None  # type: ignore[assignment]
-    sources: _ValuesOrReference = None  # type: ignore[assignment]
-    tags_any: _ValuesOrReference = None  # type: ignore[assignment]
-    languages: _ValuesOrReference = None  # type: ignore[assignment]
+
+class StepFilterBody(with_fields(FilterBody, _REFERENCES)):  # type: ignore[misc]  # as `FilterBody`
+    """The filter of a step, which can take values from earlier steps."""
 
     @property
     def references(self) -> Mapping[str, ReferenceBody]:
         """By the field that takes the values."""
-        values = {name: getattr(self, name) for name in PROPERTIES}
+        values = {name: getattr(self, name) for name in CONDITIONS}
         return {name: one for name, one in values.items() if isinstance(one, ReferenceBody)}
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gateway.search.plans.plan_schemas import SearchStepBody
+from index.model.conditions.names import VALUES_MAX
+from index.model.query import CONDITIONS
 
 Hit: TypeAlias = Mapping[str, Any]  # as in the body of an answer
 Resolved: TypeAlias = Mapping[str, tuple[str, ...]]  # values by field of the filter
-
-VALUES_MAX = 256  # as in a filter
 
 
 def resolve(step: SearchStepBody, hits: Mapping[str, Sequence[Hit]]) -> Resolved:
@@ -25,7 +25,7 @@ def resolve(step: SearchStepBody, hits: Mapping[str, Sequence[Hit]]) -> Resolved
 
 def finds_nothing(resolved: Resolved) -> bool:
     """Whether a filter with these values admits no document."""
-    return any(not values for field, values in resolved.items() if field != "exclude_documents")
+    return any(not values for field, values in resolved.items() if not CONDITIONS[field].excludes)
 
 
 def resolved_search(step: SearchStepBody, resolved: Resolved) -> SearchStepBody:

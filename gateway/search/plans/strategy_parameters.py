@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gateway import problems
-from gateway.search.plans.references import VALUES_MAX
 from gateway.search.plans.strategy_schemas import ParameterBody
+from index.model.conditions.names import VALUES_MAX
 from index.model.document import UNSTORABLE
 
 Value: TypeAlias = Any  # a string, strings, a number or a boolean: what the parameter's type says

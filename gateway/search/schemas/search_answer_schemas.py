@@ -4,10 +4,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from gateway.schemas import Body, Instant
+from gateway.schemas import Body
 from gateway.search.schemas.boost_schemas import BoostAnswer
 from gateway.search.schemas.facet_schemas import FacetsAnswer
 from index.model.chunk_kind import Kind
+from index.model.conditions.times import Instant
 from index.model.relations import RelationName
 from index.model.scope import ScopeName
 from index.search.related import RELATED_MAX

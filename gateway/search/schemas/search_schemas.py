@@ -1,7 +1,6 @@
 """The request bodies of searches."""
 
 from collections.abc import Collection, Iterable
-from datetime import date
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
@@ -9,20 +8,14 @@ from pydantic_core import PydanticCustomError
 
 from gateway.auth.freshness import Consistency
 from gateway.rag.postprocessor_names import DEFAULT_POSTPROCESSORS, PostprocessorNames
-from gateway.schemas import Body, Count, GateName, Instant, No, Storable, Values
+from gateway.schemas import Body, Count, GateName, No, Storable
 from gateway.search.schemas.boost_schemas import BoostBody
 from gateway.search.schemas.facet_schemas import FacetNames, FacetValuesMax
-from gateway.search.schemas.filter_schemas import Filters
+from gateway.search.schemas.filter_schemas import FilterBody
 from gateway.search.schemas.vector_schemas import Vector
-from index.model import validity
-from index.model.chunk_kind import Kind
-from index.model.document import (
-    Language,
-    Metadata,
-)
+from index.model.document import Language
 from index.model.query import (
     FACET_VALUES_MAX,
-    Filter,
     FusionName,
     HighlightUnits,
     Postprocessing,
@@ -41,55 +34,6 @@ _CONTEXT_TOKENS_MAX = 200_000
 Question = Annotated[str, StringConstraints(strip_whitespace=True), Storable]
 ExpandName: TypeAlias = Literal["neighbours", "relations"]
 ExpandNames = Annotated[tuple[ExpandName, ...], Field(min_length=1, max_length=2)]
-
-
-class FilterBody(Body):
-    """Conditions that a document must meet; they only narrow the scope."""
-
-    sources: Values | None = None
-    tags_any: Values | None = None
-    tags_all: Values | None = None
-    languages: Values | None = None
-    updated_after: Instant | None = Field(None, description="inclusive")
-    updated_before: Instant | None = Field(None, description="exclusive")
-    documents: Values | None = Field(None, description="the only documents to search")
-    exclude_documents: Values | None = None
-    metadata: Metadata | None = Field(
-        None, description="keys and values that the document's metadata must contain"
-    )
-    attributes: Filters | None = Field(
-        None, description="comparisons of the document's metadata, combined with `and` and `or`"
-    )
-    valid_on: date | None = Field(
-        None,
-        description="day on which the document is valid, from `valid_from` to `valid_to` of its "
-        "metadata; a missing one is no bound",
-    )
-    as_of: Instant | None = Field(
-        None,
-        description="instant at which the document is valid, to the second; a bound with a time of "
-        "UTC counts to the second, any other one as a whole day",
-    )
-    kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = Field(
-        ("text",), description="whether hits are chunks of the text, summaries, or both"
-    )
-
-    def canonical(self) -> Filter:
-        return Filter(
-            sources=_sorted(self.sources),
-            tags_any=_sorted(self.tags_any),
-            tags_all=_sorted(self.tags_all),
-            languages=_sorted(self.languages),
-            updated_after=self.updated_after,
-            updated_before=self.updated_before,
-            documents=_sorted(self.documents),
-            exclude_documents=_sorted(self.exclude_documents),
-            metadata=dict(self.metadata) if self.metadata else None,
-            attributes=None if self.attributes is None else self.attributes.condition(),
-            valid_on=None if self.valid_on is None else (self.valid_on.isoformat(),),
-            as_of=None if self.as_of is None else (validity.instant_text(self.as_of),),
-            kinds=tuple(sorted(set(self.kinds))),
-        )
 
 
 class MessageBody(Body):
@@ -296,7 +240,3 @@ class SearchBody(Body):
 
 class SearchBatchBody(Body):
     searches: Annotated[tuple[SearchBody, ...], Field(min_length=1)]
-
-
-def _sorted(values: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(sorted(set(values)))

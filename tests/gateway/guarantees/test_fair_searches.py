@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.search.schemas.filter_schemas import FILTER_VALUES_MAX
+from index.model.conditions.attributes import FILTER_VALUES_MAX
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -16,7 +16,7 @@ from index.invalidation.answer_dependencies import FORMAT, AnswerDependencies
 from index.model.boost import Boost, Importance, Recency
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
-from tests.index.support import worlds
+from tests.index.support import filters
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 names = st.lists(texts, max_size=3).map(lambda held: tuple(sorted(set(held))))
@@ -28,20 +28,16 @@ scalars = st.none() | st.booleans() | numbers | texts
 metadata: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
     texts, scalars | st.lists(scalars, max_size=3), max_size=3
 )
-filters = st.builds(
-    Filter,
-    sources=st.none() | names,
-    tags_any=st.none() | names,
-    tags_all=st.none() | names,
-    languages=st.none() | names,
-    updated_after=st.none() | moments,
-    updated_before=st.none() | moments,
-    documents=st.none() | names,
-    exclude_documents=st.none() | names,
-    metadata=st.none() | metadata,
-    attributes=st.none() | st.sampled_from(worlds.CONDITIONS),
-    valid_on=st.none() | st.sampled_from([worlds.DAYS[:1], worlds.DAYS]),
-    as_of=st.none() | st.just(worlds.INSTANTS),
+asked_filters = filters.random_filters(
+    sources=names,
+    tags_any=names,
+    tags_all=names,
+    languages=names,
+    updated_after=moments,
+    updated_before=moments,
+    documents=names,
+    exclude_documents=names,
+    metadata=metadata,
 )
 queries = st.builds(
     Query,
@@ -49,7 +45,7 @@ queries = st.builds(
     alpha=st.none() | st.floats(0, 1) | st.sampled_from([0, 1]),
     top_k=st.integers(1, 1000),
     fusion=st.sampled_from(["absolute", "relative", "rrf"]),
-    filter=filters,
+    filter=asked_filters,
     min_score=st.none() | st.floats(0, 2),
     explain=st.booleans(),
     candidates=st.integers(1, 1000),

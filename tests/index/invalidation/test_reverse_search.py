@@ -16,7 +16,7 @@ from index.invalidation.changes import ChangedChunk, ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, resolve
-from tests.index.support import worlds
+from tests.index.support import filters, worlds
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
@@ -37,18 +37,8 @@ weights = st.dictionaries(st.integers(0, 5), st.sampled_from([0.5, 1.0, 2.0]), m
 floors = st.sampled_from([None, math.inf, 0.1, 0.5, 0.9, 1.0, 2.0, 4.0])
 moments = st.integers(0, 2).map(worlds.updated_at)
 languages = st.frozensets(st.sampled_from(["en", "pt", "und"]), max_size=2)
-filters = st.just(Filter()) | st.builds(
-    Filter,
-    sources=st.none() | st.just(("wiki",)),
-    tags_any=st.none() | st.just(("red", "blue")),
-    tags_all=st.none() | st.just(("red",)),
-    languages=st.none() | st.just(("en",)),
-    updated_after=st.none() | moments,
-    updated_before=st.none() | moments,
-    documents=st.none() | st.just(("d0", "d1")),
-    exclude_documents=st.none() | st.just(("d1",)),
-    metadata=st.none() | st.just({"team": "sales"}),
-    valid_on=st.none() | st.just(("2025-06-01",)),
+asked_filters = st.just(Filter()) | filters.random_filters(
+    updated_after=moments, updated_before=moments
 )
 scopes = st.builds(
     resolve,
@@ -60,7 +50,7 @@ scopes = st.builds(
 dependences = st.builds(
     AnswerDependencies,
     scope=scopes,
-    query=st.builds(Query, text=st.just("?"), filter=filters),
+    query=st.builds(Query, text=st.just("?"), filter=asked_filters),
     space=st.sampled_from(SPACES),
     languages=languages,
     vocabulary_size=st.none() | st.integers(0, 1),
@@ -174,7 +164,7 @@ class ReverseRules:
             if self.at_home
             else arrival.tenant != HOME and "public" in arrival.readers
         )
-        return seen and worlds.meets(as_document(arrival), arrival.updated_at, wanted)
+        return seen and filters.meets(as_document(arrival), arrival.updated_at, wanted)
 
     def _is_near(self, arrival: ChangedChunk) -> bool:
         entry = self.entry

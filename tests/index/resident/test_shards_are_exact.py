@@ -14,6 +14,7 @@ from gateway.embedded.embedded_servers import Servers
 from index.embedders import index_version
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
+from index.model.attributes import Condition
 from index.model.query import Filter, Query
 from index.model.scope import Scope
 from index.postgres.database import Database
@@ -34,6 +35,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 HOMES = ("acme", "beta")
 STEPS = 60 if is_thorough() else 12
 SEARCHES = 12 if is_thorough() else 4  # after each change
+UNINDEXED = Filter(attributes=Condition("ne", "team", ("sales",)))
 
 
 @pytest.fixture(scope="module", params=range(4 if is_thorough() else 1))
@@ -133,7 +135,9 @@ async def test_shards_answer_as_the_tables_do_after_every_change(
         for _ in range(SEARCHES):
             scope, query = story.scope(story.random.choice(HOMES)), story.query()
             hits += len((await resident.search(scope, query)).hits)
-            plain = replace(query, fusion="absolute", explain=False)
+            wanted = story.random.choice([query.filter, UNINDEXED])
+            plain = replace(query, fusion="absolute", explain=False, diversity=0.0)
+            plain = replace(plain, filter=wanted)
             hits += len((await resident.search(scope, plain)).hits)
     assert hits > STEPS * SEARCHES
     assert resident.events["followed"] > STEPS / 3

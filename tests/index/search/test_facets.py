@@ -17,7 +17,7 @@ from index.postgres.database import Database
 from index.search.facets import Facet, Facets, FacetValue
 from index.search.searcher import Searcher
 from ingest.write.writer import Writer
-from tests.index.support import questions, worlds
+from tests.index.support import filters, questions
 from tests.index.support.questions import SCOPES, QuestionWorld
 from tests.index.support.samples import a_document, put
 from tests.index.support.worlds import IndexPrincipal
@@ -59,7 +59,7 @@ def counted(documents: Sequence[Document], query: Query) -> Facets:
 @settings(max_examples=examples(10), deadline=None)
 @given(
     asking=questions.principals,
-    wanted=questions.filters,
+    wanted=filters.random_filters(),
     fields=st.sets(st.sampled_from(FIELDS), min_size=1).map(sorted).map(tuple),
     values_max=st.sampled_from([1, 2, 10]),
 )
@@ -72,7 +72,7 @@ async def test_facets_count_each_visible_document_that_the_filter_admits_once(
     values_max: int,
 ) -> None:
     query = Query("sensor", filter=wanted, facets=fields, facet_values_max=values_max)
-    visible = worlds.visible(world.pieces, asking, names, wanted)
+    visible = filters.visible(world.pieces, asking, names, wanted)
     documents = {(one.tenant, one.document.document_id): one.document for one in visible}
 
     scope = resolve(

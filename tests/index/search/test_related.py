@@ -15,7 +15,7 @@ from index.postgres.database import Database
 from index.search import related
 from index.search.searcher import Searcher
 from ingest.write.writer import Writer
-from tests.index.support import questions, worlds
+from tests.index.support import filters, questions
 from tests.index.support.questions import SCOPES, QuestionWorld
 from tests.index.support.samples import a_document, put
 from tests.index.support.worlds import IndexPrincipal
@@ -59,7 +59,7 @@ async def test_a_hit_names_each_visible_document_that_is_one_step_away(
     names = SCOPES[-1]
     visible = {
         (piece.tenant, piece.document.document_id): piece.document
-        for piece in worlds.visible(world.pieces, asking, names, query.filter)
+        for piece in filters.visible(world.pieces, asking, names, query.filter)
     }
     scope = resolve(
         asking.tenant,

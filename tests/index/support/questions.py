@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from index.documents.document_store import DocumentStore
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
-from index.model.query import Filter, Query
+from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, ScopeName, resolve
 from index.postgres.database import Database
 from index.search.searcher import Searcher, SearchResult
 from index.tenants.tenant_store import TenantStore
 from ingest.chunkers.structure import chunks
 from ingest.write.writer import Writer
-from tests.index.support import worlds
+from tests.index.support import filters, worlds
 from tests.index.support.samples import RecordingInvalidation, put_all, subsets
 from tests.index.support.worlds import IndexPrincipal, Piece
 
@@ -93,7 +93,7 @@ class QuestionWorld:
         self, searcher: Searcher, asking: IndexPrincipal, names: Sequence[ScopeName], query: Query
     ) -> None:
         """What the searcher finds is what brute force finds, if that does not hang on rounding."""
-        seen = worlds.visible(self.pieces, asking, names, query.filter)
+        seen = filters.visible(self.pieces, asking, names, query.filter)
         vector = await self.embedder.embed_query(query.text)
         expected = worlds.expected(seen, query, vector)
         assume(expected.decided)
@@ -126,31 +126,7 @@ def check(query: Query, found: SearchResult, expected: worlds.Expected) -> None:
             assert expected.scores[hit.chunk_id] != score, "ties go to the lower chunk id"
 
 
-def seldom(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
-    """Mostly None: many conditions at once admit nothing."""
-    return st.integers(0, 3).flatmap(lambda number: st.none() if number else strategy)
-
-
-def some(things: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
-    return st.sets(st.sampled_from(things), min_size=1).map(sorted).map(tuple)
-
-
-moments = st.integers(0, 3 * worlds.DOCUMENTS_PER_TENANT).map(worlds.updated_at)
-filters = st.builds(
-    Filter,
-    sources=seldom(some(worlds.SOURCES)),
-    tags_any=seldom(some(worlds.TAGS)),
-    tags_all=seldom(some(worlds.TAGS[:2])),
-    languages=seldom(some([*worlds.LANGUAGES, "pt"])),
-    updated_after=seldom(moments),
-    updated_before=seldom(moments),
-    documents=seldom(some([f"d{number}" for number in range(5)])),
-    exclude_documents=seldom(some([f"d{number}" for number in range(5)])),
-    metadata=seldom(st.sampled_from([*worlds.METADATA, {"labels": ["a"]}, {"year": 2025.0}])),
-    attributes=seldom(st.sampled_from(worlds.CONDITIONS)),
-    valid_on=seldom(st.sampled_from([worlds.DAYS[:1], worlds.DAYS[1:2], worlds.DAYS[1:]])),
-    as_of=seldom(some(worlds.INSTANTS)),
-)
+moments = st.sampled_from(filters.MOMENTS)
 words = st.sampled_from([word for words in worlds.WORDS.values() for word in words])
 queries = st.builds(
     Query,
@@ -158,11 +134,11 @@ queries = st.builds(
     alpha=st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1),
     top_k=st.sampled_from([1, 5, 20, 1000]),
     fusion=st.sampled_from(["absolute", "absolute", "relative", "rrf"]),
-    filter=filters,
-    min_score=seldom(st.sampled_from([0.17, 0.53, 1.1])),
+    filter=filters.random_filters(),
+    min_score=filters.seldom(st.sampled_from([0.17, 0.53, 1.1])),
     candidates=st.sampled_from([3, 20, 50, 1000]),
-    language=seldom(st.sampled_from(worlds.LANGUAGES)),
-    document_hits_max=seldom(st.sampled_from([1, 2])),
+    language=filters.seldom(st.sampled_from(worlds.LANGUAGES)),
+    document_hits_max=filters.seldom(st.sampled_from([1, 2])),
 )
 principals = st.builds(
     IndexPrincipal,

@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from random import Random
-from typing import Any
 
 from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.model.document import Document
 from index.model.query import Filter, Postprocessing, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.text import long_queries
-from tests.index.support import worlds
+from tests.index.support import filters, worlds
 from tests.index.support.samples import subsets
 
 # Each word is in a text of any language: a language that is new finds what it says at once.
@@ -28,7 +27,6 @@ SECTIONS_MAX = 5
 # Lines without a word that count as so many: a section with them is long enough for a summary, of
 # which its words alone make up what is said.
 PADS = tuple(f"```\n{'=' * 16 * words}\n```" for words in (450, 1_050))
-KINDS = (("summary",), ("summary", "text"))
 READERS = subsets(["user:ana", "user:ben", "group:sales", "tenant", "public"])
 
 
@@ -213,26 +211,10 @@ class Story:
         return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
 
     def _filter(self) -> Filter:
-        def some(things: Sequence[str]) -> tuple[str, ...]:
-            return tuple(sorted(self.random.sample(things, k=self.random.randint(1, 2))))
-
-        made: dict[str, Callable[[], Any]] = {
-            "sources": lambda: some(worlds.SOURCES),
-            "tags_any": lambda: some(worlds.TAGS),
-            "tags_all": lambda: some(worlds.TAGS)[:1],
-            "languages": lambda: some(LANGUAGES[:3]),
-            "updated_after": lambda: self.random.choice(self._dates),
-            "updated_before": lambda: self.random.choice(self._dates),
-            "documents": lambda: some(["d0", "d1", "d2"]),
-            "exclude_documents": lambda: some(["d0", "d1", "d2"]),
-            "metadata": lambda: self.random.choice(worlds.METADATA[1:]),
-            "attributes": lambda: self.random.choice(worlds.CONDITIONS),
-            "valid_on": lambda: some(worlds.DAYS),
-            "as_of": lambda: some(worlds.INSTANTS),
-            "kinds": lambda: self.random.choice(KINDS),
-        }
-        names = {self.random.choice(list(made)), self.random.choice([*made, "kinds", "kinds"])}
-        return Filter(**{name: made[name]() for name in sorted(names)})
+        values = {name: sample.values for name, sample in filters.SAMPLES.items()}
+        values |= {"updated_after": self._dates, "updated_before": self._dates}
+        names = {self.random.choice([*values]), self.random.choice([*values, "kinds", "kinds"])}
+        return Filter(**{name: self.random.choice(values[name]) for name in sorted(names)})
 
 
 def _text(sections: Sequence[str]) -> str:

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.model.attributes import Condition
 from index.model.document import Document
-from index.model.query import Filter, Query
+from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.search.ranking import fusion
 from index.search.ranking.fusion import Candidate, FusedChunk
@@ -61,26 +60,6 @@ METADATA: Sequence[dict[str, Any]] = [
         "causes": None,
     },
 ]
-
-INSTANTS = ("2024-01-01T09:00:00", "2025-06-01T11:59:59", "2025-06-01T12:00:00",
-            "2025-06-30T12:00:00", "2025-06-30T12:00:01")  # fmt: skip
-DAYS = ("2024-01-01", "2025-06-01", "2025-06-30", "2025-07-01")
-
-CONDITIONS = (
-    Condition("eq", "team", ("sales",)),
-    Condition("ne", "team", ("sales",)),
-    Condition("gte", "year", (2025.5,)),
-    Condition("nin", "labels", ("a", "c")),
-    Condition(
-        "or",
-        parts=(
-            Condition("in", "labels", ("a", "c")),
-            Condition(
-                "and", parts=(Condition("gte", "year", (2000,)), Condition("ne", "team", ("ops",)))
-            ),
-        ),
-    ),
-)
 
 # Arithmetic in 32 bits and in 64 may differ by less than this, between 0 and 1.
 ROUNDING = 2e-6
@@ -186,17 +165,6 @@ def pieces(
     ]
 
 
-def visible(
-    world: Sequence[Piece], asking: IndexPrincipal, names: Collection[ScopeName], wanted: Filter
-) -> list[Piece]:
-    return [
-        piece
-        for piece in world
-        if is_in_scope(piece.tenant, piece.document, asking, names)
-        and meets(piece.document, piece.updated_at, wanted)
-    ]
-
-
 def is_in_scope(
     tenant: str, document: Document, asking: IndexPrincipal, names: Collection[ScopeName]
 ) -> bool:
@@ -222,68 +190,6 @@ def scope_name(
         for name in SCOPE_NAMES
         if name in names and is_in_scope(tenant, document, asking, [name])
     )
-
-
-def meets(document: Document, updated_at: datetime, wanted: Filter) -> bool:
-    tags = set(document.tags)
-    return (
-        (wanted.sources is None or document.source in wanted.sources)
-        and (wanted.tags_any is None or not tags.isdisjoint(wanted.tags_any))
-        and (wanted.tags_all is None or tags.issuperset(wanted.tags_all))
-        and (wanted.languages is None or document.language in wanted.languages)
-        and (wanted.updated_after is None or updated_at >= wanted.updated_after)
-        and (wanted.updated_before is None or updated_at < wanted.updated_before)
-        and (wanted.documents is None or document.document_id in wanted.documents)
-        and (
-            wanted.exclude_documents is None or document.document_id not in wanted.exclude_documents
-        )
-        and (wanted.metadata is None or holds(document.metadata, wanted.metadata))
-        and (wanted.attributes is None or compares(document.metadata, wanted.attributes))
-        and all(is_valid(document.metadata, day) for day in wanted.valid_on or ())
-        and all(is_valid_at(document.metadata, instant) for instant in wanted.as_of or ())
-    )
-
-
-def is_valid(metadata: Mapping[str, Any], day: str) -> bool:
-    """Written down once more, for the metadata in METADATA."""
-    first, last = (str(metadata.get(name, day))[:10] for name in ("valid_from", "valid_to"))
-    return first <= day <= last
-
-
-def is_valid_at(metadata: Mapping[str, Any], instant: str) -> bool:
-    """The same, by whole days where the metadata gives no time of UTC."""
-    asked = datetime.fromisoformat(instant).replace(tzinfo=UTC)
-    bounds = []
-    for name, fill in (("valid_from", "T00:00:00+00:00"), ("valid_to", "T23:59:59+00:00")):
-        text = str(metadata.get(name, instant))
-        is_exact = text.endswith(("Z", "+00:00"))
-        bound = datetime.fromisoformat(text if is_exact else text[:10] + fill)
-        bounds.append(bound.replace(microsecond=0))
-    return bounds[0] <= asked <= bounds[1]
-
-
-def compares(metadata: Mapping[str, Any], wanted: Condition) -> bool:
-    """Written down once more, for the conditions in CONDITIONS."""
-    if wanted.type in ("and", "or"):
-        return (all if wanted.type == "and" else any)(
-            compares(metadata, part) for part in wanted.parts
-        )
-    held = metadata.get(wanted.key)
-    items = held if isinstance(held, list) else [held]
-    if wanted.type == "gte":
-        return any(isinstance(item, int | float) and item >= wanted.values[0] for item in items)  # type: ignore[operator]
-    is_among = any(item in wanted.values for item in items)
-    return is_among if wanted.type in ("eq", "in") else not is_among
-
-
-def holds(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(key in metadata and _contains(metadata[key], wanted[key]) for key in wanted)
-
-
-def _contains(held: Any, wanted: Any) -> bool:
-    if isinstance(held, list) and isinstance(wanted, list):
-        return all(any(_contains(item, one) for item in held) for one in wanted)
-    return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)
 
 
 def expected(seen: Sequence[Piece], query: Query, dense: NDArray[np.float32]) -> Expected:

@@ -20,7 +20,7 @@ from index.search.ranking.fusion import FusedChunk
 from index.search.searcher import Searcher
 from index.search.strategy import StrategyLimits
 from ingest.write.writer import Writer
-from tests.index.support import many_chunks, questions, worlds
+from tests.index.support import filters, many_chunks, questions, worlds
 from tests.index.support.questions import QuestionWorld
 from tests.index.support.samples import a_document, put
 from tests.index.support.worlds import IndexPrincipal, Piece
@@ -118,7 +118,7 @@ async def test_the_candidates_come_in_the_order_that_brute_force_gives_them(
 ) -> None:
     plain = replace(query, candidates=candidates, top_k=min(query.top_k, candidates))
     query = replace(plain, boost=boost, diversity=diversity)
-    seen = worlds.visible(world.pieces, asking, SCOPES, query.filter)
+    seen = filters.visible(world.pieces, asking, SCOPES, query.filter)
     vector = await world.embedder.embed_query(query.text)
     expected = worlds.expected(seen, plain, vector)
     assume(expected.decided and query.reorders)
