@@ -14,6 +14,7 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.search.hits import Hit
 from index.search.ranking.boosting import Boosts
+from index.search.ranking.fusion import LegRank
 from index.search.related import RelatedDocument
 from index.search.searcher import Searcher, SearchResult
 
@@ -184,11 +185,18 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
     if query.updated_at:
         fields["updated_at"] = hit.updated_at
     if query.explain:
-        explain: dict[str, Any] = {"dense": hit.ranking.dense, "lexical": hit.ranking.lexical}
+        explain: dict[str, Any] = {
+            "dense": _leg_rank(hit.ranking.dense),
+            "lexical": _leg_rank(hit.ranking.lexical),
+        }
         if query.boost is not None:
             explain["boost"] = _boosts(hit.boosts)
         fields["explain"] = explain
     return fields
+
+
+def _leg_rank(rank: LegRank | None) -> dict[str, Any] | None:
+    return None if rank is None else rank._asdict()
 
 
 def _boosts(boosts: Boosts | None) -> dict[str, float] | None:

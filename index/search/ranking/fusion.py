@@ -29,8 +29,7 @@ class ScoredChunk(NamedTuple):
     lexical: float
 
 
-@dataclass(frozen=True, slots=True)
-class LegRank:
+class LegRank(NamedTuple):
     """A chunk's score in a leg, and its rank, counted from 1, if it is a candidate."""
 
     rank: int | None

@@ -62,7 +62,7 @@ def body_of(found: SearchResult, query: Query) -> bytes:
     hits = [
         {
             **{name: value for name, value in hit._asdict().items() if name != "tenant"},
-            "ranking": list(hit.ranking) if query.explain else None,
+            "ranking": str(hit.ranking) if query.explain else None,
         }
         for hit in found.hits
     ]
