@@ -11,10 +11,15 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from common.processes.bounded_process import ProcessLimits
-from common.processes.module_worker import ModuleWorker, ProcessEnded, answer_requests
+from common.processes.module_worker import (
+    ModuleWorker,
+    ProcessEnded,
+    ProcessKilled,
+    answer_requests,
+)
 from index.model.document_limits import LANGUAGE, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from ingest.parse import content_kind, encoding
-from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
+from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, NotRead, ReadOptions, Unreadable
 from ingest.parse.formats import FORMATS
 from ingest.parse.pdf import scans
 
@@ -43,7 +48,7 @@ class Extractor(ModuleWorker):
         self._options = options
 
     def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
-        """content_type: the header of a web page. Raises `Unreadable`."""
+        """content_type: the header of a web page. Raises `Unreadable` and `NotRead`."""
         if not FORMATS[suffix].is_installed:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
         seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
@@ -56,6 +61,11 @@ class Extractor(ModuleWorker):
         except TimeoutError:
             reason = f"takes longer to read than the limit of {seconds:.0f} s of a processor"
             raise Unreadable(reason) from None
+        except ProcessKilled:
+            raise NotRead(
+                "was not read: something else has killed the process that reads files, twice; the "
+                "machine may lack memory"
+            ) from None
         except ProcessEnded:
             raise Unreadable("takes more memory to read than the limit") from None
         if "refused" in fields:

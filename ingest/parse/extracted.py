@@ -8,6 +8,10 @@ class Unreadable(ValueError):
     """No text can be extracted from the file; the message says why."""
 
 
+class NotRead(Unreadable):
+    """Something else ended the reading, which says nothing about the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """text: Markdown. title, language: None if the file does not name them.

@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from cache.singleflight import Singleflight
+from common.processes.module_worker import ProcessKilled
 from common.processes.worker_pool import WorkerPool
 from common.shares.cache import FairCache
 from ingest.parse.extract import Extractor
-from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, ReadOptions, Unreadable
+from ingest.parse.extracted import DEFAULT_OPTIONS, Extracted, NotRead, ReadOptions, Unreadable
 
 # Starting values, not measured.
 WAITING_MAX = 64  # files of one tenant
@@ -82,7 +83,10 @@ class Extractors:
         """Runs in a thread. in_use: receives the extractor."""
         self.files_read += 1
         in_use.append(extractor)
-        return extractor.extract(suffix, content)
+        try:
+            return extractor.extract(suffix, content)
+        except NotRead:  # the next request reads it
+            raise ProcessKilled from None
 
 
 def _size(result: Extracted | Unreadable) -> int:

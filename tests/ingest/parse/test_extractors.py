@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from common.errors import Saturated
+from common.processes.module_worker import ProcessKilled
+from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
 from ingest.parse.extractors import WAITING_MAX, Extractors
 from tests.ingest.sources.files import slow_pdf
@@ -51,6 +54,22 @@ async def test_a_tenant_whose_files_take_long_leaves_a_process_to_others(
     for task in reading:
         task.cancel()
     await asyncio.gather(*reading, return_exceptions=True)
+
+
+async def test_a_file_whose_process_something_else_kills_is_read_by_the_next_request(
+    extractors: Extractors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_arguments: Any, **_keywords: Any) -> bytes:
+        raise ProcessKilled
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Extractor, "ask", killed)
+        with pytest.raises(Saturated):
+            await extractors.extract("acme", "page", ".html", PAGE)
+        with pytest.raises(Unreadable, match="may lack memory"):
+            Extractor().extract(".html", PAGE)
+
+    assert (await extractors.extract("acme", "page", ".html", PAGE)).text == TEXT
 
 
 async def test_a_file_of_several_stores_is_read_once(extractors: Extractors) -> None:
