@@ -1,5 +1,5 @@
 # `make` alone runs what one runs before a commit.
-.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers fuzz advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots package publish clean
+.PHONY: all docs setup demo run test quick thorough redis examples imports format lint types layers collect fuzz fuzz-requests fuzz-http fuzz-files advisories bench-index bench-cache bench-ingest bench-load bench-faults bench-scale bench-edges bench-peers bench-growth load soak real screenshots package publish clean
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
@@ -9,6 +9,8 @@ BIN := .venv/bin
 SHOW_PACKAGES := sed -un 's/^Collecting \([^ ;<>=!~[(]*\).*/  \1/p'
 # With bytecode each process that the tests start is ready in half of the time.
 unexport PYTHONDONTWRITEBYTECODE
+# pip would take a third of its time to compile what is never imported.
+export PIP_COMPILE := 0
 # Of the tests, which wait for servers for much of the time: two for each core, at most eight.
 PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
 # Of the quick ones, which wait little: each process takes as long to begin as seconds of tests.
@@ -109,6 +111,10 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
+# Compiles the tests and what they import, once: on a new clone each process of `make test` would.
+collect: setup
+	$(BIN)/pytest --collect-only -qq | tail -n 40
+
 .venv/docs: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
 	touch $@
@@ -123,11 +129,19 @@ docs: .venv/docs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group fuzz
 	touch $@
 
-# make fuzz [SHORT=1]: requests made up from /openapi.json, as each role, or with SHORT=1 as a reader
-# alone; hostile HTTP clients; odd files.
-fuzz: .venv/fuzz
+# make fuzz [SHORT=1]: all three, at once with `make -j`.
+fuzz: fuzz-files fuzz-http fuzz-requests
+
+# Made up from /openapi.json, as each role, or with SHORT=1 as a reader alone.
+fuzz-requests: .venv/fuzz
 	$(BIN)/python -m tests.fuzz $(if $(SHORT),--role reader --phases examples,fuzzing --examples 1)
+
+# Hostile clients.
+fuzz-http: setup
 	$(BIN)/python -m tests.fuzz.http
+
+# Odd files of each format.
+fuzz-files: setup
 	$(BIN)/python -m tests.fuzz.files
 
 # Known weaknesses of the packages, as PyPI's advisories have them; needs the internet.

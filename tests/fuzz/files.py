@@ -3,16 +3,20 @@
     python -m tests.fuzz.files [--each 30] [--seed 1]
 
 Exits with 1 if a file ends in neither a document nor a reason, if it takes longer
-than its size allows, or if the process that reads it takes more memory than its limit.
+than its size allows, or if the process that reads it takes more memory than its limit. As many are
+read at once as the machine has cores.
 """
 
 import argparse
+import os
 import random
 import resource
 import time
 from collections import Counter, defaultdict
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import PurePosixPath
+from queue import SimpleQueue
 
 from common.processes.module_worker import WALL_S_PER_CPU_S
 from ingest.parse import file_parsers
@@ -33,14 +37,26 @@ def main() -> None:
     ends: defaultdict[str, Counter[str]] = defaultdict(Counter)
     slowest: defaultdict[str, float] = defaultdict(float)
     wrong = []
-    with closing(Extractor()) as extractor:
-        for suffix, name, content in odd_files(rng, arguments.each):
-            started_s = time.monotonic()
-            end, fault = _read(extractor, suffix, content)
-            taken_s = time.monotonic() - started_s
-            cpu_s = min(SECONDS_MIN + len(content) / BYTES_PER_S, SECONDS_MAX)
-            if taken_s > cpu_s * WALL_S_PER_CPU_S + _GRACE_S:
-                fault = fault or f"takes {taken_s:.0f} s"
+    readers = os.cpu_count() or 1
+    free: SimpleQueue[Extractor] = SimpleQueue()
+
+    def read(odd: tuple[str, str, bytes]) -> tuple[str, str, str, str, float]:
+        suffix, name, content = odd
+        extractor = free.get()
+        started_s = time.monotonic()
+        end, fault = _read(extractor, suffix, content)
+        taken_s = time.monotonic() - started_s
+        free.put(extractor)
+        cpu_s = min(SECONDS_MIN + len(content) / BYTES_PER_S, SECONDS_MAX)
+        if taken_s > cpu_s * WALL_S_PER_CPU_S + _GRACE_S:
+            fault = fault or f"takes {taken_s:.0f} s"
+        return suffix, name, end, fault, taken_s
+
+    with ExitStack() as stack:
+        for _ in range(readers):
+            free.put(stack.enter_context(closing(Extractor())))
+        pool = stack.enter_context(ThreadPoolExecutor(readers))
+        for suffix, name, end, fault, taken_s in pool.map(read, odd_files(rng, arguments.each)):
             if fault:
                 wrong.append(f"{suffix}, {name}: {fault}")
             if taken_s > 1:

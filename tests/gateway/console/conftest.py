@@ -17,6 +17,7 @@ async def browser() -> AsyncIterator[Browser]:
 async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
     """What the tabs share: what one has loaded, the next one takes from the cache."""
     shared = await browser.new_context(viewport=DESKTOP)
+    await shared.new_page()  # stays, and its renderer with it: each tab would start one
     yield shared
     await shared.close()
 

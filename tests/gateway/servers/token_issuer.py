@@ -10,9 +10,10 @@ import json
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 import jwt
@@ -27,6 +28,8 @@ from starlette.routing import Route
 ISSUER, AUDIENCE = "https://login.example", "nearhit"
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
+Pair: TypeAlias = tuple[Any, dict[str, Any]]  # a private key, and the public one as it is published
+
 
 class Issuer:
     """published: the key set as it is sent; status: what it is sent with.
@@ -34,9 +37,10 @@ class Issuer:
     base: its identifier as an authorization server. granted: the scopes of the logins to come, the
     last one for all that follow; empty: those that the client asks for.
     asked: the query of each login.
+    pairs: its first keys, by their algorithm; others than any issuer's unless they are given.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pairs: Mapping[str, Pair] | None = None) -> None:
         self.url = ""
         self.status = 200
         self.fetches = 0
@@ -48,11 +52,15 @@ class Issuer:
         self._keys: dict[tuple[str, str], Any] = {}
         self.published: Any = {"keys": []}
         for algorithm in ALGORITHMS:
-            self.rotate(algorithm, f"{algorithm}-1")
+            pair = pairs[algorithm] if pairs else _pair(algorithm)
+            self._publish(algorithm, f"{algorithm}-1", pair)
 
     def rotate(self, algorithm: str, key_id: str) -> None:
         """Another key for the algorithm, published beside those that are there."""
-        key, public = _pair(algorithm)
+        self._publish(algorithm, key_id, _pair(algorithm))
+
+    def _publish(self, algorithm: str, key_id: str, pair: Pair) -> None:
+        key, public = pair
         self._keys[algorithm, key_id] = key
         self.published["keys"].append({**public, "kid": key_id, "use": "sig", "alg": algorithm})
 
@@ -148,7 +156,7 @@ class Issuer:
 
 @asynccontextmanager
 async def issuing() -> AsyncIterator[Issuer]:
-    issuer = Issuer()
+    issuer = Issuer(_shared_pairs())
     listener = socket.create_server(("127.0.0.1", 0))
     issuer.base = f"http://127.0.0.1:{listener.getsockname()[1]}"
     issuer.url = f"{issuer.base}/keys"
@@ -170,7 +178,13 @@ async def issuing() -> AsyncIterator[Issuer]:
         await serving
 
 
-def _pair(algorithm: str) -> tuple[Any, dict[str, Any]]:
+@cache
+def _shared_pairs() -> Mapping[str, Pair]:
+    """Of all tests in a process: to make a key of RSA takes 60 ms."""
+    return {algorithm: _pair(algorithm) for algorithm in ALGORITHMS}
+
+
+def _pair(algorithm: str) -> Pair:
     match algorithm:
         case "RS256":
             rsa_key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)

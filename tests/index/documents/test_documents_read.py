@@ -32,7 +32,7 @@ async def test_a_look_up_of_several_reads_none_but_those(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
     # Without statistics, as after a first ingestion, and then with them.
-    await connection.execute(_MANY_DOCUMENTS)
+    await connection.execute(many_documents(4_000))
 
     fresh = await plan_of_stored(database)
     await connection.execute("ANALYZE documents, document_texts, chunk_texts")
@@ -50,7 +50,7 @@ async def test_a_look_up_of_several_reads_none_but_those(
 async def test_a_page_reads_no_more_of_many_documents_than_it_lists(
     database: Database, connection: "asyncpg.Connection[asyncpg.Record]", tenants: TenantStore
 ) -> None:
-    await connection.execute(_MANY_DOCUMENTS)
+    await connection.execute(many_documents(20_000))
     await connection.execute(
         "INSERT INTO sources (tenant, source) VALUES ('acme', 'rare');"
         "UPDATE documents SET source = 'rare' WHERE document_id LIKE 'd1999%'"
@@ -88,16 +88,17 @@ async def plan_of_page(database: Database, name: str, after: str, *source: str) 
     return "\n".join(row[0] for row in rows)
 
 
-_MANY_DOCUMENTS = """
+def many_documents(number: int) -> str:
+    return f"""
     INSERT INTO sources (tenant, source) VALUES ('acme', 's');
     INSERT INTO documents
         (tenant, document_id, source, title, uri, language, tags, metadata, readers, chunks)
-    SELECT 'acme', 'd' || number, 's', '', '', 'en', '{}', '{}', '{tenant}', 1
-    FROM generate_series(1, 20000) AS number;
+    SELECT 'acme', 'd' || place, 's', '', '', 'en', '{{}}', '{{}}', '{{tenant}}', 1
+    FROM generate_series(1, {number}) AS place;
     INSERT INTO document_texts (document_key, text) SELECT document_key, '' FROM documents;
     INSERT INTO chunk_texts (chunk_id, document_key, digest, start_at, end_at, text)
     SELECT nextval('chunk_ids'), document_key, '', 0, 1, 'x' FROM documents;
-"""
+"""  # noqa: S608  a number of the tests
 
 
 async def plan_of_stored(database: Database) -> str:
