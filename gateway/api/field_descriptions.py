@@ -103,7 +103,6 @@ OF_FIELDS: Mapping[str, str] = {
     "score": "relevance; with the fusion `absolute` from 0 to 1",
     "settings": "settings of its kind",
     "source": "source of the document, such as a folder or `api`",
-    "sources": "names of sources",
     "started_at": "when the last attempt began; null: none has",
     "status": "its status",
     "subject": "identifier of the person or service",
