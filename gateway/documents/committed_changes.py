@@ -11,7 +11,7 @@ from index.resident.resident_shards import ResidentShards
 
 @dataclass(frozen=True, slots=True)
 class CommittedChanges:
-    """Cached answers end, and the shards that are searched follow.
+    """Cached answers end, and shards that were searched since the last commit follow.
 
     So the next search here computes once: of a shard that is behind it would only hear so.
     """

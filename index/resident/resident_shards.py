@@ -32,7 +32,6 @@ from index.resident.shard import Shard
 # Starting values, not measured.
 _SEARCHES_MIN = 3  # before a partition is loaded, each within `_WINDOW_S` of the one before
 _WINDOW_S = 60.0
-_FOLLOWED_S = 10.0  # since its last search; else many commits are followed at once, by the next
 _CROWDED_OUT_S = 600.0  # in which the size of a partition that had to go is known
 _REFUSED_S = 30.0  # after a partition could not be loaded, or disagreed with PostgreSQL
 _COUNTED_MAX = 10_000  # partitions
@@ -75,6 +74,7 @@ class ResidentShards:
         self._residents: dict[str, ResidentPartition] = {}  # the least recently searched first
         self._sizes_bytes: dict[str, int] = {}
         self._searched_s: dict[str, float] = {}  # when each was searched last
+        self._searched: set[str] = set()  # of these, since the last commit of this process
         self._clock_s = clock_s
         self._loads: dict[str, asyncio.Task[None]] = {}
         self._discards: set[asyncio.Task[None]] = set()
@@ -168,15 +168,17 @@ class ResidentShards:
         return followed
 
     async def follow_commit(self, history: str, revisions: Mapping[str, int]) -> None:
-        """Let the shards that were just searched follow a commit of this process.
+        """Let shards follow a commit of this process, if they were searched since the last one.
 
-        A search would find them behind, and compute twice. One that can't follow is left to it.
+        A search would find them behind, and compute twice. One that can't follow is left to it. Of
+        many commits without a search between them the next search follows all at once.
         """
         for partition, revision in revisions.items():
             resident = self._residents.get(partition)
-            if resident is None or resident.shard.history != history:
+            if resident is None or partition not in self._searched:
                 continue
-            if self._searched_s[partition] + _FOLLOWED_S >= self._clock_s():
+            self._searched.discard(partition)
+            if resident.shard.history == history:
                 with suppress(DatabaseUnavailable):
                     await resident.follow(revision)
 
@@ -212,6 +214,7 @@ class ResidentShards:
         self._residents.clear()
         self._sizes_bytes.clear()
         self._searched_s.clear()
+        self._searched.clear()
         await background_tasks.end(*loads)
         await asyncio.gather(*self._discards, return_exceptions=True)
         for resident in residents:
@@ -222,6 +225,7 @@ class ResidentShards:
         if resident is not None:
             self._residents[partition] = resident  # the most recently searched last
             self._searched_s[partition] = self._clock_s()
+            self._searched.add(partition)
             return resident.shard
         self._searches[partition] = searches = self._searches.get(partition, 0) + 1
         if (
@@ -249,6 +253,7 @@ class ResidentShards:
             return
         self._refused.pop(partition, None)
         self._searched_s[partition] = self._clock_s()
+        self._searched.add(partition)
         on_event = partial(self._on_partition_event, partition)
         self._residents[partition] = ResidentPartition(
             loaded, self._source, self._database, on_event
@@ -292,4 +297,5 @@ class ResidentShards:
     def _drop(self, partition: str, event: Event = "outdated") -> None:
         if self._residents.pop(partition, None) is not None:
             del self._sizes_bytes[partition], self._searched_s[partition]
+            self._searched.discard(partition)
             self._on_event(event)
