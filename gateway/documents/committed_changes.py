@@ -13,7 +13,7 @@ from index.resident.resident_shards import ResidentShards
 class CommittedChanges:
     """Cached answers end, and shards that were searched since the last commit follow.
 
-    So the next search here computes once: of a shard that is behind it would only hear so.
+    A search on a shard that is behind computes in vain, reads the changes, and computes again.
     """
 
     invalidation: Invalidation[ChangeSet]

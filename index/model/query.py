@@ -61,7 +61,7 @@ class Filter:
         return KINDS.admits(self.kinds, chunk) and self.admits_document(chunk)
 
     def admits_document(self, chunk: FilteredChunk) -> bool:
-        """Whether the filter admits the chunk's document, whatever the chunk's kind."""
+        """Whether the document meets all conditions but `kinds`, which is of its chunks."""
         for condition, value in zip(_DOCUMENT_CONDITIONS, _of_documents(self), strict=True):
             if value is not None and not condition.admits(value, chunk):
                 return False

@@ -13,8 +13,8 @@ import numpy as np
 
 from index.resident.shard import ProposedChunks, ShardQuestion
 
-# The score below zero, the chunk's id, its dense and its lexical score, and where it is; the dense
-# score is None without a vector.
+# The negated score, so that the best sorts first; the chunk's id; its dense score, None without a
+# vector; its lexical score; the proposal and the row that it comes from.
 _Scored: TypeAlias = tuple[float, int, float | None, float, ProposedChunks, int]
 
 _best_first = itemgetter(0, 1)

@@ -282,10 +282,10 @@ def _propose(
 
 
 class _Compared(NamedTuple):
-    """The scores of rows of a segment, or of all: of those that are not visible -infinity.
+    """Scores of a segment's rows; that of a row that is not visible is -infinity.
 
     Rows that are certain not to score above 0, or not to be among the best, may be left out.
-    lexical: the lexical scores of all rows.
+    rows: that `scores` belong to; None for all rows. lexical: the lexical scores of all rows.
     """
 
     shard: Shard

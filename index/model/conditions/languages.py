@@ -10,7 +10,9 @@ _SUBTAG_CASES = {2: str.upper, 4: str.title}  # regions and scripts, by their le
 
 
 def _forms(tags: Iterable[str]) -> Iterator[str]:
-    """Each tag as it is but for its language, and in the case of RFC 5646, section 2.1.1."""
+    """Two spellings of each tag: with its language in small letters, the rest as given; and as RFC
+    5646, section 2.1.1, writes it, such as `zh-Hant-TW`.
+    """
     for tag in tags:
         language, *subtags = tag.replace("_", "-").split("-")
         language = language.lower()

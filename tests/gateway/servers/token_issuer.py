@@ -28,7 +28,7 @@ from starlette.routing import Route
 ISSUER, AUDIENCE = "https://login.example", "nearhit"
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
-Pair: TypeAlias = tuple[Any, dict[str, Any]]  # a private key, and the public one as it is published
+Pair: TypeAlias = tuple[Any, dict[str, Any]]  # a private key, and its public key as a JSON Web Key
 
 
 class Issuer:
