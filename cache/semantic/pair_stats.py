@@ -66,20 +66,30 @@ class PairStats:
     def add(self, tenant: str, counts: PairCounts) -> None:
         self._of(tenant).unwritten += counts
 
+    async def read(self, tenant: str) -> TenantStats:
+        """The stored counts, after those of this process. Raises `ChangeFeedUnavailable`."""
+        await self._write(tenant, self._of(tenant))
+        return await self._store.read(tenant)
+
     async def flush(self) -> None:
         """Write all unwritten counts, when the process ends."""
         for tenant, state in list(self._states.items()):
-            if state.update is not None:
-                await state.update
-            if state.unwritten != PairCounts():
-                await self._refresh(tenant, state)
+            await self._write(tenant, state)
 
     def _of(self, tenant: str) -> _TenantState:
         return self._states.setdefault(tenant, _TenantState())
 
-    def _update(self, tenant: str, state: _TenantState) -> None:
+    def _update(self, tenant: str, state: _TenantState) -> asyncio.Task[None]:
         if state.update is None or state.update.done():
             state.update = asyncio.create_task(self._refresh(tenant, state))
+        return state.update
+
+    async def _write(self, tenant: str, state: _TenantState) -> None:
+        """Write the tenant's unwritten counts; a caller that is cancelled loses none of them."""
+        if state.update is not None:
+            await asyncio.wait([state.update])
+        if state.unwritten != PairCounts():
+            await asyncio.wait([self._update(tenant, state)])
 
     async def _refresh(self, tenant: str, state: _TenantState) -> None:
         unwritten, state.unwritten = state.unwritten, PairCounts()

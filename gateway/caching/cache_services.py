@@ -38,6 +38,7 @@ class CacheServices:
     texts: Answers
     invalidation: Invalidation[ChangeSet]
     similarity: QuestionSimilarity
+    pair_stats: PairStats
     semantic_ledger: PairLedger
     models: ModelCaches
 
@@ -62,7 +63,8 @@ def build(
     ledger = PairLedger(
         SemanticCountStore(stores.database), index_name, settings.semantic_error_max
     )
-    semantic = SemanticTier(store, replicas, similarity, PairStats(ledger, time.monotonic))
+    pair_stats = PairStats(ledger, time.monotonic)
+    semantic = SemanticTier(store, replicas, similarity, pair_stats)
     memory = LocalCache(settings.local_cache_bytes_max)
 
     def answers(count: CountEvent) -> Answers:
@@ -74,6 +76,7 @@ def build(
         texts=answers(_counting_texts(metrics.cache_event)),
         invalidation=invalidation,
         similarity=similarity,
+        pair_stats=pair_stats,
         semantic_ledger=ledger,
         models=models,
     )

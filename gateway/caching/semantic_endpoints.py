@@ -22,7 +22,7 @@ async def put_semantic(context: RequestContext[CacheServices]) -> Response:
 
 
 async def _shown(services: CacheServices, tenant: str) -> Response:
-    stats = await services.semantic_ledger.read(tenant)
+    stats = await services.pair_stats.read(tenant)
     return json_response(
         SemanticAnswer(
             error_max=stats.error_max,
