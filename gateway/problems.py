@@ -1,7 +1,7 @@
 """RFC 9457 problem documents: every exception becomes a `Problem` here.
 
-`gateway/vector_stores/errors.py` and `gateway/mcp` encode problems in other forms. A new status
-also needs a description in `gateway/api/openapi.py`.
+Extensions and `gateway/mcp` encode problems in other forms. A new status also needs a description
+in `gateway/api/openapi.py`.
 
 Problem                 an error response, raised anywhere in the gateway
 exceptions of `index`   DatabaseUnavailable, EmbeddingUnavailable, GroupHeld, PayloadTooLarge,

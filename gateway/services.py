@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from cache.redis.store import RedisStore
 from cache.revision_reader import RevisionReader
@@ -49,7 +49,7 @@ from gateway.search.metered_embedder import MeteredEmbedder
 from gateway.search.search_services import SearchServices
 from gateway.search.search_threads import search_threads
 from gateway.settings.settings import Settings
-from gateway.sources import read_options, source_services
+from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from gateway.subscriptions import subscription_services
@@ -57,8 +57,6 @@ from gateway.subscriptions.subscription_services import SubscriptionServices
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
 from gateway.tracing.traced_embedder import TracedEmbedder
-from gateway.vector_stores import vector_store_services
-from gateway.vector_stores.vector_store_services import VectorStoreServices
 from gateway.warm_up import WarmUp, load_word_lists
 from gateway.worker import worker_services
 from gateway.worker.worker_services import WorkerServices
@@ -73,7 +71,6 @@ from index.search.query_embedder import Embedder
 from index.tenants.ended_keys import EndedKeyStore
 from index.tenants.tenant_store import TenantRevisions, TenantStore
 from index.text import lexical
-from ingest.parse.extractors import Extractors
 from ingest.write.planning_process import planning_pool
 
 if TYPE_CHECKING:
@@ -81,14 +78,13 @@ if TYPE_CHECKING:
 
 # Bounds a write, which has no deadline, so that the statement of a lost connection ends.
 _STATEMENT_TIMEOUT_S = 30.0
-_EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of them
 # Of questions' vectors, and of rewritten questions; the lifetime holds in Redis too.
 _MODEL_CACHE_BYTES_MAX, _MODEL_CACHE_LIFETIME_S = 8_388_608, 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services of each room, in one worker process."""
+    """The services of each room, in one worker process, and of each extension by its name."""
 
     settings: Settings
     stores: Stores
@@ -99,12 +95,12 @@ class Services:
     mcp: McpServices
     documents: DocumentServices
     sources: SourceServices
-    vector_stores: VectorStoreServices
     curation: CurationServices
     subscriptions: SubscriptionServices
     admin: AdminServices
     worker: WorkerServices
     state_sampler: StateSampler
+    extensions: dict[str, Any] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -182,7 +178,6 @@ async def _join_rooms(
     models = model_caches(metrics.cache_event, store)
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
-    extractors = Extractors(_EXTRACTORS, read_options.of(settings))
     compressors = compressor_pool()
     planning = planning_pool()
     threads = search_threads()
@@ -195,7 +190,6 @@ async def _join_rooms(
         asked_questions.background_flush(),
         openings.background_flush(),
         rag_tools.lifespan(),
-        extractors,
         compressors,
         planning,
         standby_of_region.connect(
@@ -265,7 +259,6 @@ async def _join_rooms(
             mcp=mcp,
             documents=documents,
             sources=sources,
-            vector_stores=vector_store_services.build(search, documents, extractors),
             curation=curation_services.build(settings, stores, asked_questions, documents.writer),
             subscriptions=subscriptions,
             admin=admin_services.build(

@@ -13,7 +13,8 @@ from typing import Any
 from docs.generate import schema
 from docs.generate.markdown import code, join, table
 from gateway.api import openapi
-from gateway.api.routes.table import ROUTES
+from gateway.api.routes.table import routes
+from gateway.extensions import switched_on
 from gateway.http.route import ApiRoute
 
 _ROLES = """Each call needs a role of the caller's key.
@@ -28,13 +29,14 @@ A field that a body does not know is refused.
 
 
 FOLDER = "http"
+_ROUTES = routes(switched_on(""))
 
 
 @cache
 def pages() -> Mapping[str, str]:
     """The text of each page by its path below docs/reference."""
-    description = openapi.document(ROUTES)
-    calls = sorted(ROUTES, key=lambda call: (_group(call), path(call)))
+    description = openapi.document(_ROUTES)
+    calls = sorted(_ROUTES, key=lambda call: (_group(call), path(call)))
     groups = {name: list(members) for name, members in groupby(calls, key=_group)}
     written = {_file(name): _page(name, members, description) for name, members in groups.items()}
     return {"http.md": _overview(groups), **written}

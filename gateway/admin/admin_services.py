@@ -13,13 +13,11 @@ from gateway.warm_up import WarmUp
 from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.jobs.job_queue import JobQueue
-from index.tenants.group_provisioning import GroupProvisioning
 from index.tenants.keys import KeyStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.search_statistics import SearchStatisticsStore
 from index.tenants.tenant_store import TenantStore
 from index.tenants.usage import UsageStore
-from index.tenants.user_provisioning import UserProvisioning
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +29,6 @@ class AdminServices:
     store: RedisStore
     tenants: TenantStore
     keys: KeyStore
-    users: UserProvisioning
-    provisioned_groups: GroupProvisioning
     jobs: JobQueue
     usage: UsageStore
     usage_meter: UsageMeter
@@ -60,8 +56,6 @@ def build(
         store=store,
         tenants=stores.tenants,
         keys=stores.keys,
-        users=UserProvisioning(stores.database),
-        provisioned_groups=GroupProvisioning(stores.database),
         jobs=stores.jobs,
         usage=stores.usage,
         usage_meter=usage_meter,

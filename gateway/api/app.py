@@ -19,8 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from common.shares import turns
 from common.shares.turns import FairTurns
 from gateway import problems
-from gateway.api.routes.table import ROOM_ROUTES, RoomRoute
+from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
+from gateway.extensions import switched_on
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHeads
@@ -33,7 +34,6 @@ from gateway.search import embedders
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from gateway.tracing import spans
-from gateway.vector_stores import errors as openai_errors
 from gateway.worker import parent_watch
 from index.search.query_embedder import Embedder
 
@@ -88,6 +88,8 @@ def create() -> ASGIApp:
 
 
 def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
+    extensions = switched_on(settings.extensions_off)
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
         async with (
@@ -101,6 +103,9 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
             async with AsyncExitStack() as background:
+                for name, extension in extensions.items():
+                    opened = await background.enter_async_context(extension.open(services))
+                    services.extensions[name] = opened
                 await background.enter_async_context(services.state_sampler.running())
                 await background.enter_async_context(services.admin.warm_up.running())
                 if settings.serve_jobs:
@@ -120,7 +125,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
 
     endpoints = [
         (route, Endpoint(route, settings, room))
-        for route, room in (*ROOM_ROUTES, *_console_routes(settings))
+        for route, room in (*room_routes(extensions), *_console_routes(settings))
     ]
     table = [Route(route.path, endpoint, methods=[route.method]) for route, endpoint in endpoints]
 
@@ -130,8 +135,9 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
         )
         if error.status_code == 405:
             error.headers = {"Allow": ", ".join(_methods(table, request.scope))}
-        is_openai = openai_errors.concerns(request)
-        return await refuse(request, error, openai_errors.render if is_openai else problems.render)
+        dialects = (extension.dialect for extension in extensions.values() if extension.dialect)
+        renders = (dialect.render for dialect in dialects if dialect.concerns(request))
+        return await refuse(request, error, next(renders, problems.render))
 
     application = Starlette(
         routes=table, exception_handlers={HTTPException: refuse_unknown}, lifespan=lifespan

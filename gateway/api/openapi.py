@@ -1,7 +1,7 @@
 """The OpenAPI document, generated from the table of routes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -139,8 +139,8 @@ def _operation(route: ApiRoute[Any], schemas: Mapping[str, Any]) -> dict[str, An
         "summary": route.summary,
         "security": [] if route.needs == "anyone" else [{"key": []}],
         "parameters": [
-            _parameter(name, "path", Parameter(parameters.IN_PATH[name], is_required=True))
-            for name in _path_parameters(route)
+            _parameter(name, "path", Parameter(schema, is_required=True))
+            for name, schema in _path_parameters(route)
         ]
         + [_parameter(name, "query", parameter) for name, parameter in route.parameters.items()]
         + ([] if route.needs in ("anyone", "operator") else [_MIN_REVISION])
@@ -218,7 +218,7 @@ def _error_statuses(route: ApiRoute[Any]) -> list[int]:
     if route.is_generated:
         statuses |= {402, 501, 502}
     if route.render is not problems.render:
-        statuses = statuses - {422} | {400}  # OpenAI's API and SCIM answer 400
+        statuses = statuses - {422} | {400}  # other protocols answer 400
     return sorted(statuses)
 
 
@@ -263,8 +263,11 @@ def _group(route: ApiRoute[Any]) -> str:
     return "mcp" if route.is_resource else "operation"
 
 
-def _path_parameters(route: ApiRoute[Any]) -> list[str]:
-    return re.findall(r"\{(\w+)", route.path)
+def _path_parameters(route: ApiRoute[Any]) -> Iterator[tuple[str, parameters.Schema]]:
+    """The names in the path, with their schemas."""
+    for name in re.findall(r"\{(\w+)", route.path):
+        own = route.path_parameters.get(name)
+        yield name, parameters.IN_PATH[name] if own is None else own.schema
 
 
 def _schemas(routes: Sequence[ApiRoute[Any]]) -> dict[str, Any]:

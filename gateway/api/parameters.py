@@ -9,7 +9,6 @@ from gateway.http.route import Parameter
 from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
 from index.jobs.job_queue import State as JobState
 from index.tenants.curation import State as CurationState
-from index.vector_stores.vector_store_store import FileStatusFilter
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -20,24 +19,19 @@ _SOURCE: Schema = schemas.SOURCE.json_schema()
 _TENANT: Schema = schemas.TENANT.json_schema()
 
 IN_PATH: Mapping[str, Schema] = {
-    "batch_id": _ANY,
     "document_id": schemas.DOCUMENT_ID.json_schema(),
     "faq_id": FAQ_ID.json_schema(),
-    "file_id": _ANY,
     "group": schemas.GROUP.json_schema(),
     "item_id": _ANY,
     "job_id": _ID,
     "key_id": _ID,
-    "model": _ANY,
     "name": schemas.GATE.json_schema(),
     "question_id": _ANY,
-    "resource_id": _ANY,
     "source": _SOURCE,
     "subject": _SUBJECT,
     "subscription_id": SUBSCRIPTION_ID.json_schema(),
     "tenant": _TENANT,
     "type": schemas.LINE.json_schema(),
-    "vector_store_id": _SOURCE,
 }
 
 
@@ -61,10 +55,8 @@ INSTANT = Parameter({"type": "string", "format": "date-time"})
 LINE = Parameter(schemas.LINE.json_schema())
 SUBJECT = Parameter(_SUBJECT, is_required=True)
 TENANT = Parameter(_TENANT)
-TEXT = Parameter({"type": "string"})
 
 LINE_CURSOR = LINE
 NUMBER_CURSOR = cursor("^[0-9]{1,18}$")
 JOB_STATE = one_of(*get_args(JobState))
 CURATION_STATE = one_of(*get_args(CurationState))
-FILE_STATUS = one_of(*get_args(FileStatusFilter))

@@ -13,6 +13,7 @@ from gateway.cli.administration import (
     audit_log_command,
     cache_command,
     dead_letters_command,
+    extensions_command,
     jobs_command,
     keys_command,
     loadtest_command,
@@ -146,6 +147,7 @@ audit_command.commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)
 app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
 app.add_typer(dead_letters_command.commands, name="dead-letters", rich_help_panel=_OPERATION)
+app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(status_command.status)
 app.command(rich_help_panel=_OPERATION)(status_command.usage)
 app.command(rich_help_panel=_START)(mcp_command.mcp)

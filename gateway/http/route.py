@@ -44,6 +44,7 @@ class ApiRoute(Generic[RoomServices]):
     queued_answer:  the model of the 202 response to a request that is queued.
     empty_status:   the status of a response without a body, where the route may give none.
     parameters:     query parameters by name.
+    path_parameters: those in the path that the table of routes does not know by name.
     render:         turns an exception into a response. error: its model, if not a problem document.
     error_type:     the media type of that model.
     is_generated:   a language model writes the response, under a deadline of its own.
@@ -71,6 +72,7 @@ class ApiRoute(Generic[RoomServices]):
     body_type: str = ""
     stream_type: str = ""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    path_parameters: Mapping[str, Parameter] = field(default_factory=dict)
     render: Callable[[Request, Exception], Awaitable[Response]] = problems.render
     error: type[BaseModel] | None = None
     error_type: str = "application/json"

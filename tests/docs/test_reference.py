@@ -3,7 +3,7 @@
 import re
 
 from docs.generate import http
-from gateway.api.routes.table import ROUTES
+from tests.gateway.support.routes import ROUTES
 
 
 def test_each_call_has_a_place_on_a_page_of_the_http_api() -> None:

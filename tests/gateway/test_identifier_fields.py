@@ -11,17 +11,17 @@ from pydantic.fields import FieldInfo
 
 import gateway
 import ingest
-from gateway.api.routes.table import ROUTES
 from gateway.documents.document_schemas import DocumentBody
 from index.model.form import Form
 from index.model.identifiers import GroupId, ReaderToken, SubjectId
+from tests.gateway.support.routes import ROUTES
 
 NAMES = {"subject", "owner", "member", "members", "group", "groups", "group_id", "readers"}
 FORMS = {get_args(kind)[1] for kind in (SubjectId, GroupId, ReaderToken)}
 ELSEWHERE = {
     "ingest.sources.readers.conversations.Conversation": "read as a `Document` then",
     "ingest.sources.readers.faqs.Faq": "read as a `Document` then",
-    "gateway.scim.scim_schemas.GroupBody": "users by the identifiers that Nearhit gave them",
+    "gateway.extensions.scim.scim_schemas.GroupBody": "users by the identifiers Nearhit gave them",
 }
 
 

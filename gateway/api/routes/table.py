@@ -1,8 +1,11 @@
-"""The table of routes: the required role, the handler and the bodies of each."""
+"""The table of routes: the required role, the handler and the bodies of each.
+
+The routes of extensions come after those of the core.
+"""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -10,7 +13,7 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, parameters, problem_endpoints, root
-from gateway.api.routes import admin, faqs, plans, rag, scim, subscriptions, vector_stores
+from gateway.api.routes import admin, faqs, plans, rag, subscriptions
 from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
@@ -24,6 +27,9 @@ from gateway.documents import (
     document_schemas,
 )
 from gateway.documents.document_services import DocumentServices
+from gateway.errors import CommandError
+from gateway.extension import Extension
+from gateway.extensions import switched_on
 from gateway.http.request_context import RequestContext
 from gateway.http.route import ApiRoute, body_limit
 from gateway.mcp import mcp_schemas, metadata_endpoint
@@ -48,13 +54,13 @@ RoomRoute: TypeAlias = tuple[ApiRoute[Any], Callable[[Services], Any]]
 
 
 @cache
-def _openapi() -> bytes:
-    return orjson.dumps(openapi.document(ROUTES))
+def _openapi(extensions_off: str) -> bytes:
+    return orjson.dumps(openapi.document(routes(switched_on(extensions_off))))
 
 
-async def get_openapi(_: RequestContext[object]) -> Response:
+async def get_openapi(context: RequestContext[AdminServices]) -> Response:
     """The first one takes a third of a second, in a thread; two at once may both compute it."""
-    body = await asyncio.to_thread(_openapi)
+    body = await asyncio.to_thread(_openapi, context.services.settings.extensions_off)
     return Response(body, media_type="application/json")
 
 
@@ -357,8 +363,8 @@ def _in_room(
     return [(route, room) for route in routes]
 
 
-# Each route, and which services its handler gets.
-ROOM_ROUTES: Sequence[RoomRoute] = (
+# Each route of the core, and which services its handler gets.
+_ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, _SEARCH),
     *_in_room(lambda services: services.search, plans.ROUTES),
     *_in_room(lambda services: services.search, _RECEIPTS),
@@ -369,11 +375,33 @@ ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.mcp, _MCP),
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
-    *_in_room(lambda services: services.admin, scim.ROUTES),
-    *_in_room(lambda services: services.vector_stores, vector_stores.ROUTES),
     *_in_room(lambda services: services.answer, rag.ANSWER),
     *_in_room(lambda services: services.subscriptions, subscriptions.ROUTES),
     *_in_room(lambda services: services.curation, rag.CURATION),
     *_in_room(lambda services: services.documents, rag.POPULARITY),
 )
-ROUTES = tuple(route for route, _ in ROOM_ROUTES)
+
+
+def room_routes(extensions: Mapping[str, Extension[Any]]) -> Sequence[RoomRoute]:
+    """The routes of the core and of these extensions, and which services their handlers get.
+
+    Raises `CommandError` if an extension has a route that is taken.
+    """
+    all_routes = list(_ROOM_ROUTES)
+    taken = {(route.method, route.path) for route, _ in all_routes}
+    for name, extension in extensions.items():
+        for route in extension.routes:
+            if (route.method, route.path) in taken:
+                raise CommandError(f"extension {name}: {route.method} {route.path} is taken")
+            taken.add((route.method, route.path))
+        all_routes += _in_room(partial(_own_services, name), extension.routes)
+    return all_routes
+
+
+def routes(extensions: Mapping[str, Extension[Any]]) -> tuple[ApiRoute[Any], ...]:
+    """The routes of the core and of these extensions."""
+    return tuple(route for route, _ in room_routes(extensions))
+
+
+def _own_services(name: str, services: Services) -> Any:
+    return services.extensions[name]

@@ -12,6 +12,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
+from gateway import extensions
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.start.shared_folder import shared_folder
@@ -37,6 +38,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     for name in embedders.names(settings):
         embedders.check(settings, name)  # before the database is asked, which may take long
     spans.check(settings)
+    extensions.switched_on(settings.extensions_off)
     asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:
         url = _url(listener)

@@ -14,6 +14,12 @@ Port = Annotated[int, Field(ge=0, le=65_535)]
 class ServerSettings(BaseSettings):
     """Servers and processes."""
 
+    extensions_off: str = Field(
+        "",
+        description="names of extensions that are off, separated by commas; `nearhit extensions` "
+        "lists them",
+    )
+
     database_url: SecretStr | None = Field(
         None, description="URL of PostgreSQL with pgvector ≥ 0.8.4; unset: Nearhit starts its own"
     )

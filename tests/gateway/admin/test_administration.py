@@ -14,7 +14,6 @@ import orjson
 import pytest
 
 from gateway import problems
-from gateway.api.routes.table import ROUTES
 from gateway.auth.roles import ROLES, SUFFICIENT
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
@@ -23,6 +22,7 @@ from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = pytest.mark.anyio
 

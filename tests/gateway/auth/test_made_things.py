@@ -10,8 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.api.routes.table import ROOM_ROUTES
 from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = pytest.mark.anyio
 
@@ -86,9 +86,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
 
 def test_it_is_said_of_every_route_whose_things_it_shows() -> None:
     routes = [
-        f"{route.method} {route.path}"
-        for route, _ in ROOM_ROUTES
-        if route.needs in ("reader", "writer")
+        f"{route.method} {route.path}" for route in ROUTES if route.needs in ("reader", "writer")
     ]
     listed = [*LISTS, *NAMED, *(name for names in NOT_OF_A_SUBJECT.values() for name in names)]
 

@@ -12,13 +12,13 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway.api.routes.table import ROUTES
 from gateway.monitoring import logs
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY
 from tests.gateway.servers.database_proxy import database_proxy
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.routes import ROUTES
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 from tests.sampling import is_thorough
 

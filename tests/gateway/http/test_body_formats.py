@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Gateway, problem, running
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,6 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.api import examples, openapi
-from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.http.route import ApiRoute
 from gateway.mcp.search_arguments import SearchArguments
@@ -19,6 +18,7 @@ from index.search.query_embedder import Embedder
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from gateway.api import openapi
-from gateway.api.routes.table import ROUTES
 from tests.gateway.support.gateways import Caller
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.clients]
 

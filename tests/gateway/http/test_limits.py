@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from gateway.api.routes.table import ROUTES
 from gateway.embedded.embedded_servers import Servers
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
@@ -15,6 +14,7 @@ from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.raw_http import ask_raw, head
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.redis]
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.api import examples, field_descriptions, openapi
-from gateway.api.routes.table import ROUTES
+from tests.gateway.support.routes import ROUTES
 
 MODELS: dict[str, type[BaseModel]] = {
     model.__name__: model

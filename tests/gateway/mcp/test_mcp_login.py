@@ -20,13 +20,13 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from gateway.api.routes.table import ROUTES
 from gateway.auth import web_tokens
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.servers.token_issuer import AUDIENCE, ISSUER, Issuer, issuing
 from tests.gateway.support.gateways import Caller, Gateway, connected, problem, serving
+from tests.gateway.support.routes import ROUTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
 

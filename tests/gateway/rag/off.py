@@ -32,7 +32,7 @@ _ASSISTS = (
     "gateway/rag/",
     "gateway/answer/",
     "gateway/mcp/",
-    "gateway/vector_stores/",
+    "gateway/extensions/vector_stores/",
     "ingest/chat_model",
 )
 _WARM = 20

@@ -15,6 +15,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
 from gateway.api.app import create_app
+from gateway.extensions import switched_on
 from gateway.http.transport.connection import Connection
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.settings import Settings
@@ -27,6 +28,8 @@ _LARGE_FAMILIES = (
     "nearhit_http_request_duration_seconds",
     "nearhit_sql_statement_duration_seconds",
 )
+
+switched_on("")  # a gateway imports extensions before its event loop runs
 
 
 class Caller:

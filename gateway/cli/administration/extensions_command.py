@@ -1,0 +1,63 @@
+"""`nearhit extensions`: what is installed besides the core, and whether it is on."""
+
+from dataclasses import dataclass
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from gateway.cli import common
+from gateway.cli.common import AsJson
+from gateway.errors import CommandError
+
+_FOUND = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    name: str
+    state: str
+    origin: str
+    calls: int
+    summary: str
+
+
+def extensions(as_json: AsJson = False) -> None:
+    """List the extensions that are installed.
+
+    NEARHIT_EXTENSIONS_OFF names those that are off: their calls answer 404, and no module of
+    theirs is loaded. Exits with 1 if one can't be loaded.
+
+        NEARHIT_EXTENSIONS_OFF=scim nearhit extensions
+    """
+    rows = _list()
+    if as_json:
+        common.print_json(rows)
+    else:
+        table = Table("extension", "state", "from", "calls", "what it does")
+        for row in rows:
+            table.add_row(row.name, row.state, row.origin, str(row.calls), escape(row.summary))
+        common.print_table(table)
+    if any(row.state == "broken" for row in rows):
+        raise typer.Exit(_FOUND)
+
+
+def _list() -> list[_Listed]:
+    with common.errors():
+        from gateway import extensions
+        from gateway.settings.groups.lists import listed
+        from gateway.settings.settings import Settings
+
+        off = listed(Settings().extensions_off)
+        rows = []
+        for name, found in extensions.found().items():
+            try:
+                extension = found.load()
+            except CommandError as error:
+                state = "off" if name in off else "broken"
+                rows.append(_Listed(name, state, found.origin, 0, str(error)))
+                continue
+            state = "off" if name in off else "on"
+            calls, summary = len(extension.routes), extension.summary
+            rows.append(_Listed(name, state, found.origin, calls, summary))
+    return rows

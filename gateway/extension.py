@@ -1,0 +1,120 @@
+"""What an extension brings to the gateway, and all that it may use of it.
+
+An extension is a package with a module `extension` that holds `EXTENSION`: a folder of
+`gateway/extensions`, or an entry point in the group `nearhit.extensions` of any distribution. Its
+modules import nothing else of `gateway`; of `index`, `ingest` and `common` they import what they
+need. See `docs/how-to/extend.md`.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway import field_errors, problems, schemas
+from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.freshness import latest_revisions, revision_header, strictest
+from gateway.auth.makers import maker_for_admin, maker_of
+from gateway.document_address import address_of_hit, parse_address
+from gateway.documents import document_update
+from gateway.documents.document_endpoints import enqueue_write
+from gateway.documents.document_schemas import DocumentBody
+from gateway.documents.document_services import DocumentServices
+from gateway.documents.document_update import require_editable, require_publisher
+from gateway.http.request_context import RequestContext, full_scope
+from gateway.http.responses import cache_headers, json_response, with_revision
+from gateway.http.route import ApiRoute, Parameter, body_limit
+from gateway.recording.read_log import ReadLog
+from gateway.schemas import Body, Storable
+from gateway.search.answer_bytes import HeldAnswers
+from gateway.search.pipeline import record_served, search_as_caller
+from gateway.search.plans.one_revision import common_revisions, search_consistently
+from gateway.search.response_headers import degraded_header
+from gateway.search.schemas.search_schemas import SearchBody
+from gateway.search.search_request import freshness_of, require_within_limits
+from gateway.search.search_services import SearchServices
+from gateway.services import Services
+from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
+from gateway.settings.settings import Settings
+from gateway.sources import read_options
+from gateway.stores import default_quotas
+
+OwnServices = TypeVar("OwnServices")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How problems are told to clients of another protocol where no route says it.
+
+    concerns: whether a request for a path that no route has comes from such a client.
+    """
+
+    concerns: Callable[[Request], bool]
+    render: Callable[[Request, Exception], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Extension(Generic[OwnServices]):
+    """An extension, which the name of its folder or entry point names.
+
+    summary: what it does, in one line for people.
+    open:    makes what the handlers of its routes get as `context.services`; it is entered when a
+        worker starts, and left when it ends.
+    """
+
+    summary: str
+    routes: Sequence[ApiRoute[OwnServices]]
+    open: Callable[[Services], AbstractAsyncContextManager[OwnServices]]
+    dialect: Dialect | None = None
+
+
+__all__ = [
+    "BATCH_SEARCHES_MAX",
+    "ApiRoute",
+    "AuthenticatedRequest",
+    "Body",
+    "Dialect",
+    "DocumentBody",
+    "DocumentServices",
+    "Extension",
+    "HeldAnswers",
+    "Parameter",
+    "ReadLog",
+    "RequestContext",
+    "SearchBody",
+    "SearchServices",
+    "Services",
+    "Settings",
+    "Storable",
+    "address_of_hit",
+    "body_limit",
+    "cache_headers",
+    "common_revisions",
+    "default_quotas",
+    "degraded_header",
+    "document_update",
+    "enqueue_write",
+    "field_errors",
+    "freshness_of",
+    "full_scope",
+    "json_response",
+    "latest_revisions",
+    "maker_for_admin",
+    "maker_of",
+    "parse_address",
+    "problems",
+    "read_options",
+    "record_served",
+    "require_editable",
+    "require_publisher",
+    "require_within_limits",
+    "revision_header",
+    "schemas",
+    "search_as_caller",
+    "search_consistently",
+    "strictest",
+    "with_revision",
+]

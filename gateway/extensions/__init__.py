@@ -1,0 +1,90 @@
+"""Finds the extensions: the folders here, and the entry points of other distributions.
+
+Nothing outside this folder names one of them. One that is switched off is not even imported.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import metadata
+from typing import Any
+
+from common.version import VERSION
+from gateway.errors import CommandError
+from gateway.extension import Extension
+from gateway.settings.groups.lists import listed
+
+_GROUP = "nearhit.extensions"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundExtension:
+    """origin: the distribution that brings it, with its version."""
+
+    name: str
+    origin: str
+    import_it: Callable[[], Any]
+
+    def load(self) -> Extension[Any]:
+        """Raises `CommandError` if its modules can't be imported, or hold something else."""
+        named = f"extension {self.name} of {self.origin}"
+        try:
+            extension = self.import_it()
+        except Exception as error:  # whatever its modules raise
+            raise CommandError(
+                f"{named} can't be loaded: {error!r}; update it, or add {self.name} to "
+                "NEARHIT_EXTENSIONS_OFF"
+            ) from error
+        if not isinstance(extension, Extension):
+            raise CommandError(f"{named} is no `gateway.extension.Extension`")
+        return extension
+
+
+@cache
+def found() -> Mapping[str, FoundExtension]:
+    """All extensions that are installed, by name. Raises `CommandError` if two have one name."""
+    by_name: dict[str, FoundExtension] = {}
+    for extension in (*_own(), *_of_others()):
+        other = by_name.setdefault(extension.name, extension)
+        if other is not extension:
+            raise CommandError(
+                f"{other.origin} and {extension.origin} both bring an extension {extension.name}; "
+                "uninstall one"
+            )
+    return by_name
+
+
+@cache
+def switched_on(names_off: str) -> Mapping[str, Extension[Any]]:
+    """The extensions but those that are switched off, by name.
+
+    names_off: the setting `extensions_off`. Raises `CommandError` if it names none that is
+    installed, or if another one can't be loaded.
+    """
+    off = listed(names_off)
+    for name in off:
+        if name not in found():
+            raise CommandError(
+                f"NEARHIT_EXTENSIONS_OFF: {name} is no extension; there are {', '.join(found())}"
+            )
+    return {name: extension.load() for name, extension in found().items() if name not in off}
+
+
+def _own() -> Iterator[FoundExtension]:
+    for module in pkgutil.iter_modules(__path__):
+        path = f"{__name__}.{module.name}.extension"
+        yield FoundExtension(module.name, f"nearhit {VERSION}", partial(_import, path))
+
+
+def _import(path: str) -> Any:
+    return importlib.import_module(path).EXTENSION
+
+
+def _of_others() -> Iterator[FoundExtension]:
+    for point in metadata.entry_points(group=_GROUP):
+        origin = "an unknown distribution"
+        if point.dist is not None:
+            origin = f"{point.dist.name} {point.dist.version}"
+        yield FoundExtension(point.name, origin, point.load)

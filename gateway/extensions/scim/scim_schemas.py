@@ -1,0 +1,205 @@
+"""The bodies of SCIM. Names have any case, and attributes that Nearhit does not use are ignored."""
+
+from contextlib import suppress
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
+
+from gateway.extension import Storable
+from gateway.extensions.scim.filter_grammar import FILTER_CHARACTERS_MAX
+from index.model.document import Line
+from index.tenants.group_provisioning import MEMBERS_MAX
+
+USER = "urn:ietf:params:scim:schemas:core:2.0:User"
+GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
+LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+OPERATIONS_MAX = 1_000
+PATH_CHARACTERS_MAX = FILTER_CHARACTERS_MAX
+EMAILS_MAX = 20  # of a user
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def _single(value: object) -> object:
+    """The value itself; Entra ID sends [{"$ref": null, "value": "ana"}] for "ana"."""
+    if isinstance(value, list) and len(value) == 1:
+        return _single(value[0])
+    return value["value"] if isinstance(value, dict) and "value" in value else value
+
+
+def _boolean(value: object) -> object:
+    """Entra ID sends "False". What is not understood becomes a 400."""
+    value = _single(value)
+    return _BOOLEANS.get(str(value).strip().lower(), value)
+
+
+def _filled(value: str | None) -> str | None:
+    return value or None
+
+
+def usable_emails(value: object) -> "list[EmailBody]":
+    """The addresses that can be kept. A user is not refused for what only helps to find it."""
+    emails = value if isinstance(value, list) else [value]
+    usable: list[EmailBody] = []
+    for email in emails:
+        with suppress(ValidationError):
+            usable.append(EmailBody.model_validate(email))
+    return usable[:EMAILS_MAX]
+
+
+Active = Annotated[bool, Field(strict=True), BeforeValidator(_boolean)]
+SingleLine = Annotated[Line, BeforeValidator(_single)]
+OptionalLine = Annotated[
+    Line | Literal[""] | None, BeforeValidator(_single), AfterValidator(_filled)
+]
+
+
+def _example(fields: JsonDict) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+class ScimBody(BaseModel):
+    """A body that an identity provider sends."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="ignore", frozen=True, validate_by_name=False
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_our_names(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        names = {str(field.alias).lower(): str(field.alias) for field in cls.model_fields.values()}
+        return {names.get(str(name).lower(), name): item for name, item in value.items()}
+
+
+class EmailBody(ScimBody):
+    value: Line = Field(description="the address")
+    type: OptionalLine = Field(None, description="such as `work`")
+    primary: Active = Field(default=False, description="whether it is the one to write to")
+
+
+class UserBody(ScimBody):
+    """active: absent in a `PUT`, it stays as it is."""
+
+    model_config = _example({"userName": "ana", "displayName": "Ana Sousa", "active": True})
+
+    user_name: SingleLine
+    external_id: OptionalLine = None
+    display_name: OptionalLine = None
+    active: Active | None = None
+    emails: Annotated[tuple[EmailBody, ...], BeforeValidator(usable_emails)] = Field(
+        (), description=f"only the first {EMAILS_MAX} are kept"
+    )
+
+
+class MemberBody(ScimBody):
+    value: Line = Field(description="the `id` of a user")
+
+
+class GroupBody(ScimBody):
+    model_config = _example({"displayName": "people", "members": [{"value": "ana"}]})
+
+    display_name: SingleLine
+    external_id: OptionalLine = None
+    members: Annotated[tuple[MemberBody, ...], Field(max_length=MEMBERS_MAX)] | None = Field(
+        None, description="absent in a `PUT`: the members stay"
+    )
+
+
+class PatchOperation(ScimBody):
+    op: Annotated[
+        Literal["add", "remove", "replace"],
+        BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
+    ] = Field(description="`add`, `replace` or `remove`, in any case")
+    path: Annotated[str, Field(max_length=PATH_CHARACTERS_MAX), Storable] | None = Field(
+        None, description="attribute that changes; null: the attributes of `value`"
+    )
+    value: Any = None
+
+
+class PatchBody(ScimBody):
+    model_config = _example({"Operations": [{"op": "replace", "path": "active", "value": False}]})
+
+    operations: tuple[PatchOperation, ...] = Field(
+        alias="Operations",
+        min_length=1,
+        max_length=OPERATIONS_MAX,
+        description="the changes, in order",
+    )
+
+
+class ScimAnswer(BaseModel):
+    """An attribute that has no value, or that the caller did not ask for, is absent."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
+
+
+class Meta(ScimAnswer):
+    resource_type: Literal["User", "Group"]
+    created: datetime
+    last_modified: datetime | None = None
+    location: str
+
+
+class UserEmailAnswer(ScimAnswer):
+    value: str = Field(description="the address")
+    type: str | None = Field(None, description="such as `work`")
+    primary: bool = Field(description="whether it is the one to write to")
+
+
+class UserResource(ScimAnswer):
+    schemas: tuple[str, ...] = (USER,)
+    id: str
+    external_id: str | None = None
+    user_name: str | None = None
+    display_name: str | None = None
+    active: bool | None = None
+    emails: tuple[UserEmailAnswer, ...] | None = Field(
+        None, description="its addresses; they only help to find it"
+    )
+    meta: Meta | None = None
+
+
+class GroupMember(ScimAnswer):
+    value: str
+    display: str
+    type: Literal["User"] = "User"
+
+
+class GroupResource(ScimAnswer):
+    schemas: tuple[str, ...] = (GROUP,)
+    id: str
+    external_id: str | None = None
+    display_name: str | None = None
+    members: tuple[GroupMember, ...] | None = None
+    meta: Meta | None = None
+
+
+class ResourceList(ScimAnswer):
+    schemas: tuple[str, ...] = (LIST,)
+    total_results: int = Field(description="number of all resources")
+    start_index: int = Field(description="position of the first of them, from 1")
+    items_per_page: int = Field(description="number of resources of the page")
+    resources: tuple[dict[str, Any], ...] = Field(
+        alias="Resources", description="the resources of the page"
+    )
+
+
+class Discovered(BaseModel):
+    """What clients learn of the service: RFC 7643, sections 5 to 7."""
+
+    model_config = ConfigDict(extra="allow")
+
+    schemas: list[str] = Field(examples=[["urn:ietf:params:scim:schemas:core:2.0:ResourceType"]])

@@ -1,0 +1,26 @@
+"""OpenAI's vector stores and files."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from gateway.extension import Dialect, Extension, Services, read_options
+from gateway.extensions.vector_stores import errors, vector_store_services
+from gateway.extensions.vector_stores.routes import ROUTES
+from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
+from ingest.parse.extractors import Extractors
+
+_EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of them
+
+
+@asynccontextmanager
+async def _open(services: Services) -> AsyncIterator[VectorStoreServices]:
+    async with Extractors(_EXTRACTORS, read_options.of(services.settings)) as extractors:
+        yield vector_store_services.build(services.search, services.documents, extractors)
+
+
+EXTENSION = Extension(
+    summary="clients of OpenAI's vector stores and files need only another base URL",
+    routes=ROUTES,
+    open=_open,
+    dialect=Dialect(errors.concerns, errors.render),
+)

@@ -1,0 +1,169 @@
+"""Attaches files to a vector store: the text of each becomes a document of its source."""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from gateway.extension import (
+    AuthenticatedRequest,
+    DocumentBody,
+    RequestContext,
+    document_update,
+    enqueue_write,
+    maker_of,
+)
+from gateway.extensions.vector_stores.files import no_such_file, require_own_file
+from gateway.extensions.vector_stores.vector_store_schemas import AttachBody
+from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
+from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
+from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
+from index.vector_stores.file_store import File, FileStore
+from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
+from ingest.errors import DocumentTooLong
+from ingest.parse import encoding
+from ingest.parse.extracted import Unreadable
+from ingest.parse.formats import SUFFIXES
+from ingest.write.revision import Written, require_accepted, require_written
+
+
+async def attach_each(
+    context: RequestContext[VectorStoreServices],
+    store: VectorStore,
+    bodies: Sequence[AttachBody],
+    batch_id: str | None = None,
+) -> list[Written]:
+    """Attach files after checking that all exist and that Nearhit does not sync the source.
+
+    Returns the writes that were done at once.
+    """
+    caller = await context.authenticate()
+    source = await context.services.sources.get(caller.principal.tenant, store.source)
+    if source is not None and source.kind is not None:
+        raise SourceReserved(store.source)
+    files = [await require_own_file(context, caller, body.file_id) for body in bodies]
+    writes = []
+    for file, body in zip(files, bodies, strict=True):
+        caller = await context.authenticate()
+        writes.append(await _attach(context, caller, store, file, body, batch_id))
+    return [written for written in writes if written is not None]
+
+
+def document_id_of(store: VectorStore, file_id: str) -> str:
+    """A file may be attached to many stores; each attachment is a document of its own."""
+    return f"{store.source}/{file_id}"
+
+
+async def _attach(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
+    store: VectorStore,
+    file: File,
+    body: AttachBody,
+    batch_id: str | None,
+) -> Written | None:
+    """Attach one file; a file that can't be parsed is stored as failed, other errors are raised.
+
+    None if the write is queued, or failed.
+    """
+    tenant = caller.principal.tenant
+    stores = VectorStoreStore(context.services.database)
+    document_id = document_id_of(store, file.file_id)
+    await stores.attach(
+        tenant,
+        store.source,
+        file_id=file.file_id,
+        document_id=document_id,
+        subject=caller.principal.subject,
+        key_id=caller.principal.key_id,
+        batch_id=batch_id,
+    )
+    written, job_id, error = None, None, None
+    try:
+        text = await _text(context, caller, file)
+        document = _document_body(store, file, body, text)
+        written = await _write(context, caller, document_id, document)
+        if written is None:
+            job_id = await _queue(context, caller, document_id, document)
+    except Unreadable as unreadable:
+        error = ("unsupported_file", f"{file.filename} {unreadable}.")
+    except DocumentTooLong as too_long:
+        error = ("invalid_file", f"{file.filename} {too_long}.")
+    except QuotaExceeded as exceeded:
+        error = ("quota_exceeded", str(exceeded))
+    await stores.attached(tenant, store.source, file.file_id, job_id=job_id, error=error)
+    return written
+
+
+async def _write(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
+    document_id: str,
+    body: DocumentBody,
+) -> Written | None:
+    """Write the document; None if it is long or the embedder is unavailable."""
+    services, settings = context.services, context.services.settings
+    if len(body.text) > settings.document_inline_bytes_max:
+        return None
+    try:
+        put = document_update.put_of(caller, document_id, body, settings.language)
+        (outcome,) = await services.writer.put_all(caller.principal.tenant, [put])
+        return require_written(outcome)
+    except EmbeddingUnavailable:
+        return None
+
+
+async def _queue(
+    context: RequestContext[VectorStoreServices],
+    caller: AuthenticatedRequest,
+    document_id: str,
+    body: DocumentBody,
+) -> str:
+    """Queue the write if the caller may make it now; the id of the job."""
+    services, tenant = context.services, caller.principal.tenant
+    put = document_update.put_of(caller, document_id, body, services.settings.language)
+    require_accepted(put, await services.documents.stored(tenant, document_id))
+    payload = body.model_dump_json(exclude_unset=True).encode()
+    return await enqueue_write(services.document_services, caller, document_id, body, payload)
+
+
+def _document_body(store: VectorStore, file: File, body: AttachBody, text: str) -> DocumentBody:
+    fields: dict[str, object] = {
+        "title": file.filename[:TITLE_CHARACTERS_MAX],
+        "text": text,
+        "source": store.source,
+        "metadata": body.attributes or {},
+    }
+    if store.readers:
+        fields["readers"] = tuple(store.readers)
+    if body.chunker is not None:
+        fields["chunker"] = body.chunker
+    return DocumentBody.model_validate(fields)
+
+
+async def _text(
+    context: RequestContext[VectorStoreServices], caller: AuthenticatedRequest, file: File
+) -> str:
+    """The text of the file. Raises `Unreadable`."""
+    content = await FileStore(context.services.database).content(
+        maker_of(caller.principal), file.file_id
+    )
+    if content is None:
+        raise no_such_file()
+    suffix = PurePath(file.filename).suffix.lower()
+    if suffix in SUFFIXES:
+        extractors = context.services.extractors
+        tenant = caller.principal.tenant
+        text = (await extractors.extract(tenant, file.file_id, suffix, content)).text
+    else:
+        text = _decode(content)
+    if not text.strip():
+        raise Unreadable("has no text")
+    if len(text) > TEXT_CHARACTERS_MAX:
+        raise Unreadable(f"has more than {TEXT_CHARACTERS_MAX:,} characters")
+    return text
+
+
+def _decode(content: bytes) -> str:
+    try:
+        return encoding.decode(content)
+    except encoding.NotText:
+        raise Unreadable("is neither text nor of a supported type") from None

@@ -1,0 +1,439 @@
+"""The request and response bodies of OpenAI's API, limited to the fields that Nearhit supports.
+
+In a request null means that the field is absent: clients in typed languages send all of them.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
+
+import orjson
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+
+from gateway.extension import Body, Storable
+from index.model import chunking_config
+from index.model.conditions.attributes import Filters
+from index.model.document import Metadata, Title
+from index.model.identifiers import Readers
+from index.model.scope import ScopeName
+from index.vector_stores.file_store import File
+from index.vector_stores.vector_store_store import AttachedFile, FileStatus, VectorStore
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+FileId: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=512), Storable]
+Purpose: TypeAlias = Literal[
+    "assistants", "assistants_output", "batch", "batch_output", "evals", "fine-tune",
+    "fine-tune-results", "user_data", "vision",
+]  # fmt: skip
+_Name: TypeAlias = Annotated[str, StringConstraints(max_length=64), Storable]
+_Value: TypeAlias = Annotated[
+    str,
+    StringConstraints(max_length=512),
+    Storable,
+    WithJsonSchema({"type": ["string", "number", "boolean", "null"], "maxLength": 512}),
+]
+
+
+def _as_texts(metadata: object) -> object:
+    """OpenAI keeps text; other scalars are kept as JSON writes them, and null is no value."""
+    if not isinstance(metadata, dict):
+        return metadata
+    return {
+        name: orjson.dumps(value).decode() if isinstance(value, int | float) else value
+        for name, value in metadata.items()
+        if value is not None
+    }
+
+
+StoreMetadata: TypeAlias = Annotated[
+    dict[_Name, _Value], BeforeValidator(_as_texts), Field(max_length=16)
+]
+_EXAMPLE_S = 1_738_324_800  # in seconds since 1970
+_RESULTS = 10  # unless a search says otherwise
+_EXPIRES_AFTER = "accepted, and answered by null: a vector store does not expire"
+_FILES_MAX = 500  # attached in one request; a starting value, not measured
+
+
+def _example(**fields: object) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [cast("JsonDict", fields)]})
+
+
+class StaticSizes(Body):
+    max_chunk_size_tokens: int = Field(ge=100, le=4_096)
+    chunk_overlap_tokens: int = Field(ge=0, le=2_048)
+
+    @model_validator(mode="after")
+    def _at_most_half(self) -> "StaticSizes":
+        if self.chunk_overlap_tokens > self.max_chunk_size_tokens // 2:
+            raise PydanticCustomError(
+                "overlap", "chunk_overlap_tokens: must be at most half of the size"
+            )
+        return self
+
+
+class AutoChunking(Body):
+    type: Literal["auto"] = Field(description="`auto`: the chunker `structure`")
+
+
+class StaticChunking(Body):
+    type: Literal["static"]
+    static: StaticSizes
+
+
+Chunking: TypeAlias = Annotated[AutoChunking | StaticChunking, Field(discriminator="type")]
+
+
+class _Attaching(Body):
+    attributes: Metadata | None = None
+    chunking_strategy: Chunking | None = None
+
+    @property
+    def chunker(self) -> str | None:
+        match self.chunking_strategy:
+            case StaticChunking(static=sizes):
+                return f"tokens:{sizes.max_chunk_size_tokens}/{sizes.chunk_overlap_tokens}"
+            case _:
+                return None
+
+
+class AttachBody(_Attaching):
+    file_id: FileId = Field(description="identifier of an uploaded file")
+
+
+class AttributesBody(Body):
+    attributes: Metadata | None
+
+
+class FileBatchBody(_Attaching):
+    model_config = _example(file_ids=["file-5f1c"])
+
+    file_ids: Annotated[tuple[FileId, ...], Field(min_length=1, max_length=_FILES_MAX)] | None = (
+        None
+    )
+    files: Annotated[tuple[AttachBody, ...], Field(min_length=1, max_length=_FILES_MAX)] | None = (
+        None
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "FileBatchBody":
+        if (self.file_ids is None) is (self.files is None):
+            raise PydanticCustomError("either", "file_ids: set either file_ids or files")
+        return self
+
+    def bodies(self) -> tuple[AttachBody, ...]:
+        if self.files is not None:
+            return self.files
+        return tuple(
+            AttachBody(
+                file_id=file_id,
+                attributes=self.attributes,
+                chunking_strategy=self.chunking_strategy,
+            )
+            for file_id in self.file_ids or ()
+        )
+
+
+class ExpiresAfter(Body):
+    anchor: Literal["last_active_at"] = Field(description="what the days count from")
+    days: int = Field(ge=1, le=365, description="days without a use")
+
+
+class VectorStoreBody(Body):
+    """OpenAI's fields and `readers`, Nearhit's own: who sees the store and reads its documents."""
+
+    model_config = _example(name="Handbook", readers=["group:people"])
+
+    name: Title | None = None
+    description: Title | None = Field(None, description="what it holds, for people")
+    metadata: StoreMetadata | None = None
+    file_ids: Annotated[tuple[FileId, ...], Field(max_length=_FILES_MAX)] | None = None
+    chunking_strategy: Chunking | None = None
+    expires_after: ExpiresAfter | None = Field(None, description=_EXPIRES_AFTER)
+    readers: Readers | None = Field(
+        None, description="who sees the store and reads its documents; absent: only the caller"
+    )
+
+    def attachments(self) -> tuple[AttachBody, ...]:
+        return tuple(
+            AttachBody(file_id=file_id, chunking_strategy=self.chunking_strategy)
+            for file_id in self.file_ids or ()
+        )
+
+
+class VectorStoreChanges(Body):
+    model_config = _example(name="Handbook 2025")
+
+    name: Title | None = None
+    metadata: StoreMetadata | None = None
+    expires_after: ExpiresAfter | None = Field(None, description=_EXPIRES_AFTER)
+
+
+class HybridSearch(Body):
+    embedding_weight: float = Field(ge=0, description="of the meaning of the query")
+    text_weight: float = Field(ge=0, description="of its words")
+
+    @model_validator(mode="after")
+    def _is_weighed(self) -> "HybridSearch":
+        if not self.embedding_weight + self.text_weight:
+            raise PydanticCustomError("weights", "embedding_weight: must not be 0 as both weights")
+        return self
+
+    @property
+    def alpha(self) -> float:
+        return self.embedding_weight / (self.embedding_weight + self.text_weight)
+
+
+class RankingOptions(Body):
+    ranker: str | None = Field(None, description="accepted and ignored")
+    score_threshold: float | None = Field(None, ge=0, le=1, description="default: 0")
+    hybrid_search: HybridSearch | None = Field(None, description="default: the embedder's weights")
+
+
+_QueryText: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _none_if_empty(filters: object) -> object:
+    return None if filters == {} else filters
+
+
+def _or_empty(schema: JsonDict) -> None:
+    schema["anyOf"] = [
+        *cast("list[JsonDict]", schema["anyOf"]),
+        {"type": "object", "maxProperties": 0},
+    ]
+
+
+class VectorStoreSearchBody(Body):
+    model_config = _example(query="annual leave", max_num_results=3)
+
+    query: _QueryText | Annotated[tuple[_QueryText, ...], Field(min_length=1)] = Field(
+        description="a question, or several that are answered together"
+    )
+    filters: Annotated[Filters | None, BeforeValidator(_none_if_empty)] = Field(
+        None, json_schema_extra=_or_empty
+    )
+    max_num_results: int | None = Field(None, ge=1, le=50, description="most results; default: 10")
+    ranking_options: RankingOptions | None = Field(None, description="least score of a result")
+    rewrite_query: bool | None = Field(
+        None, description="whether a language model rewrites the question; default: false"
+    )
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        return (self.query,) if isinstance(self.query, str) else self.query
+
+    @property
+    def results_max(self) -> int:
+        return _RESULTS if self.max_num_results is None else self.max_num_results
+
+
+class FileUpload(BaseModel):
+    """multipart/form-data."""
+
+    model_config = _example(file="(the bytes of the file)", purpose="assistants")
+
+    file: bytes = Field(json_schema_extra={"type": "string", "format": "binary"})
+    purpose: Purpose
+
+
+class FileAnswer(Body):
+    id: str
+    object: Literal["file"] = "file"
+    bytes: int
+    created_at: int = Field(examples=[_EXAMPLE_S])
+    filename: str
+    purpose: str
+    status: Literal["processed"] = "processed"
+
+    @classmethod
+    def of(cls, file: File) -> "FileAnswer":
+        return cls(
+            id=file.file_id,
+            bytes=file.size_bytes,
+            created_at=_seconds(file.created_at),
+            filename=file.filename,
+            purpose=file.purpose,
+        )
+
+
+class DeletedAnswer(Body):
+    id: str
+    object: str = Field(examples=["vector_store.file.deleted"])
+    deleted: bool = True
+
+
+class FileCounts(Body):
+    in_progress: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    total: int = 0
+
+
+class VectorStoreAnswer(Body):
+    id: str
+    object: Literal["vector_store"] = "vector_store"
+    created_at: int = Field(
+        description="when it was created, in seconds since 1970; 0: by no call",
+        examples=[_EXAMPLE_S],
+    )
+    name: str
+    description: str = Field(description="what it holds, for people")
+    metadata: dict[str, Any]
+    status: Literal["completed", "in_progress"]
+    usage_bytes: int
+    file_counts: FileCounts
+    expires_after: None = None
+    expires_at: None = Field(None, description="always null: nothing expires")
+    last_active_at: int | None = Field(None, description="always null")
+    readers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, store: VectorStore, files: list[AttachedFile]) -> "VectorStoreAnswer":
+        counts = count_by_status(files)
+        return cls(
+            id=store.source,
+            created_at=_seconds(store.created_at),
+            name=store.name,
+            description=store.description,
+            metadata=dict(store.metadata),
+            status="in_progress" if counts.in_progress else "completed",
+            usage_bytes=sum(file.size_bytes for file in files),
+            file_counts=counts,
+            readers=tuple(store.readers),
+        )
+
+
+class LastError(Body):
+    code: str
+    message: str
+
+
+class StoreFileAnswer(Body):
+    id: str
+    object: Literal["vector_store.file"] = "vector_store.file"
+    created_at: int = Field(examples=[_EXAMPLE_S])
+    vector_store_id: str = Field(examples=["vs_5f1c"])
+    status: FileStatus
+    last_error: LastError | None
+    usage_bytes: int
+    attributes: dict[str, Any]
+    chunking_strategy: dict[str, Any]
+
+    @classmethod
+    def of(cls, store: str, file: AttachedFile) -> "StoreFileAnswer":
+        error = None
+        if file.status == "failed":
+            message = file.error or "The document could not be written. Attach the file again."
+            error = LastError(code=file.error_code or "server_error", message=message)
+        return cls(
+            id=file.file_id,
+            created_at=_seconds(file.created_at),
+            vector_store_id=store,
+            status=file.status,
+            last_error=error,
+            usage_bytes=file.size_bytes,
+            attributes=dict(file.metadata or {}),
+            chunking_strategy=_chunking(file.chunker),
+        )
+
+
+class FileBatchAnswer(Body):
+    id: str
+    object: Literal["vector_store.files_batch"] = "vector_store.files_batch"
+    created_at: int = Field(examples=[_EXAMPLE_S])
+    vector_store_id: str = Field(examples=["vs_5f1c"])
+    status: Literal["in_progress", "completed", "failed"]
+    file_counts: FileCounts
+
+
+class ModelAnswer(Body):
+    id: str
+    object: Literal["model"] = "model"
+    created: int = Field(0, description="always 0: it is not known")
+    owned_by: str = Field("nearhit", description="always `nearhit`")
+
+
+class ModelList(Body):
+    object: Literal["list"] = "list"
+    data: tuple[ModelAnswer, ...]
+
+
+class ListAnswer(Body, Generic[Item]):
+    object: Literal["list"] = "list"
+    data: tuple[Item, ...]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class VectorStoreList(ListAnswer[VectorStoreAnswer]):
+    pass
+
+
+class StoreFileList(ListAnswer[StoreFileAnswer]):
+    pass
+
+
+class FileList(ListAnswer[FileAnswer]):
+    pass
+
+
+class Content(Body):
+    type: Literal["text"] = "text"
+    text: str
+
+
+class FileContentPage(Body):
+    object: Literal["vector_store.file_content.page"] = "vector_store.file_content.page"
+    data: tuple[Content, ...]
+    has_more: Literal[False] = False
+    next_page: None = None
+
+
+class FoundFile(Body):
+    file_id: str
+    filename: str
+    score: float
+    attributes: dict[str, Any]
+    content: tuple[Content, ...]
+    scope: ScopeName = Field(description="as of a hit of `POST /v1/search`")
+    tenant: str | None = Field(None, description="another tenant, whose public document it is")
+
+
+class SearchPage(Body):
+    object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
+    search_query: tuple[str, ...]
+    data: tuple[FoundFile, ...]
+    has_more: Literal[False] = False
+    next_page: None = None
+
+
+def count_by_status(files: list[AttachedFile]) -> FileCounts:
+    by_status = dict.fromkeys(("in_progress", "completed", "failed"), 0)
+    for file in files:
+        by_status[file.status] += 1
+    return FileCounts(total=len(files), **by_status)
+
+
+def _chunking(name: str | None) -> dict[str, Any]:
+    parsed = None if name is None else chunking_config.parse(name)
+    if parsed is None or parsed.kind != "tokens":
+        return {"type": "other"}
+    sizes = {"max_chunk_size_tokens": parsed.size, "chunk_overlap_tokens": parsed.overlap}
+    return {"type": "static", "static": sizes}
+
+
+def _seconds(at: datetime | None) -> int:
+    return 0 if at is None else int(at.timestamp())

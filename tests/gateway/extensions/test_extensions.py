@@ -1,0 +1,194 @@
+"""Extensions: of the repository and of other distributions, switched on and off."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gateway as gateway_package
+from gateway import extensions
+from gateway.api.routes.table import routes
+from gateway.errors import CommandError
+from gateway.extension import Extension
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.gateways import problem, running
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "extension"
+OWN = ("scim", "vector_stores")
+_NOT_FORBIDDEN = {"gateway.__main__", "gateway.extension", "gateway.extensions"}
+_ENTRY = "[nearhit.extensions]\n{name} = {module}:EXTENSION\n"
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    """Extensions are found anew within the test, and after it."""
+    _forget()
+    yield
+    _forget()
+    extensions.switched_on("")  # the tests to come run within event loops
+
+
+def _forget() -> None:
+    extensions.found.cache_clear()
+    extensions.switched_on.cache_clear()
+
+
+@pytest.fixture
+def site(forgotten: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that Python imports from, until extensions are forgotten again."""
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def install(site: Path, name: str, module: str, text: str) -> None:
+    """What an installer leaves of a distribution with one extension."""
+    (site / f"{module}.py").write_text(text)
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(_ENTRY.format(name=name, module=module))
+    importlib.invalidate_caches()
+
+
+def example() -> str:
+    """The example as it runs in the repository, whose packages have no package around them."""
+    text = (EXAMPLE / "nearhit_suggest.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 80
+    return text.replace("from nearhit.gateway", "from gateway")
+
+
+@pytest.fixture
+def suggesting(site: Path) -> None:
+    """The example is installed; as in a gateway, it is imported before the event loop runs."""
+    points = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert points == {"nearhit.extensions": {"suggest": "nearhit_suggest:EXTENSION"}}
+    install(site, "suggest", "nearhit_suggest", example())
+    assert [*extensions.switched_on("vector_stores")] == ["scim", "suggest"]
+
+
+@pytest.mark.isolated
+@pytest.mark.usefixtures("suggesting")
+async def test_an_extension_of_somebody_else_answers_callers_within_their_rights(
+    settings: Settings, embedder: Embedder
+) -> None:
+    with_it = settings.model_copy(update={"extensions_off": "vector_stores"})
+    async with running(with_it, embedder) as gateway:
+        await gateway.tenant("acme")
+        ana = await gateway.caller("ana")
+        ben = await gateway.caller("ben")
+        await ana.put("leave", "25 days.", title="Annual leave", readers=["tenant"])
+        await ana.put("pay", "My pay.", title="Annual pay of Ana", uri="https://pay.example/ana")
+        own = await ana.call("GET", "/v1/suggest?q=annual")
+        others = await ben.call("GET", "/v1/suggest?q=annual")
+        empty = await ben.call("GET", "/v1/suggest?q=")
+        unknown = await ben.call("GET", "/v1/suggest?q=annual&other=1")
+        stranger = await gateway.stranger.call("GET", "/v1/suggest?q=annual")
+        described = (await gateway.stranger.call("GET", "/openapi.json")).json()["paths"]
+
+    titles = dict(zip(own.json()[1], own.json()[3], strict=True))
+    assert titles == {"Annual leave": "", "Annual pay of Ana": "https://pay.example/ana"}
+    assert others.json() == ["annual", ["Annual leave"], [], [""]]
+    assert others.headers["content-type"] == "application/x-suggestions+json"
+    for answer in (empty, unknown):
+        problem(answer, 422)
+    problem(stranger, 401)
+    assert described["/v1/suggest"]["get"]["parameters"][0]["name"] == "q"
+
+
+@pytest.mark.isolated
+async def test_what_is_switched_off_answers_nothing_and_is_not_described(
+    settings: Settings, embedder: Embedder
+) -> None:
+    off = settings.model_copy(update={"extensions_off": ", ".join(OWN)})
+    async with running(off, embedder) as gateway:
+        await gateway.tenant("acme")
+        ada = await gateway.caller("ada", roles=["admin"])
+        described = (await ada.call("GET", "/openapi.json")).json()["paths"]
+        users = await ada.call("GET", "/scim/v2/Users")
+        # A client of OpenAI's API is told so as any other.
+        stores = await ada.call("GET", "/v1/vector_stores", headers={"x-stainless-lang": "js"})
+        found = await ada.found("anything")
+
+    assert not [path for path in described if "scim" in path or "vector_stores" in path]
+    for answer in (users, stores):
+        problem(answer, 404)
+    assert found == []
+
+
+def test_what_is_switched_off_is_not_imported() -> None:
+    program = (
+        "import sys; from gateway.api.routes.table import routes; "
+        "from gateway.extensions import switched_on; "
+        f"routes(switched_on('{','.join(OWN)}')); "
+        "print(*(name for name in sys.modules if name.startswith('gateway.extensions.')))"
+    )
+
+    done = subprocess.run(  # noqa: S603  our own
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_name_that_no_extension_has_is_refused() -> None:
+    with pytest.raises(CommandError, match="typo is no extension; there are scim, vector_stores"):
+        extensions.switched_on("scim, typo")
+
+
+def test_two_extensions_of_one_name_are_refused(site: Path) -> None:
+    install(site, "scim", "other_scim", example())
+
+    with pytest.raises(CommandError, match="both bring an extension scim"):
+        extensions.switched_on("")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("import nothing_such\n", "ModuleNotFoundError.*or add broken to NEARHIT_EXTENSIONS_OFF"),
+        ("other = 1\n", "AttributeError"),
+        ("EXTENSION = 'some text'\n", "is no `gateway.extension.Extension`"),
+    ],
+)
+def test_an_extension_that_is_none_is_named_and_can_be_switched_off(
+    site: Path, text: str, complaint: str
+) -> None:
+    module = f"broken_{abs(hash(text))}"
+    install(site, "broken", module, text)
+
+    with pytest.raises(CommandError, match=f"extension broken of {module} 1.0 .*{complaint}"):
+        extensions.switched_on("")
+    assert [*extensions.switched_on("broken")] == [*OWN]
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_call_that_is_taken_is_refused() -> None:
+    scim = extensions.found()["scim"].load()
+    twice: dict[str, Extension[object]] = {"scim": scim, "again": scim}
+
+    with pytest.raises(CommandError, match="extension again: POST /scim/v2/Users is taken"):
+        routes(twice)
+
+
+def test_the_contract_forbids_extensions_all_of_the_gateway_but_what_is_for_them() -> None:
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = (
+        contract
+        for contract in linter["contracts"]
+        if contract.get("source_modules") == ["gateway.extensions.*"]
+    )
+    modules = {
+        f"gateway.{module.name}" for module in pkgutil.iter_modules(gateway_package.__path__)
+    }
+
+    assert modules - set(contract["forbidden_modules"]) == _NOT_FORBIDDEN
