@@ -12,6 +12,7 @@ from typing import Protocol, Self
 import structlog
 
 from gateway.http import task_waits
+from index.errors import DatabaseUnavailable
 
 log = structlog.get_logger()
 
@@ -134,3 +135,5 @@ class Deadline:
                 log.warning("deadline", seconds=self._seconds, **self._waits)
             if is_ours and kind is asyncio.CancelledError:
                 raise self._late() from error
+        elif isinstance(error, DatabaseUnavailable) and self._deadlines.loop.time() >= self.ends_s:
+            raise self._late() from error  # PostgreSQL ends late statements too, and was sooner

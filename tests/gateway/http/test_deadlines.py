@@ -9,6 +9,7 @@ from structlog.typing import EventDict
 from cache.singleflight import Singleflight
 from common.shares.turns import FairTurns
 from gateway.http.deadlines import TICK_S, Deadlines
+from index.errors import DatabaseUnavailable
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +105,25 @@ async def test_an_error_of_the_body_is_its_own(deadlines: Deadlines) -> None:
 
     with pytest.raises(ValueError, match="of the body"), deadlines.timeout(0.01):
         await work()
+
+
+async def test_a_statement_that_postgres_ends_after_the_deadline_was_too_late(
+    deadlines: Deadlines,
+) -> None:
+    async def ask() -> None:
+        with deadlines.timeout(0.01):
+            time.sleep(0.02)  # noqa: ASYNC251  the loop is busy as the deadline passes
+            raise DatabaseUnavailable
+
+    with pytest.raises(TimeoutError):
+        await ask()
+
+
+async def test_a_database_that_is_unavailable_before_the_deadline_is_told_as_such(
+    deadlines: Deadlines,
+) -> None:
+    with pytest.raises(DatabaseUnavailable), deadlines.timeout(10):
+        raise DatabaseUnavailable
 
 
 async def test_of_two_one_in_the_other_the_sooner_ends(deadlines: Deadlines) -> None:
