@@ -38,20 +38,17 @@ _LIMITS = ProcessLimits(MEMORY_BYTES_MAX, CPU_S_MAX)
 
 
 class Extractor(ModuleWorker):
-    """seconds_min: the limit of the smallest file."""
+    """Reads one file after the other in a process of its own, each within its limits."""
 
-    def __init__(
-        self, options: ReadOptions = DEFAULT_OPTIONS, *, seconds_min: float = SECONDS_MIN
-    ) -> None:
+    def __init__(self, options: ReadOptions = DEFAULT_OPTIONS) -> None:
         super().__init__(f"{__package__}.extract", _LIMITS, _REPLY_BYTES_MAX)
-        self._seconds_min = seconds_min
         self._options = options
 
     def extract(self, suffix: str, content: bytes, content_type: str = "") -> Extracted:
         """content_type: the header of a web page. Raises `Unreadable` and `NotRead`."""
         if not FORMATS[suffix].is_installed:
             raise Unreadable("needs the extra `files`: pip install '.[files]' in a checkout")
-        seconds = min(self._seconds_min + len(content) / BYTES_PER_S, SECONDS_MAX)
+        seconds = min(SECONDS_MIN + len(content) / BYTES_PER_S, SECONDS_MAX)
         if self._options.reads_scans and suffix == ".pdf":
             seconds = SCANS_SECONDS_MAX
         options = replace(self._options, content_type=content_type)

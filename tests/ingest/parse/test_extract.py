@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from ingest.parse import encoding
+from ingest.parse import encoding, extract
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Unreadable
 from ingest.parse.html import html_markdown
@@ -132,11 +132,14 @@ def test_a_bomb_in_a_pdf_is_refused(extractor: Extractor) -> None:
 
 
 @pytest.mark.slow
-def test_what_takes_too_long_for_its_size_is_ended_and_the_next_one_read() -> None:
+def test_what_takes_too_long_for_its_size_is_ended_and_the_next_one_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extract, "SECONDS_MIN", 1)
     slow = slow_pdf()
     assert len(slow) < 100_000
 
-    with closing(Extractor(seconds_min=1)) as extractor:
+    with closing(Extractor()) as extractor:
         reason = refusal(extractor, ".pdf", slow)
         found = extractor.extract(".html", b"<p>Still here.")
 
