@@ -91,5 +91,6 @@ async def test_a_file_of_several_stores_is_read_once(gateway: Gateway, ana: Call
     results = await asyncio.gather(*(attach(ana, slow) for _ in range(STORES)))
 
     assert {result["status"] for result in results} == {"failed"}
-    used_s = processor_time_of_ended_processes() - before_s  # the kernel counts in ticks
-    assert 0.9 * SECONDS_MIN < used_s < 2 * SECONDS_MIN
+    # The kernel samples it, and misses some on a busy machine; each further reading takes as much.
+    used_s = processor_time_of_ended_processes() - before_s
+    assert 0.5 * SECONDS_MIN < used_s < 1.5 * SECONDS_MIN
