@@ -138,6 +138,9 @@ class Model:
         return done
 
 
+_OWNERS = {"Interleaving", "Model", "ResidentPartition", "ResidentShards", "ShardSource"}
+
+
 @dataclass(slots=True)
 class Interleaving:
     """workers: one, or several that share a folder."""
@@ -183,9 +186,9 @@ class Interleaving:
                 model.restore()
 
     def _is_mine(self, task: asyncio.Task[Any]) -> bool:
-        """Whether the task is of a search or of shards; fixtures have others in this loop."""
+        """Whether the task is of a search, of shards or of a thread; fixtures have others too."""
         owner = getattr(task.get_coro(), "__qualname__", "").partition(".")[0]
-        return owner in {"Interleaving", "ResidentShards", "ResidentPartition", "ShardSource"}
+        return owner in _OWNERS
 
     async def end(self) -> None:
         for worker in self.workers:
