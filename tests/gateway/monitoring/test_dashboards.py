@@ -53,7 +53,7 @@ WITHOUT_SERIES = {
     "nearhit_standby_lag_seconds": "it has no standby; tests/gateway/regions measures it",
     "nearhit_openfga_lag_seconds": "it has no store of OpenFGA; tests/gateway/openfga measures it",
 }
-_INTERVALS = {"$__rate_interval": "10s", "$__range": "1m"}
+_INTERVALS = {"$__rate_interval": "1m", "$__range": "1m"}  # all rounds, also if they take long
 _ROUNDS_S = 6.0
 _ROUNDS_MIN = 4  # a rate needs calls between two scrapes, however slow the machine is
 
