@@ -28,7 +28,7 @@ from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response, with_revision
 from gateway.http.route import ApiRoute, Parameter, body_limit
 from gateway.recording.read_log import ReadLog
-from gateway.schemas import Body, Storable
+from gateway.schemas import Body, Storable, with_example
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.pipeline import record_served, search_as_caller
 from gateway.search.plans.one_revision import common_revisions, search_consistently
@@ -47,9 +47,9 @@ OwnServices = TypeVar("OwnServices")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How problems are told to clients of another protocol where no route says it.
+    """The form of problems that clients of another protocol read, for paths that no route has.
 
-    concerns: whether a request for a path that no route has comes from such a client.
+    concerns: whether a client of that protocol has sent the request.
     """
 
     concerns: Callable[[Request], bool]
@@ -116,5 +116,6 @@ __all__ = [
     "search_as_caller",
     "search_consistently",
     "strictest",
+    "with_example",
     "with_revision",
 ]

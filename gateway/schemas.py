@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     StringConstraints,
     Tag,
     TypeAdapter,
@@ -73,6 +74,11 @@ GATE: TypeAdapter[str] = TypeAdapter(GateName)
 def branch(name: str) -> Tag:
     """Marks a type of a union that a function discriminates; the paths of errors leave it out."""
     return Tag(f"<branch> {name}")
+
+
+def with_example(**fields: JsonValue) -> ConfigDict:
+    """The configuration of a body whose description shows these fields."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 class Body(BaseModel):

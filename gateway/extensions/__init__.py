@@ -32,7 +32,7 @@ class FoundExtension:
         named = f"extension {self.name} of {self.origin}"
         try:
             extension = self.import_it()
-        except Exception as error:  # whatever its modules raise
+        except Exception as error:  # its modules may raise anything as they are imported
             raise CommandError(
                 f"{named} can't be loaded: {error!r}; update it, or add {self.name} to "
                 "NEARHIT_EXTENSIONS_OFF"

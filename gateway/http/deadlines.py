@@ -82,7 +82,10 @@ class Deadlines:
 
 
 class Deadline:
-    """Cancels the task that entered it once its time has passed."""
+    """Cancels the task that entered it once its time has passed.
+
+    PostgreSQL ends late statements too, and may be sooner: what is unavailable then is late.
+    """
 
     __slots__ = (
         "_cancelled_before", "_deadlines", "_ends", "_late", "_seconds", "_task", "_waits",
@@ -133,7 +136,7 @@ class Deadline:
             is_ours = cancelled <= self._cancelled_before
             if self._waits:  # logged here, where the line gets the request's identifier
                 log.warning("deadline", seconds=self._seconds, **self._waits)
-            if is_ours and kind is asyncio.CancelledError:
+            if is_ours and isinstance(error, asyncio.CancelledError | DatabaseUnavailable):
                 raise self._late() from error
         elif isinstance(error, DatabaseUnavailable) and self._deadlines.loop.time() >= self.ends_s:
-            raise self._late() from error  # PostgreSQL ends late statements too, and was sooner
+            raise self._late() from error

@@ -53,11 +53,10 @@ def _list() -> list[_Listed]:
         for name, found in extensions.found().items():
             try:
                 extension = found.load()
+                state, calls, summary = "on", len(extension.routes), extension.summary
             except CommandError as error:
-                state = "off" if name in off else "broken"
-                rows.append(_Listed(name, state, found.origin, 0, str(error)))
-                continue
-            state = "off" if name in off else "on"
-            calls, summary = len(extension.routes), extension.summary
-            rows.append(_Listed(name, state, found.origin, calls, summary))
+                state, calls, summary = "broken", 0, str(error)
+            rows.append(
+                _Listed(name, "off" if name in off else state, found.origin, calls, summary)
+            )
     return rows

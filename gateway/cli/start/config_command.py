@@ -45,7 +45,8 @@ def check(
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
     with common.errors():
-        from gateway import extensions
+        from gateway.api.routes.table import routes
+        from gateway.extensions import switched_on
         from gateway.search import embedders
         from gateway.settings import setting_report, setting_sources
         from gateway.settings.settings import Settings
@@ -56,7 +57,7 @@ def check(
         for name in embedders.names(settings):
             embedders.check(settings, name)
         spans.check(settings)
-        extensions.switched_on(settings.extensions_off)
+        routes(switched_on(settings.extensions_off))
         fields = Settings.model_fields
         differing = setting_report.differing(settings)
         origins = setting_sources.origins(fields, os.environ)

@@ -12,11 +12,12 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
-from gateway import extensions
+from gateway.api.routes.table import routes
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
 from gateway.cli.start.shared_folder import shared_folder
 from gateway.errors import CommandError
+from gateway.extensions import switched_on
 from gateway.http.transport.connection import Connection
 from gateway.monitoring import process_log
 from gateway.operator import operations, quickstart
@@ -38,7 +39,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     for name in embedders.names(settings):
         embedders.check(settings, name)  # before the database is asked, which may take long
     spans.check(settings)
-    extensions.switched_on(settings.extensions_off)
+    routes(switched_on(settings.extensions_off))
     asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:
         url = _url(listener)

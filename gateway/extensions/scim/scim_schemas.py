@@ -14,9 +14,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic.config import JsonDict
 
-from gateway.extension import Storable
+from gateway.extension import Storable, with_example
 from gateway.extensions.scim.filter_grammar import FILTER_CHARACTERS_MAX
 from index.model.document import Line
 from index.tenants.group_provisioning import MEMBERS_MAX
@@ -64,10 +63,6 @@ OptionalLine = Annotated[
 ]
 
 
-def _example(fields: JsonDict) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [fields]})
-
-
 class ScimBody(BaseModel):
     """A body that an identity provider sends."""
 
@@ -93,7 +88,7 @@ class EmailBody(ScimBody):
 class UserBody(ScimBody):
     """active: absent in a `PUT`, it stays as it is."""
 
-    model_config = _example({"userName": "ana", "displayName": "Ana Sousa", "active": True})
+    model_config = with_example(userName="ana", displayName="Ana Sousa", active=True)
 
     user_name: SingleLine
     external_id: OptionalLine = None
@@ -109,7 +104,7 @@ class MemberBody(ScimBody):
 
 
 class GroupBody(ScimBody):
-    model_config = _example({"displayName": "people", "members": [{"value": "ana"}]})
+    model_config = with_example(displayName="people", members=[{"value": "ana"}])
 
     display_name: SingleLine
     external_id: OptionalLine = None
@@ -130,7 +125,7 @@ class PatchOperation(ScimBody):
 
 
 class PatchBody(ScimBody):
-    model_config = _example({"Operations": [{"op": "replace", "path": "active", "value": False}]})
+    model_config = with_example(Operations=[{"op": "replace", "path": "active", "value": False}])
 
     operations: tuple[PatchOperation, ...] = Field(
         alias="Operations",

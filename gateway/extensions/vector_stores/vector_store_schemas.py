@@ -10,7 +10,6 @@ import orjson
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     WithJsonSchema,
@@ -19,7 +18,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from gateway.extension import Body, Storable
+from gateway.extension import Body, Storable, with_example
 from index.model import chunking_config
 from index.model.conditions.attributes import Filters
 from index.model.document import Metadata, Title
@@ -63,10 +62,6 @@ _EXAMPLE_S = 1_738_324_800  # in seconds since 1970
 _RESULTS = 10  # unless a search says otherwise
 _EXPIRES_AFTER = "accepted, and answered by null: a vector store does not expire"
 _FILES_MAX = 500  # attached in one request; a starting value, not measured
-
-
-def _example(**fields: object) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [cast("JsonDict", fields)]})
 
 
 class StaticSizes(Body):
@@ -116,7 +111,7 @@ class AttributesBody(Body):
 
 
 class FileBatchBody(_Attaching):
-    model_config = _example(file_ids=["file-5f1c"])
+    model_config = with_example(file_ids=["file-5f1c"])
 
     file_ids: Annotated[tuple[FileId, ...], Field(min_length=1, max_length=_FILES_MAX)] | None = (
         None
@@ -152,7 +147,7 @@ class ExpiresAfter(Body):
 class VectorStoreBody(Body):
     """OpenAI's fields and `readers`, Nearhit's own: who sees the store and reads its documents."""
 
-    model_config = _example(name="Handbook", readers=["group:people"])
+    model_config = with_example(name="Handbook", readers=["group:people"])
 
     name: Title | None = None
     description: Title | None = Field(None, description="what it holds, for people")
@@ -172,7 +167,7 @@ class VectorStoreBody(Body):
 
 
 class VectorStoreChanges(Body):
-    model_config = _example(name="Handbook 2025")
+    model_config = with_example(name="Handbook 2025")
 
     name: Title | None = None
     metadata: StoreMetadata | None = None
@@ -215,7 +210,7 @@ def _or_empty(schema: JsonDict) -> None:
 
 
 class VectorStoreSearchBody(Body):
-    model_config = _example(query="annual leave", max_num_results=3)
+    model_config = with_example(query="annual leave", max_num_results=3)
 
     query: _QueryText | Annotated[tuple[_QueryText, ...], Field(min_length=1)] = Field(
         description="a question, or several that are answered together"
@@ -241,7 +236,7 @@ class VectorStoreSearchBody(Body):
 class FileUpload(BaseModel):
     """multipart/form-data."""
 
-    model_config = _example(file="(the bytes of the file)", purpose="assistants")
+    model_config = with_example(file="(the bytes of the file)", purpose="assistants")
 
     file: bytes = Field(json_schema_extra={"type": "string", "format": "binary"})
     purpose: Purpose

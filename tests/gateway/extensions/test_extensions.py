@@ -17,6 +17,7 @@ from gateway.errors import CommandError
 from gateway.extension import Extension
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.gateway.support.commands import fails
 from tests.gateway.support.gateways import problem, running
 
 pytestmark = pytest.mark.anyio
@@ -114,7 +115,7 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         ada = await gateway.caller("ada", roles=["admin"])
         described = (await ada.call("GET", "/openapi.json")).json()["paths"]
         users = await ada.call("GET", "/scim/v2/Users")
-        # A client of OpenAI's API is told so as any other.
+        # Nothing renders OpenAI's errors any more, also for one of its clients.
         stores = await ada.call("GET", "/v1/vector_stores", headers={"x-stainless-lang": "js"})
         found = await ada.found("anything")
 
@@ -178,6 +179,15 @@ def test_a_call_that_is_taken_is_refused() -> None:
 
     with pytest.raises(CommandError, match="extension again: POST /scim/v2/Users is taken"):
         routes(twice)
+
+
+async def test_a_call_that_is_taken_is_told_before_anything_starts(site: Path) -> None:
+    text = example().replace('"/v1/suggest"', '"/v1/documents"')
+    install(site, "suggest", "nearhit_suggest", text)
+
+    line = await fails({"PYTHONPATH": str(site)}, "config", "check")
+
+    assert "extension suggest: GET /v1/documents is taken" in line
 
 
 def test_the_contract_forbids_extensions_all_of_the_gateway_but_what_is_for_them() -> None:
