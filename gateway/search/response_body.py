@@ -15,8 +15,8 @@ from index.model.scope import Scope
 from index.search.hits import Hit
 from index.search.ranking.boosting import Boosts
 from index.search.ranking.fusion import LegRank
-from index.search.related import RelatedDocument
 from index.search.searcher import Searcher, SearchResult
+from index.search.tables.related import RelatedDocument
 
 if TYPE_CHECKING:
     from gateway.rag.postprocessing import LlmOutput

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from index.documents import outbox
 from index.postgres.database import Database
 from index.postgres.session import Session
-from index.search import strategy
-from index.search.strategy import StrategyLimits
+from index.search.tables import strategy
+from index.search.tables.strategy import StrategyLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ _PROBE_NAMES = """
 SELECT coalesce(array_agg(name), '{}') FROM pg_prepared_statements WHERE statement = $1"""
 
 # A plan must not depend on the planner's statistics or a search's arguments: a fitting index is
-# always used, and index/search/strategy.py chooses the way to search.
+# always used, and index/search/tables/strategy.py chooses the way to search.
 _PLANNING = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",

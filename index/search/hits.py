@@ -17,7 +17,7 @@ from index.model.scope import ScopeName
 from index.postgres.session import Row
 from index.search.ranking.boosting import Boosts
 from index.search.ranking.fusion import FusedChunk
-from index.search.related import RelatedDocument
+from index.search.tables.related import RelatedDocument
 from index.text.highlights import Highlight
 
 

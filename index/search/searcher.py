@@ -13,17 +13,20 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import confidence, strategy
-from index.search.confirmation import Confirmations
-from index.search.facets import Facets
+from index.search import confidence
+from index.search.found_chunks import FoundChunks
 from index.search.hits import Hit, SelectedHits, select_hits
-from index.search.query_embedder import EmbeddedQuery, Embedder, QueryEmbedder, QueryVectorCache
+from index.search.preparation import AskedSearch
+from index.search.query_embedder import Embedder, QueryEmbedder, QueryVectorCache
 from index.search.ranking import boosting, fusion, reordering
 from index.search.ranking.fusion import Candidate, FusedChunk
-from index.search.search_executor import PassResults, SearchExecutor
-from index.search.shard_pass import KnownRevisions
+from index.search.search_executor import SearchExecutor
+from index.search.shards.confirmation import Confirmations
+from index.search.shards.shard_search import KnownRevisions
 from index.search.standby_executor import StandbyDatabase, StandbyExecutor
-from index.search.strategy import StrategyLimits
+from index.search.tables import strategy
+from index.search.tables.facets import Facets
+from index.search.tables.strategy import StrategyLimits
 from index.text import highlights, spelling
 
 
@@ -56,7 +59,7 @@ class SearchResult:
 
     @property
     def scope(self) -> Scope:
-        return self.found.scope
+        return self.found.chunks.prepared.scope
 
     @property
     def dependencies(self) -> AnswerDependencies:
@@ -68,9 +71,7 @@ class SearchResult:
 class _Found:
     """What a search has found, and the hits selected from it. ranking: as far as it was read."""
 
-    scope: Scope
-    query: Query
-    results: PassResults
+    chunks: FoundChunks
     ranking: Sequence[FusedChunk]
     selected: SelectedHits
 
@@ -128,11 +129,13 @@ class Searcher:
 
     def answers_from_memory(self, scope: Scope, query: Query) -> bool:
         """Whether a search now takes about as long as a lookup in Redis."""
-        return not self._is_remote and self._nearest.has_shards(scope, query)
+        shards = self._nearest.shards
+        return shards is not None and not self._is_remote and shards.is_likely(scope, query)
 
     def is_in_memory(self, scope: Scope, query: Query) -> bool:
         """Whether a search at known revisions would now be answered without PostgreSQL."""
-        return not self._is_remote and self._nearest.is_in_memory(scope, query)
+        shards = self._nearest.shards
+        return shards is not None and not self._is_remote and shards.is_in_memory(scope, query)
 
     @property
     def _nearest(self) -> SearchExecutor:
@@ -166,73 +169,69 @@ class Searcher:
     async def _search(
         self, scope: Scope, query: Query, known: KnownRevisions | None
     ) -> SearchResult:
-        embedded_query = None
+        asked = AskedSearch(scope, query)
         for rows_max in (query.likely_depth, query.depth):
-            results = await self._execute(scope, query, rows_max, embedded_query, known)
-            ranking = _fuse(query, results)[:rows_max]
-            order = reordering.reordered(query, ranking, results.rows, results.extras)
-            selected = select_hits(query, order, results.rows)
+            chunks = await self._find(asked, rows_max, known)
+            ranking = _fuse(query, chunks)[:rows_max]
+            order = reordering.reordered(query, ranking, chunks.rows, chunks.extras)
+            selected = select_hits(query, order, chunks.rows)
             if query.reorders:  # also a candidate that is no hit decides the order
                 selected = replace(selected, examined=tuple(one.chunk_id for one in order))
             if rows_max == query.depth or _is_complete(query, selected, ranking, rows_max):
-                return self._to_result(_Found(scope, query, results, ranking, selected))
-            embedded_query = results.embedded_query
+                return self._to_result(_Found(chunks, ranking, selected))
         raise AssertionError("the last search goes to the full depth")
 
-    async def _execute(
-        self,
-        scope: Scope,
-        query: Query,
-        rows_max: int,
-        embedded_query: EmbeddedQuery | None,
-        known: KnownRevisions | None,
-    ) -> PassResults:
+    async def _find(
+        self, asked: AskedSearch, rows_max: int, known: KnownRevisions | None
+    ) -> FoundChunks:
         if self._standby is not None and known is not None:
-            results = await self._standby.execute(scope, query, rows_max, embedded_query, known)
-            if results is not None:
-                return results
-        return await self._executor.execute(scope, query, rows_max, embedded_query, known)
+            found = await self._standby.execute(asked, rows_max, known)
+            if found is not None:
+                return found
+        return await self._executor.execute(asked, rows_max, known)
 
     def _to_result(self, found: _Found) -> SearchResult:
-        query, results = found.query, found.results
-        hits = tuple(_annotated(query, results, hit) for hit in found.selected.hits)
+        chunks, prepared = found.chunks, found.chunks.prepared
+        query, hits = prepared.query, found.selected.hits
+        if query.updated_at or query.highlights or query.explain or query.relations:
+            hits = tuple(_annotated(query, chunks, hit) for hit in hits)
         is_low_confidence = query.fusion == "absolute" and confidence.is_low(
             hits,
-            results.confidence,
-            tenant=found.scope.tenant,
+            chunks.confidence,
+            tenant=prepared.scope.tenant,
             default=self._score_min,
-            measured=results.embedded_query.confident_score,
+            measured=prepared.embedded_query.confident_score,
         )
-        corrections = results.spelling.corrections
+        corrections = prepared.spelling.corrections
         return SearchResult(
             hits=hits,
-            history=results.history,
-            as_of=results.revisions,
-            access_revision=results.access_revision,
-            audience_revision=results.audience_revision,
+            history=chunks.history,
+            as_of=chunks.revisions,
+            access_revision=chunks.access_revision,
+            audience_revision=chunks.audience_revision,
             corrections=spelling.shown_corrections(corrections, [hit.text for hit in hits]),
-            degraded=results.embedded_query.dense is None,
-            facets=results.extras.facets,
+            degraded=prepared.embedded_query.dense is None,
+            facets=chunks.extras.facets,
             low_confidence=is_low_confidence,
             found=found,
         )
 
 
-def _fuse(query: Query, results: PassResults) -> Sequence[FusedChunk]:
-    dense, lexical, alpha = results.dense, results.lexical, results.embedded_query.alpha
+def _fuse(query: Query, chunks: FoundChunks) -> Sequence[FusedChunk]:
+    dense, lexical, alpha = chunks.dense, chunks.lexical, chunks.prepared.embedded_query.alpha
     match query.fusion:
         case "absolute":
-            return fusion.absolute(results.scored, dense, lexical, alpha=alpha)
+            return fusion.absolute(chunks.scored, dense, lexical, alpha=alpha)
         case "relative":
-            return fusion.relative(dense, lexical, alpha=_leg_share(results))
+            return fusion.relative(dense, lexical, alpha=_leg_share(chunks))
         case "rrf":
             return fusion.reciprocal_rank(dense, lexical)
     assert_never(query.fusion)
 
 
-def _leg_share(results: PassResults) -> float:
+def _leg_share(chunks: FoundChunks) -> float:
     """The dense leg's share; 0 if the leg is empty."""
-    return results.embedded_query.alpha if results.dense else 0.0
+    return chunks.prepared.embedded_query.alpha if chunks.dense else 0.0
 
 
 def _is_complete(
@@ -243,56 +242,57 @@ def _is_complete(
     return is_full or len(selected.examined) < len(ranking) or len(ranking) < rows_max
 
 
-def _annotated(query: Query, results: PassResults, hit: Hit) -> Hit:
+def _annotated(query: Query, chunks: FoundChunks, hit: Hit) -> Hit:
     """The hit with what its chunk or its document alone tells, if the query asks for it."""
-    row = results.rows[hit.chunk_id]
+    row = chunks.rows[hit.chunk_id]
     if query.updated_at:
         hit = hit._replace(updated_at=row["updated_at"])
     if query.highlights:
-        found = highlights.find(hit.text, hit.language, results.query_terms)
+        found = highlights.find(hit.text, hit.language, chunks.prepared.terms.weights)
         if query.highlight_units == "utf16":
             found = highlights.in_utf16(hit.text, found)
         hit = hit._replace(highlights=found)
     if query.explain and query.boost is not None:
-        hit = hit._replace(boosts=boosting.boosts(query.boost, row, results.extras))
+        hit = hit._replace(boosts=boosting.boosts(query.boost, row, chunks.extras))
     if query.relations:
-        hit = hit._replace(related=results.extras.related.get(row["document_key"], ()))
+        hit = hit._replace(related=chunks.extras.related.get(row["document_key"], ()))
     return hit
 
 
 def _dependencies(found: _Found) -> AnswerDependencies:
-    query, results, selected = found.query, found.results, found.selected
+    chunks, selected, prepared = found.chunks, found.selected, found.chunks.prepared
+    query, embedded_query = prepared.query, prepared.embedded_query
     # A leg without weight adds no score, but `explain` shows its ranks.
     # A fusion that ignores alpha depends on all candidates of both legs: it belongs here too.
     uses_all_candidates = query.fusion == "rrf" or query.explain
-    dense_counts = query.by_legs and (uses_all_candidates or results.embedded_query.alpha > 0)
-    lexical_counts = query.by_legs and (uses_all_candidates or _leg_share(results) < 1)
+    dense_counts = query.by_legs and (uses_all_candidates or embedded_query.alpha > 0)
+    lexical_counts = query.by_legs and (uses_all_candidates or _leg_share(chunks) < 1)
     candidates = (
-        *(results.dense if dense_counts else ()),
-        *(results.lexical if lexical_counts else ()),
+        *(chunks.dense if dense_counts else ()),
+        *(chunks.lexical if lexical_counts else ()),
     )
-    vector = results.embedded_query.dense
+    vector = embedded_query.dense
     reads_documents = query.expand or query.summaries or query.reads_times or query.reads_popularity
     widened_chunks = selected.examined if reads_documents else ()
     return AnswerDependencies(
-        scope=found.scope,
+        scope=prepared.scope,
         query=query,
-        space=results.embedded_query.space,
-        languages=results.languages,
-        vocabulary_size=results.spelling.words,
+        space=embedded_query.space,
+        languages=prepared.languages,
+        vocabulary_size=prepared.spelling.words,
         dense=np.zeros(0, np.float32) if vector is None else vector.to_numpy().astype(np.float32),
-        lexical=results.query_terms,
-        alpha=results.embedded_query.alpha,
+        lexical=prepared.terms.weights,
+        alpha=embedded_query.alpha,
         fused_floor=_fused_floor(query, found.ranking, selected),
-        dense_floor=_leg_floor(results.dense, query) if dense_counts else math.inf,
-        lexical_floor=_leg_floor(results.lexical, query) if lexical_counts else math.inf,
+        dense_floor=_leg_floor(chunks.dense, query) if dense_counts else math.inf,
+        lexical_floor=_leg_floor(chunks.lexical, query) if lexical_counts else math.inf,
         candidates=tuple({candidate.chunk_id: None for candidate in candidates}),
         examined=selected.examined,
         documents=tuple(
-            {results.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
+            {chunks.rows[chunk_id]["document_key"]: None for chunk_id in widened_chunks}
         ),
         reads_all_documents=query.reads_all_documents,
-        exact=results.exact,
+        exact=chunks.exact,
     )
 
 

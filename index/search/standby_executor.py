@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from index.errors import DatabaseUnavailable
-from index.model.query import Query
-from index.model.scope import Scope
 from index.postgres.database import Database
-from index.search.query_embedder import EmbeddedQuery
-from index.search.search_executor import PassResults, SearchExecutor
-from index.search.shard_pass import KnownRevisions
+from index.search.found_chunks import FoundChunks
+from index.search.preparation import AskedSearch
+from index.search.search_executor import SearchExecutor
+from index.search.shards.shard_search import KnownRevisions
 
 
 class StandbyDatabase(Protocol):
@@ -31,29 +30,25 @@ class StandbyExecutor:
         self._standby = standby
 
     async def execute(
-        self,
-        scope: Scope,
-        query: Query,
-        rows_max: int,
-        embedded_query: EmbeddedQuery | None,
-        known: KnownRevisions,
-    ) -> PassResults | None:
+        self, asked: AskedSearch, rows_max: int, known: KnownRevisions
+    ) -> FoundChunks | None:
         """As `SearchExecutor.execute`; None if the primary has to be asked.
 
         Shards that are at the known revisions need no standby.
         """
+        shards = self.executor.shards
         if not (
-            self.executor.is_in_memory_at(scope, query, known)
+            (shards is not None and shards.is_in_memory_at(asked.scope, asked.query, known))
             or await self._standby.has_replayed(known.history, known.by_partition)
         ):
             return None
         try:
-            results = await self.executor.execute(scope, query, rows_max, embedded_query, known)
+            found = await self.executor.execute(asked, rows_max, known)
         except DatabaseUnavailable:
             self._standby.failed()
             return None
         # Behind a balancer, another standby may have answered.
-        has_reached = results.history == known.history and all(
-            results.revisions[name] >= revision for name, revision in known.by_partition.items()
+        has_reached = found.history == known.history and all(
+            found.revisions[name] >= revision for name, revision in known.by_partition.items()
         )
-        return results if has_reached else None
+        return found if has_reached else None

@@ -1,4 +1,4 @@
--- What PostgreSQL says of answers that shards in memory have computed (index/search/confirmation.py): how
+-- What PostgreSQL says of answers that shards in memory have computed (index/search/shards/confirmation.py): how
 -- many of its chunks a caller may see now, and the counters of the same snapshot. Nothing here shares code
 -- with the masks of shards. OFFSET 0: one lookup for each row.
 --

@@ -23,12 +23,14 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.postgres.database import Database, announce_to_nobody, connect
-from index.search import strategy
+from index.search.found_chunks import FoundChunks
+from index.search.preparation import AskedSearch
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.ranking import fusion
 from index.search.ranking.fusion import Candidate, FusedChunk
-from index.search.search_executor import PassResults, SearchExecutor
-from index.search.strategy import MEASURED
+from index.search.search_executor import SearchExecutor
+from index.search.tables import strategy
+from index.search.tables.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from loadtests.bench.section import Bar, Section, table
@@ -269,12 +271,14 @@ class BruteForce:
         self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
         self._passages = np.array([passage for _, _, passage in visible_chunks])
 
-    def recall(self, looked: PassResults, vector: NDArray[np.float32], text: str) -> Recalled:
+    def recall(self, looked: FoundChunks, vector: NDArray[np.float32], text: str) -> Recalled:
         """Of what was found for the text with this vector."""
         half = vector.astype(np.float16).astype(np.float32)
         dense = self._dense @ (half / np.linalg.norm(half))
-        words = self._words(lexical.query(text, ["en"], looked.spelling.corrections).weights)
-        alpha = looked.embedded_query.alpha
+        words = self._words(
+            lexical.query(text, ["en"], looked.prepared.spelling.corrections).weights
+        )
+        alpha = looked.prepared.embedded_query.alpha
         ranking = fusion.absolute(looked.scored, alpha=alpha)
         return (
             self._recall(alpha * dense + (1 - alpha) * words, ranking),
@@ -337,15 +341,15 @@ async def _measure(
         vector = await embedder.embed_query(text)
         embedded = EmbeddedQuery(StaticEmbedder.space, HalfVector(vector), StaticEmbedder.alpha)
         query = Query(text, filter=tag_filter)
-        await executor.execute(scope, query, FIRST, embedded)  # warms the pages
+        await executor.execute(AskedSearch(scope, query, embedded), FIRST)  # warms the pages
         started_s = time.perf_counter()
-        await executor.execute(scope, query, FIRST, embedded)
+        await executor.execute(AskedSearch(scope, query, embedded), FIRST)
         times_s.append(time.perf_counter() - started_s)
         explained = replace(query, explain=True)
-        looked = await executor.execute(scope, explained, FIRST, embedded)
+        looked = await executor.execute(AskedSearch(scope, explained, embedded), FIRST)
         recalled.append(truth.recall(looked, vector, text))
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
-    survey = await executor.estimate_visibility(scope, query)
+    survey = await executor.tables.estimate_visibility(scope, query)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)
     return Recall(
         share=share,

@@ -19,10 +19,11 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, resolve
 from index.postgres.database import announce_to_nobody, connect
-from index.search import strategy
+from index.search.preparation import AskedSearch
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_executor import SearchExecutor
-from index.search.strategy import MEASURED
+from index.search.tables import strategy
+from index.search.tables.strategy import MEASURED
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Passages
@@ -132,11 +133,11 @@ async def _measure(
                 bare_s = time.perf_counter() - started_s
                 spent.clear()
                 query = Query(text)
-                await executor.execute(scope, query, query.likely_depth, one)
+                await executor.execute(AskedSearch(scope, query, one), query.likely_depth)
                 if number:  # the first round warms up
                     turns.append((bare_s, sum(spent)))
                     counts.append(len(spent))
-        survey = await executor.estimate_visibility(scope, query)
+        survey = await executor.tables.estimate_visibility(scope, query)
     await bare.close()
     chosen = strategy.choose(survey, MEASURED, others=True, width=StaticEmbedder.dimensions)
     hybrid = sorted(ours for _, ours in turns)

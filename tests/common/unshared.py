@@ -29,7 +29,7 @@ UNSHARED = {
     ("gateway/rag/gates/gate_vocabulary.py", "to_thread"): (1, _ONCE),
     ("gateway/rag/lazy_rag_tools.py", "to_thread"): (1, _ONCE),
     ("gateway/caching/question_similarity.py", "to_thread"): (1, _ONCE),
-    ("index/search/search_executor.py", "to_thread"): (1, _ONCE),
+    ("index/search/preparation.py", "to_thread"): (1, _ONCE),
     ("gateway/operator/export_import.py", "to_thread"): (1, _COMMAND),
     ("gateway/operator/operations.py", "to_thread"): (2, _COMMAND),
     ("gateway/operator/server_check.py", "to_thread"): (1, _COMMAND),

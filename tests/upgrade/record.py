@@ -19,7 +19,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.documents.partitions import Partitions
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from ingest.events.event_handler import EventHandler
 from ingest.events.event_schemas import EventAccess, EventContent, PutEvent
 from tests.conftest import ADMIN_KEY, data_dir

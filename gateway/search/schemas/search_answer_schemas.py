@@ -11,7 +11,7 @@ from index.model.chunk_kind import Kind
 from index.model.conditions.times import Instant
 from index.model.relations import RelationName
 from index.model.scope import ScopeName
-from index.search.related import RELATED_MAX
+from index.search.tables.related import RELATED_MAX
 
 
 class LegAnswer(Body):

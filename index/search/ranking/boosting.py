@@ -11,7 +11,7 @@ from typing import Any
 from index.model.boost import DAY_S, Boost, Importance, Recency
 from index.popularity import decay
 from index.postgres.session import Row
-from index.search.snapshot_reads import SnapshotReads
+from index.search.tables.snapshot_reads import SnapshotReads
 
 # Any fixed time will do. What counts is the difference of two documents, which no clock changes: so
 # the order of an answer stays right for as long as its documents stay as they are.

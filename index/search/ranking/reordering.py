@@ -14,7 +14,7 @@ from index.postgres.session import Row
 from index.search.ranking import boosting, diversity, fusion
 from index.search.ranking.diversity import RankedChunk
 from index.search.ranking.fusion import FusedChunk
-from index.search.snapshot_reads import SnapshotReads
+from index.search.tables.snapshot_reads import SnapshotReads
 
 
 def reordered(

@@ -16,8 +16,8 @@ from gateway.settings.settings import Settings
 from gateway.worker import worker_loop
 from index.documents.partitions import MovedTenant, Partitions
 from index.postgres import database
-from index.search import strategy
 from index.search.query_embedder import Embedder
+from index.search.tables import strategy
 from tests.conftest import run_sql
 from tests.gateway.guarantees.test_forgetting import SECRET, WORDS, ask
 from tests.gateway.support.commands import environment_of

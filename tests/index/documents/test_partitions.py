@@ -9,7 +9,7 @@ from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition, MovedTenant
 from index.model.query import Query
 from index.postgres.database import Database
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from ingest.write.writer import Writer
 from tests.index.conftest import connected
 from tests.index.support import many_chunks

@@ -13,7 +13,7 @@ from index.documents.document_store import DocumentStore
 from index.documents.partitions import IndexedPartition, MovedTenant, Partitions
 from index.model.scope import everything
 from index.postgres.database import Database, announce_to_nobody, connect
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.index.conftest import connected

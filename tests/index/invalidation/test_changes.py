@@ -10,7 +10,7 @@ from index.documents.partitions import Partitions
 from index.invalidation import changes
 from index.invalidation.changes import ChangeLog, ChangeSet
 from index.postgres.database import Database
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical
 from ingest.chunkers.structure import chunks

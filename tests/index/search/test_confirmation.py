@@ -14,7 +14,7 @@ from index.model.scope import PUBLIC, Scope, everything, resolve
 from index.postgres.database import Database
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Row
-from index.search.confirmation import Confirmations
+from index.search.shards.confirmation import Confirmations
 from ingest.write.writer import Writer
 from tests.index.support.samples import a_document, put
 

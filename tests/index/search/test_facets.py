@@ -14,8 +14,8 @@ from index.model.document import Document
 from index.model.query import Filter, Query
 from index.model.scope import ScopeName, everything, resolve
 from index.postgres.database import Database
-from index.search.facets import Facet, Facets, FacetValue
 from index.search.searcher import Searcher
+from index.search.tables.facets import Facet, Facets, FacetValue
 from ingest.write.writer import Writer
 from tests.index.support import filters, questions
 from tests.index.support.questions import SCOPES, QuestionWorld

@@ -23,9 +23,9 @@ from index.postgres.database import Database
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Session
 from index.resident import matching_documents
-from index.search.confirmation import Confirmations
+from index.search.shards.confirmation import Confirmations
 from index.search.sight_reader import SightReader
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from index.search.visibility_args import filter_args
 from index.tenants.tenant_store import TenantStore
 from tests.conftest import fresh_settings, run_sql

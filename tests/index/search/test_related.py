@@ -12,8 +12,8 @@ from index.model.query import Query
 from index.model.relations import RELATION_NAMES
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
-from index.search import related
 from index.search.searcher import Searcher
+from index.search.tables import related
 from ingest.write.writer import Writer
 from tests.index.support import filters, questions
 from tests.index.support.questions import SCOPES, QuestionWorld

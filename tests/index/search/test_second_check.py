@@ -8,7 +8,7 @@ import pytest
 from index.model.query import Filter
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.resident.labels import Audiences
-from index.search import second_check
+from index.search.shards import second_check
 from tests.index.support.samples import subsets
 
 TOKENS = ("group:sales", "owner:ana", "public", "tenant", "user:ana")

@@ -10,11 +10,13 @@ from index.errors import DatabaseUnavailable
 from index.model.query import Query
 from index.model.scope import PUBLIC, everything
 from index.postgres.database import Database
-from index.search import strategy
+from index.search.found_chunks import FoundChunks
+from index.search.preparation import AskedSearch
 from index.search.query_embedder import QueryEmbedder
-from index.search.search_executor import PassResults, SearchExecutor
-from index.search.shard_pass import KnownRevisions
+from index.search.search_executor import SearchExecutor
+from index.search.shards.shard_search import KnownRevisions
 from index.search.standby_executor import StandbyExecutor
+from index.search.tables import strategy
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
 from tests.index.support.samples import a_document, put
@@ -53,10 +55,10 @@ async def known(writer: Writer, database: Database) -> KnownRevisions:
 
 async def execute(
     standby: ClaimingStandby, embedder: StaticEmbedder, known: KnownRevisions
-) -> PassResults | None:
+) -> FoundChunks | None:
     executor = SearchExecutor(standby.database, QueryEmbedder(embedder), limits=strategy.MEASURED)
-    query = Query("leave", top_k=5)
-    return await StandbyExecutor(standby, executor).execute(SCOPE, query, 5, None, known)
+    asked = AskedSearch(SCOPE, Query("leave", top_k=5))
+    return await StandbyExecutor(standby, executor).execute(asked, 5, known)
 
 
 async def test_an_answer_at_the_known_revisions_counts(

@@ -17,7 +17,7 @@ from index.model.query import Filter, Query
 from index.model.scope import ScopeName, everything
 from index.postgres.database import announce_to_nobody, connect
 from index.search.searcher import Searcher
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from tests.conftest import fresh_settings
 from tests.database_copies import DatabaseCopies
 from tests.index.support import many_chunks, questions, worlds

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index.search import strategy
-from index.search.strategy import PartitionSize, SearchPass, StrategyLimits, VisibilityEstimate
+from index.search.tables import strategy
+from index.search.tables.strategy import (
+    PartitionSize,
+    SearchPass,
+    StrategyLimits,
+    VisibilityEstimate,
+)
 from index.text import lexical
 
 LIMITS = StrategyLimits(crossover_chunks=20_000)

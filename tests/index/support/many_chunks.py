@@ -12,7 +12,7 @@ from index.documents.chunk_store import AddedChunk
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import DocumentWrite
 from index.embedders.hashing_embedder import HashingEmbedder
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from index.text import lexical
 from tests.index.support.samples import a_document
 

@@ -12,7 +12,7 @@ from index.model.scope import everything
 from index.postgres.database import Database
 from index.search.hits import Hit
 from index.search.searcher import Searcher
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from ingest.write.writer import Writer
 from tests.index.support import many_chunks
 from tests.index.support.samples import a_document, put

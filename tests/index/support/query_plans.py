@@ -12,7 +12,7 @@ from index.postgres.functions.function_roles import Connection
 from index.postgres.search_connections import SearchConnections
 from index.postgres.session import Row
 from index.search.searcher import Searcher
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import held
 

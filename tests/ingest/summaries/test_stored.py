@@ -22,7 +22,7 @@ from index.model.scope import resolve
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.search.hits import Hit
 from index.search.searcher import Searcher
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from ingest.index_audit import IndexAudit
 from ingest.summaries.extract import extract
 from ingest.write.llm_preprocessing import LlmPreprocessor

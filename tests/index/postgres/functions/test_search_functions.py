@@ -27,7 +27,7 @@ from index.resident import matching_documents
 from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from index.vector_stores.file_store import FileListing
 from index.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from tests.index.conftest import connected

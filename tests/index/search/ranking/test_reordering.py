@@ -18,7 +18,7 @@ from index.model.scope import ScopeName, everything, resolve
 from index.postgres.database import Database
 from index.search.ranking.fusion import FusedChunk
 from index.search.searcher import Searcher
-from index.search.strategy import StrategyLimits
+from index.search.tables.strategy import StrategyLimits
 from ingest.write.writer import Writer
 from tests.index.support import filters, many_chunks, questions, worlds
 from tests.index.support.questions import QuestionWorld

@@ -1,4 +1,4 @@
-"""What one pass of a search is given, and what it returns."""
+"""What one pass over the tables is given, and what it returns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,31 +7,12 @@ from typing import Any
 from pgvector import SparseVector
 
 from index.model.conditions.kinds import kind_left_out
-from index.model.query import Query
-from index.model.scope import Scope
 from index.postgres.session import Row
-from index.search.query_embedder import EmbeddedQuery
+from index.search.preparation import PreparedSearch
 from index.search.ranking.fusion import Candidate
-from index.search.strategy import SearchPass
+from index.search.tables.strategy import SearchPass
 from index.search.visibility_args import filter_args
 from index.text import lexical
-from index.text.vocabulary import Spelling
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedSearch:
-    """A search with all that chunks are compared with.
-
-    rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
-    """
-
-    scope: Scope
-    query: Query
-    rows_max: int
-    embedded_query: EmbeddedQuery
-    languages: frozenset[str]
-    spelling: Spelling
-    terms: lexical.Terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.postgres.session import Row
-from index.search import facets, related
-from index.search.facets import Facets, SearchStatements
-from index.search.related import RelatedDocument
-from index.search.search_pass import PassResult, PreparedSearch
+from index.search.preparation import PreparedSearch
+from index.search.tables import facets, related
+from index.search.tables.facets import Facets, SearchStatements
+from index.search.tables.related import RelatedDocument
+from index.search.tables.search_pass import PassResult
 from index.search.visibility_args import filter_args
 
 

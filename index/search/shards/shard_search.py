@@ -1,4 +1,4 @@
-"""The pass over shards: they propose the chunks that may be among the best, and score them.
+"""Searches shards: they propose the chunks that may be among the best, and score them.
 
 PostgreSQL confirms that the caller may see the best ones at the revisions of the shards.
 """
@@ -9,17 +9,27 @@ from typing import Any
 
 import numpy as np
 
+from index.errors import DatabaseUnavailable
 from index.model.query import Query
-from index.model.scope import PUBLIC, Scope
+from index.model.scope import Scope
 from index.postgres.database import Database
 from index.postgres.session import Row
 from index.resident import best_chunks, followed_shard, shard
 from index.resident.resident_shards import ResidentShards
 from index.resident.shard import Shard, ShardQuestion
-from index.search import second_check
-from index.search.confirmation import Confirmations, SnapshotCounters
-from index.search.search_pass import PassResult, PreparedSearch
+from index.search.found_chunks import FoundChunks
+from index.search.preparation import (
+    PREPARATIONS_MAX,
+    AskedSearch,
+    IndexFacts,
+    PreparedSearch,
+    SearchPreparer,
+)
+from index.search.ranking.fusion import ScoredChunk
+from index.search.shards import second_check
+from index.search.shards.confirmation import Confirmations, SnapshotCounters
 from index.search.visibility_args import filter_args
+from index.text.vocabulary_extent import Extent
 
 _FOLLOWS_MAX = 3  # how often one search lets its shards catch up with newer commits
 # Chunks; with more, PostgreSQL scans as quickly; a starting value, not measured.
@@ -37,18 +47,29 @@ class KnownRevisions:
     by_partition: Mapping[str, int]
 
 
-class ShardPass:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The best rows of the shards; confirmed: what PostgreSQL says of them, None if not asked."""
+
+    shards: Sequence[Shard]
+    rows: Sequence[Row]
+    confirmed: SnapshotCounters | None = None
+
+
+class ShardSearch:
     """in_region: whether known revisions need no statement that confirms them; see `Searcher`."""
 
     def __init__(
         self,
         database: Database,
+        preparer: SearchPreparer,
         shards: ResidentShards,
         confirmations: Confirmations,
         *,
         in_region: bool,
     ) -> None:
         self._database = database.searching
+        self._preparer = preparer
         self._shards = shards
         self._confirmations = confirmations
         self._in_region = in_region
@@ -72,27 +93,42 @@ class ShardPass:
             scope, known.history, known.by_partition
         )
 
-    async def loaded(
-        self, scope: Scope, query: Query, known: KnownRevisions | None
-    ) -> Sequence[Shard] | None:
-        """The shards for a search; None if they can't answer it, or until they are loaded.
+    async def search(
+        self, asked: AskedSearch, rows_max: int, known: KnownRevisions | None
+    ) -> FoundChunks | None:
+        """The best chunks; None if the shards are not loaded, or can't answer the query.
 
-        They are at the known revisions or later ones. Raises `DatabaseUnavailable`.
+        Raises `DatabaseUnavailable` and `Saturated`.
         """
-        if not _can_propose(query):
+        if not _can_propose(asked.query):
             return None
+        facts = None
+        for _ in range(PREPARATIONS_MAX):
+            shards = await self._at_known(asked.scope, known)
+            if shards is None:
+                return None
+            facts = facts or _facts(shards)
+            prepared = await self._preparer.prepare(asked, rows_max, facts, _own(shards).words)
+            found = await self._propose_and_confirm(prepared, shards, known)
+            if found is None:
+                return None
+            facts = _facts(found.shards, found.confirmed)
+            if prepared.fits(facts):
+                return _to_found_chunks(prepared, found)
+            # A commit has added a language, a word or a space meanwhile: search again.
+        raise DatabaseUnavailable("concurrent writes keep changing the visible documents")
+
+    async def _at_known(self, scope: Scope, known: KnownRevisions | None) -> Sequence[Shard] | None:
+        """The scope's shards, at the known revisions or later ones; None until they are loaded."""
         shards = self._shards.use(scope)
         if shards is None or known is None:
             return shards
         return await self._shards.at_least(shards, known.history, known.by_partition)
 
-    async def run(
+    async def _propose_and_confirm(
         self, prepared: PreparedSearch, shards: Sequence[Shard], known: KnownRevisions | None
-    ) -> Sequence[PassResult] | None:
-        """One pass; None if the shards can't follow, or if PostgreSQL does not confirm it.
-
-        Raises `DatabaseUnavailable` and `Saturated`.
-        """
+    ) -> _Found | None:
+        """None if the shards can't follow a commit, or if the second check refuses a row."""
         scope, question = prepared.scope, _to_shard_question(prepared)
         for _ in range(_FOLLOWS_MAX):
             filtered = await self._shards.filtered(shards, scope, question.filter)
@@ -110,15 +146,22 @@ class ShardPass:
                 is_admitted = len(chunk_ids) == len(rows) and all(
                     second_check.admits(scope, question.filter, row) for row in rows
                 )
-                return self._result(prepared, shards, rows, is_admitted=is_admitted)
+                return self._admitted(_Found(shards, rows), is_admitted=is_admitted)
             confirmed = await self._confirmations.confirm(scope, question.filter, [*chunk_ids])
             if followed_shard.is_at(shards, confirmed.history, confirmed.revisions):
                 is_admitted = confirmed.visible == len(rows)
-                return self._result(prepared, shards, rows, confirmed, is_admitted=is_admitted)
+                return self._admitted(_Found(shards, rows, confirmed), is_admitted=is_admitted)
             followed = await self._shards.follow(shards, confirmed.history, confirmed.revisions)
             if followed is None:
                 return None
             shards = followed
+        return None
+
+    def _admitted(self, found: _Found, *, is_admitted: bool) -> _Found | None:
+        """None if the second check refuses a row: then the shards are dropped."""
+        if is_admitted:
+            return found
+        self._shards.refuse([each.partition for each in found.shards])
         return None
 
     async def _read_details(self, prepared: PreparedSearch, rows: Sequence[dict[str, Any]]) -> None:
@@ -140,47 +183,36 @@ class ShardPass:
         for row in rows:
             row.update(by_chunk.get(row["chunk_id"], {}))
 
-    def _result(
-        self,
-        prepared: PreparedSearch,
-        shards: Sequence[Shard],
-        rows: Sequence[Row],
-        confirmed: SnapshotCounters | None = None,
-        *,
-        is_admitted: bool,
-    ) -> Sequence[PassResult] | None:
-        """The result; None if the second check refuses a row: then the shards are dropped."""
-        if not is_admitted:
-            self._shards.refuse([each.partition for each in shards])
-            return None
-        result_head = head(prepared.scope, shards, prepared.embedded_query.space)
-        if confirmed is not None:
-            result_head |= {
-                "tenant_access_revision": confirmed.access_revision,
-                "tenant_audience_revision": confirmed.audience_revision,
-                "tenant_vocabulary_size": confirmed.vocabulary_size,
-            }
-        return [PassResult(result_head, rows, exact=True)]
+
+def _own(shards: Sequence[Shard]) -> Shard:
+    """The tenant's; that of `public` comes after it."""
+    return shards[0]
 
 
-def head(scope: Scope, shards: Sequence[Shard], default_space: str) -> dict[str, Any]:
-    """`head` of `search.sql`, of these shards; for `public` only if the scope includes it."""
-    by_partition = {each.partition: each for each in shards}
-    own, public = by_partition[scope.tenant], by_partition.get(PUBLIC)
-    return {
-        "history": own.history,
-        "tenant_revision": own.revision,
-        "public_revision": None if public is None else public.revision,
-        "tenant_access_revision": None,
-        "tenant_audience_revision": own.stats.audience_revision,
-        "tenant_chunks": own.rows,
-        "public_chunks": 0 if public is None else public.rows,
-        "embedding_space": own.stats.space or default_space,
-        "tenant_vocabulary_size": own.stats.vocabulary_size,
-        "tenant_languages": own.stats.languages,
-        "public_languages": None if public is None else public.stats.languages,
-        "confidence": own.stats.confidence,
-    }
+def _facts(shards: Sequence[Shard], confirmed: SnapshotCounters | None = None) -> IndexFacts:
+    """Of these shards; the vocabulary, which grows beside them, is as PostgreSQL confirms it."""
+    own = _own(shards)
+    languages = own.stats.languages
+    if shards[1:]:
+        languages = languages.union(*(each.stats.languages for each in shards[1:]))
+    words = own.stats.vocabulary_size if confirmed is None else confirmed.vocabulary_size
+    return IndexFacts(own.stats.space, languages, Extent(own.history, words))
+
+
+def _to_found_chunks(prepared: PreparedSearch, found: _Found) -> FoundChunks:
+    own, confirmed, rows = _own(found.shards), found.confirmed, found.rows
+    return FoundChunks(
+        prepared=prepared,
+        scored=[ScoredChunk(row["chunk_id"], row["dense"], row["lexical"]) for row in rows],
+        rows={row["chunk_id"]: row for row in rows},
+        history=own.history,
+        revisions={each.partition: each.revision for each in found.shards},
+        access_revision=None if confirmed is None else confirmed.access_revision,
+        audience_revision=own.stats.audience_revision
+        if confirmed is None
+        else confirmed.audience_revision,
+        confidence=own.stats.confidence,
+    )
 
 
 def _has_reached(shards: Sequence[Shard], known: KnownRevisions) -> bool:

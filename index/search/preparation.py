@@ -1,0 +1,110 @@
+"""Prepares a search: its vector, the corrections of its words, and its terms.
+
+They depend on facts of the index: the space of its vectors, the languages of its documents, its
+vocabulary. A commit may change these, so whoever has searched asks whether the preparation still
+fits, and prepares again if not.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from index.model.query import Query
+from index.model.scope import Scope
+from index.postgres.database import Database
+from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
+from index.text import lexical, long_queries
+from index.text.resident_words import ResidentWords
+from index.text.vocabulary import Spelling, Vocabulary
+from index.text.vocabulary_extent import Extent
+
+PREPARATIONS_MAX = 20  # repeats only after a commit that changed languages, words or the space
+
+
+@dataclass(slots=True)
+class AskedSearch:
+    """A search under way. embedded_query: in the space that was asked for last; None before."""
+
+    scope: Scope
+    query: Query
+    embedded_query: EmbeddedQuery | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """Of the partitions of a scope. space: of their vectors; None if they have none yet."""
+
+    space: str | None
+    languages: frozenset[str]
+    vocabulary: Extent
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSearch:
+    """A search with all that chunks are compared with.
+
+    rows_max: for how many of the best chunks to read a hit's fields; by legs, for all candidates.
+    languages: of the documents of the partitions, in which the query's words were analysed.
+    spelling: the corrections of unknown query words.
+    embedded_query, terms: the query as the dense and the lexical leg compare it.
+    """
+
+    scope: Scope
+    query: Query
+    rows_max: int
+    embedded_query: EmbeddedQuery
+    languages: frozenset[str]
+    spelling: Spelling
+    terms: lexical.Terms
+
+    def fits(self, facts: IndexFacts) -> bool:
+        """Whether the same search would be prepared with these facts."""
+        return (
+            facts.space in (None, self.embedded_query.space)
+            and facts.languages == self.languages
+            and self.spelling.holds(facts.vocabulary)
+        )
+
+
+class SearchPreparer:
+    """database: that the corrections of words are looked up in."""
+
+    def __init__(self, database: Database, query_embedder: QueryEmbedder) -> None:
+        self._query_embedder = query_embedder
+        self._vocabulary = Vocabulary(database)
+
+    async def prepare(
+        self,
+        asked: AskedSearch,
+        rows_max: int,
+        facts: IndexFacts,
+        words: ResidentWords | None = None,
+    ) -> PreparedSearch:
+        """words: of the tenant's vocabulary, if they are in memory. Raises `DatabaseUnavailable`.
+
+        Raises `VectorRefused` if the query's own vector can't be compared.
+        """
+        scope, query, languages = asked.scope, asked.query, facts.languages
+        space = facts.space or self._query_embedder.default_space
+        embedded_query = asked.embedded_query
+        if embedded_query is None or embedded_query.space != space:
+            embedded_query = await self._query_embedder.embed(scope, query, space)
+            asked.embedded_query = embedded_query
+        if not lexical.are_loaded(languages):  # only until this machine has stored their lists
+            await asyncio.to_thread(lexical.load, languages)
+        spelling = await self._vocabulary.spelling(
+            scope,
+            query.text if query.corrects else "",
+            languages,
+            extent=facts.vocabulary,
+            is_filtered=query.filter.is_narrow,
+            resident=words,
+        )
+        return PreparedSearch(
+            scope=scope,
+            query=query,
+            rows_max=rows_max,
+            embedded_query=self._query_embedder.weigh(embedded_query, query, languages),
+            languages=languages,
+            spelling=spelling,
+            terms=long_queries.terms(query.text, languages, spelling.corrections),
+        )

@@ -1,0 +1,1 @@
+"""The search in shards: they propose in memory, and PostgreSQL confirms."""
