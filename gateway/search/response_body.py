@@ -188,6 +188,7 @@ def _hit(hit: Hit, query: Query, tenant: str) -> dict[str, Any]:
         explain: dict[str, Any] = {
             "dense": _leg_rank(hit.ranking.dense),
             "lexical": _leg_rank(hit.ranking.lexical),
+            "required_score": hit.required_score,
         }
         if query.boost is not None:
             explain["boost"] = _boosts(hit.boosts)

@@ -24,33 +24,43 @@ class Confidence:
     fallback: str | None = None
 
 
-def is_low(
-    hits: Collection[Hit],
-    confidence: Mapping[str, Any] | None,
-    *,
-    tenant: str,
-    default: float | None,
-    measured: float | None = None,
-) -> bool:
-    """Whether no hit reaches its required score; False if no score is required.
+class RequiredScores:
+    """The least score that each hit of an answer needs.
 
-    confidence: as stored. default: of the deployment. measured: for the query, if neither is set;
-        it judges hits, and no answer without any.
+    stored: the tenant's settings. default: of the deployment. measured: for the query, if neither
+        is set; it judges hits, and no answer without any.
     Other tenants' public documents are judged as if the tenant had set nothing for single sources.
-    An answer without hits is low if a score above 0 is required of all sources.
     """
-    settings = confidence or {}
-    chosen = (settings.get("score_min"), default, measured if hits else None)
-    default_min = next((score_min for score_min in chosen if score_min is not None), None)
-    sources = settings.get("sources", {})
 
-    def required_score(hit: Hit) -> float | None:
-        return sources.get(hit.source, default_min) if hit.tenant == tenant else default_min
+    def __init__(
+        self,
+        tenant: str,
+        stored: Mapping[str, Any] | None,
+        *,
+        default: float | None,
+        measured: float | None = None,
+    ) -> None:
+        settings = stored or {}
+        self._tenant = tenant
+        self._by_source: Mapping[str, float] = settings.get("sources", {})
+        self._chosen: float | None = settings.get("score_min", default)
+        self._least = measured if self._chosen is None else self._chosen
 
-    scores = [(hit.score, required_score(hit)) for hit in hits]
-    if not scores:
-        return bool(default_min)
-    return all(required is not None and score < required for score, required in scores)
+    def of(self, hit: Hit) -> float | None:
+        """None if any score will do."""
+        if hit.tenant != self._tenant:
+            return self._least
+        return self._by_source.get(hit.source, self._least)
+
+    def are_missed_by(self, hits: Collection[Hit]) -> bool:
+        """Whether no hit reaches its own, or none is there and one above 0 is set."""
+        if not hits:
+            return bool(self._chosen)
+        for hit in hits:
+            least = self.of(hit)
+            if least is None or hit.score >= least:
+                return False
+        return True
 
 
 class ConfidenceStore:

@@ -44,6 +44,7 @@ class Hit(NamedTuple):
     related: documents that are related to the hit's; empty unless the request asks for them.
     updated_at: of the document; None unless the request asks for it.
     boosts: what was added to the score to rank by; None unless the request asks for an explanation.
+    required_score: see `RequiredScores`; None too unless the request asks for an explanation.
     """
 
     chunk_id: int
@@ -66,6 +67,7 @@ class Hit(NamedTuple):
     highlights: tuple[Highlight, ...] = ()
     related: tuple[RelatedDocument, ...] = ()
     boosts: Boosts | None = None
+    required_score: float | None = None
     updated_at: datetime | None = None
 
     @property

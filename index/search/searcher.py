@@ -13,7 +13,7 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
-from index.search import confidence
+from index.search.confidence import RequiredScores
 from index.search.found_chunks import FoundChunks
 from index.search.hits import Hit, SelectedHits, select_hits
 from index.search.preparation import AskedSearch
@@ -195,13 +195,17 @@ class Searcher:
         query, hits = prepared.query, found.selected.hits
         if query.updated_at or query.highlights or query.explain or query.relations:
             hits = tuple(_annotated(query, chunks, hit) for hit in hits)
-        is_low_confidence = query.fusion == "absolute" and confidence.is_low(
-            hits,
-            chunks.confidence,
-            tenant=prepared.scope.tenant,
-            default=self._score_min,
-            measured=prepared.embedded_query.confident_score,
-        )
+        is_low_confidence = False
+        if query.fusion == "absolute":
+            required = RequiredScores(
+                prepared.scope.tenant,
+                chunks.confidence,
+                default=self._score_min,
+                measured=prepared.embedded_query.confident_score,
+            )
+            is_low_confidence = required.are_missed_by(hits)
+            if query.explain:
+                hits = tuple(hit._replace(required_score=required.of(hit)) for hit in hits)
         corrections = prepared.spelling.corrections
         return SearchResult(
             hits=hits,

@@ -15,13 +15,17 @@ from index.search.tables.related import RELATED_MAX
 
 
 class LegAnswer(Body):
-    rank: int
+    rank: int | None = Field(description="null: not among the candidates of the leg")
     score: float
 
 
 class ExplainAnswer(Body):
     dense: LegAnswer | None
     lexical: LegAnswer | None
+    required_score: float | None = Field(
+        description="that the hit has to reach; an answer in which none does is of low confidence; "
+        "null: any score will do, or the fusion's scores mean nothing by themselves"
+    )
     boost: BoostAnswer | None = Field(None, description="only with `boost`")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from index.embedders.static_embedder import StaticEmbedder
 from tests.gateway.rag.conftest import Served
 from tests.gateway.support.gateways import Caller, Gateway, problem
 from tests.stub_openai import StubOpenAI
@@ -82,6 +83,21 @@ async def test_each_source_has_its_own(ana: Caller, admin: Caller) -> None:
     assert await is_low(ana, "days of leave")
     await set_to(admin, sources={"other": 0.99})
     assert not await is_low(ana, "days of leave")
+
+
+async def test_an_explanation_tells_what_a_hit_has_to_reach(ana: Caller, admin: Caller) -> None:
+    await ana.put("leave", LEAVE)
+
+    async def required(**fields: Any) -> Any:
+        (hit,) = (await ana.search("days of leave", explain=True, **fields)).json()["hits"]
+        return hit["explain"]["required_score"]
+
+    assert await required() == StaticEmbedder.confident_score
+    assert await required(fusion="rrf") is None
+    await set_to(admin, score_min=0.4)
+    assert await required() == 0.4
+    await set_to(admin, sources={"api": 0.2})
+    assert await required() == 0.2
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from index.search.confidence import is_low
+from index.search.confidence import RequiredScores
 from index.search.hits import Hit
 from index.search.ranking.fusion import FusedChunk
 
@@ -51,7 +51,7 @@ def hit(score: float, source: str = "api", tenant: str = "acme") -> Hit:
 def test_an_answer_is_low_if_no_hit_scores_what_its_source_has_to(
     hits: list[Hit], confidence: dict[str, Any] | None, default: float | None, *, expected: bool
 ) -> None:
-    assert is_low(hits, confidence, tenant="acme", default=default) is expected
+    assert RequiredScores("acme", confidence, default=default).are_missed_by(hits) is expected
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,16 @@ def test_an_answer_is_low_if_no_hit_scores_what_its_source_has_to(
 def test_the_measured_score_judges_hits_where_nobody_has_set_one(
     hits: list[Hit], confidence: dict[str, Any] | None, default: float | None, *, expected: bool
 ) -> None:
-    low = is_low(hits, confidence, tenant="acme", default=default, measured=0.25)
+    required = RequiredScores("acme", confidence, default=default, measured=0.25)
 
-    assert low is expected
+    assert required.are_missed_by(hits) is expected
+
+
+def test_an_explanation_names_the_score_that_each_hit_has_to_reach() -> None:
+    stored = {"score_min": 0.3, "sources": {"wiki": 0.1}}
+    required = RequiredScores("acme", stored, default=0.2)
+
+    hits = (hit(0.5), hit(0.5, "wiki"), hit(0.5, "wiki", "beta"))
+
+    assert [required.of(each) for each in hits] == [0.3, 0.1, 0.3]
+    assert RequiredScores("acme", None, default=None).of(hit(0.5)) is None
