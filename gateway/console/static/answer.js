@@ -1,6 +1,6 @@
 /* One answer of a search: its hits with the scores of both legs, and how it was made. */
 
-import { h } from "./dom.js";
+import { h, marked } from "./dom.js";
 import { snippets } from "./snippets.js";
 import { badge, bar, empty, note } from "./ui.js";
 
@@ -18,8 +18,8 @@ export function answerView(result, request, documentLink) {
       data.low_confidence && badge("low confidence", "warn"),
     ),
     corrections(data.corrections),
-    waterfall(headers.get("server-timing"), result.ms),
-    data.hits.length ? hitList(data.hits, request.title, documentLink) : nothing(data),
+    timing(headers.get("server-timing"), result.ms),
+    data.hits.length ? hitList(data.hits, request, documentLink) : nothing(data),
     h(
       "div",
       { class: "stack" },
@@ -52,17 +52,11 @@ function corrections(byWord) {
   return note("", words.map(([word, taken]) => h("span", {}, `“${word}” is no known word: searched as ${taken.join(", ")}`)));
 }
 
-function hitList(hits, title, documentLink) {
-  const best = { total: 0, dense: 0, lexical: 0 };
-  for (const hit of hits) {
-    best.total = Math.max(best.total, hit.score);
-    best.dense = Math.max(best.dense, hit.explain?.dense?.score ?? 0);
-    best.lexical = Math.max(best.lexical, hit.explain?.lexical?.score ?? 0);
-  }
-  return h("ol", { class: "hits" }, hits.map((hit, index) => hitItem(hit, index + 1, title, best, documentLink)));
+function hitList(hits, request, documentLink) {
+  return h("ol", { class: "hits" }, hits.map((hit, index) => hitItem(hit, index + 1, request, documentLink)));
 }
 
-function hitItem(hit, rank, title, best, documentLink) {
+function hitItem(hit, rank, request, documentLink) {
   return h(
     "li",
     { class: "hit" },
@@ -73,59 +67,53 @@ function hitItem(hit, rank, title, best, documentLink) {
       h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
     ),
     h("div", { class: "small" }, documentLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
-    h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${title}: text of hit ${rank}` }, hit.text),
-    h(
-      "div",
-      { class: "bars" },
-      scoreRow("score", hit.score, best.total, ""),
-      hit.rerank_score != null && scoreRow("reranked", hit.rerank_score, hit.rerank_score, ""),
-      hit.explain && legRow("meaning (dense)", hit.explain.dense, best.dense, "dense"),
-      hit.explain && legRow("words (lexical)", hit.explain.lexical, best.lexical, "lexical"),
-    ),
+    h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${request.title}: text of hit ${rank}` }, marked(hit.text, hit.highlights ?? [])),
+    scores(hit, request.body),
   );
 }
 
 /** Through which scope the caller sees the hit; another tenant's text stands out. */
 const scopeBadge = (hit) => (hit.tenant ? badge(`public, of ${hit.tenant}`, "warn") : badge(hit.scope));
 
-function scoreRow(label, score, most, kind) {
-  return [h("span", {}, label), bar(most ? score / most : 0, kind), h("span", { class: "number" }, score.toFixed(4))];
-}
+const CANDIDATES = 50; // of each leg, unless the request names a number
+const RRF_MAX = 2 / 61; // what the first of both legs scores
 
-function legRow(label, leg, most, kind) {
-  if (!leg) return [h("span", {}, label), bar(0, kind), h("span", { class: "number muted" }, "not found by it")];
-  return [
-    h("span", {}, label),
-    bar(most ? leg.score / most : 0, kind),
-    h("span", { class: "number" }, `${leg.score.toFixed(4)} · rank ${leg.rank}`),
-  ];
-}
-
-/** The phases of `Server-Timing` one after the other, and what the way to the browser took. */
-function waterfall(header, ms) {
-  const phases = parseTiming(header);
-  if (!phases.length) return h("p", { class: "small muted" }, `${ms.toFixed(1)} ms in the browser; the gateway tells no phases.`);
-  const inside = phases.filter((phase) => phase.name !== "total");
-  const total = phases.find((phase) => phase.name === "total")?.ms ?? inside.reduce((sum, phase) => sum + phase.ms, 0);
-  let before = 0;
-  const rows = inside.map((phase) => {
-    const row = timingRow(phase.name, before, phase.ms, total);
-    before += phase.ms;
-    return row;
-  });
+/** The scores, each on the whole of its scale: how well a hit fits, not how it compares to others. */
+function scores(hit, body) {
+  const most = body.fusion === "rrf" ? RRF_MAX : 1;
+  const required = hit.explain?.required_score ?? null;
+  const isMissed = required !== null && hit.score < required;
   return h(
     "div",
-    { class: "stack" },
-    h("h3", {}, "Time in the gateway"),
-    h("div", { class: "bars" }, rows, h("strong", {}, "total"), h("span"), h("strong", { class: "number" }, `${total.toFixed(2)} ms`)),
-    h("p", { class: "small muted" }, `${ms.toFixed(1)} ms as the browser saw it`),
+    { class: "scores" },
+    score("score", bar(hit.score / most, isMissed ? "bad" : "", required), hit.score.toFixed(4), isMissed && `below ${required}`),
+    hit.rerank_score != null && score("reranked", null, hit.rerank_score.toFixed(4)),
+    hit.explain && leg("meaning", hit.explain.dense, "dense", body),
+    hit.explain && leg("words", hit.explain.lexical, "lexical", body),
   );
 }
 
-function timingRow(name, startMs, ms, total) {
-  const inner = bar(total ? ms / total : 0);
-  inner.firstChild.style.marginLeft = `${total ? Math.min(99, (startMs / total) * 100) : 0}%`;
-  return [h("span", {}, name), inner, h("span", { class: "number" }, `${ms.toFixed(2)} ms`)];
+function leg(label, found, kind, body) {
+  if (!found) return score(label, bar(0, kind), "nothing in common");
+  const rank = found.rank === null ? `not among the first ${body.candidates ?? CANDIDATES}` : `rank ${found.rank}`;
+  return score(label, bar(found.score, kind), found.score.toFixed(4), rank);
+}
+
+const score = (label, meter, number, more) =>
+  h("div", { class: "score" }, h("span", { class: "muted" }, label), meter, h("span", { class: "number" }, number), more && h("span", { class: "muted" }, more));
+
+/** What each phase in the gateway took, and the whole as the browser saw it. */
+function timing(header, ms) {
+  const phases = parseTiming(header);
+  const total = phases.find((phase) => phase.name === "total");
+  const inside = phases.filter((phase) => phase !== total).map((phase) => `${phase.name} ${phase.ms.toFixed(2)}`);
+  return h(
+    "p",
+    { class: "small muted" },
+    total ? `${total.ms.toFixed(2)} ms in the gateway` : "the gateway tells no time",
+    inside.length > 0 && ` (${inside.join(", ")})`,
+    `, ${ms.toFixed(1)} ms in the browser`,
+  );
 }
 
 export function parseTiming(header) {

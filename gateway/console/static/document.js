@@ -1,14 +1,17 @@
 /* One document: its text and fields, who may read it and why, and how to remove it. */
 
 import { call, segment } from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, marked } from "./dom.js";
 import { isAdmin, isWriter } from "./session.js";
 import { announce, badge, confirmDialog, field, formatNumber, listOf, load, note, submit, table } from "./ui.js";
 
 const SHOWN_CHARACTERS = 100_000;
 
-/** edit(stored, etag) opens the editor; reload() shows the document anew. */
-export function documentView(stored, etag, { reload, edit }) {
+/**
+ * edit(stored, etag) opens the editor; reload() shows the document anew. passage: [start, end] of the
+ * text that is marked, in code points; null for none.
+ */
+export function documentView(stored, etag, { reload, edit, passage }) {
   return [
     h(
       "section",
@@ -26,7 +29,7 @@ export function documentView(stored, etag, { reload, edit }) {
           ),
       ),
       facts(stored),
-      textView(stored.text),
+      textView(stored.text, passage),
     ),
     h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && explanation(stored.document_id)),
   ];
@@ -55,8 +58,15 @@ function address(uri) {
   return h("a", { href: uri, rel: "noopener noreferrer", target: "_blank" }, uri);
 }
 
-function textView(text) {
-  const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": "Text" }, text.slice(0, SHOWN_CHARACTERS));
+function textView(text, passage) {
+  const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": "Text" });
+  if (passage) {
+    const mark = h("mark", { tabindex: "-1" });
+    fill(body, marked(text, [{ start: passage[0], end: passage[1] }], mark));
+    requestAnimationFrame(() => (mark.focus({ preventScroll: true }), mark.scrollIntoView({ block: "center" })));
+    return body;
+  }
+  fill(body, text.slice(0, SHOWN_CHARACTERS));
   if (text.length <= SHOWN_CHARACTERS) return body;
   const more = h(
     "button",
@@ -83,10 +93,24 @@ function sharing(stored, reload) {
   const owner = h("input", { autocomplete: "off", value: stored.owner ?? "" });
   const readers = h("textarea", { rows: "4", spellcheck: "false", value: stored.readers.join("\n") });
   const place = h("div");
-  const send = async (body) => {
+  const change = async (body) => {
     await call("PATCH", `/v1/documents/${segment(stored.document_id)}/access`, { body });
-    announce("The readers are changed, from the next request on");
     await reload();
+  };
+  const send = async (body) => {
+    await change(body);
+    announce("The readers are changed, from the next request on");
+  };
+  const revoke = async (reader) => {
+    await change({ readers: stored.readers.filter((each) => each !== reader) });
+    announce(`${reader} no longer reads it, from the next request on`, "good", async () => {
+      try {
+        const { data } = await call("GET", `/v1/documents/${segment(stored.document_id)}`);
+        await send({ readers: [...data.readers, reader] });
+      } catch (problem) {
+        announce(problem.message, "bad");
+      }
+    });
   };
   const changes = () => {
     const body = { readers: listOf(readers.value) };
@@ -108,7 +132,7 @@ function sharing(stored, reload) {
               type: "button",
               class: "plain",
               "aria-label": `Revoke ${reader}`,
-              onclick: () => submit(form, place, () => send({ readers: stored.readers.filter((each) => each !== reader) })),
+              onclick: () => submit(form, place, () => revoke(reader)),
             },
             "Revoke",
           ),

@@ -1,5 +1,6 @@
 /* The documents that the caller may read: the list, and one document with all that one can do. */
 
+import { fieldsOf, move } from "./address.js";
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { documentView } from "./document.js";
@@ -12,32 +13,38 @@ const PAGE = 50;
 
 export const documentLink = (id, text = id) => h("a", { href: `#/documents/${segment(id)}` }, text);
 
-export function render(content, { argument, signal }) {
-  if (argument) showOne(content, argument, signal);
-  else showList(content, signal);
+export function render(content, { argument, fields, signal }) {
+  if (argument) showOne(content, argument, fields, signal);
+  else showList(content, fields, signal);
 }
 
-function showOne(content, id, signal) {
+function showOne(content, id, fields, signal) {
   const place = h("div", { class: "stack" });
   content.append(h("p", {}, h("a", { href: "#/documents" }, "All documents")), place);
   const show = () =>
     load(place, async () => {
       const { data, headers } = await call("GET", `/v1/documents/${segment(id)}`, { signal });
-      return documentView(data, headers.get("etag"), { reload: show, edit });
+      return documentView(data, headers.get("etag"), { reload: show, edit, passage: passageOf(fields, data.text) });
     });
   const edit = (stored, etag) =>
     fill(place, editor({ stored, etag, onClose: show, onSaved: show }));
   show();
 }
 
-function showList(content, signal) {
+/** What the address says of a passage, such as `start=0&end=80`; null for none that the text has. */
+function passageOf(fields, text) {
+  const [start, end] = ["start", "end"].map((name) => Number(fields.get(name) || NaN));
+  return start >= 0 && start < end && end <= text.length ? [start, end] : null;
+}
+
+function showList(content, fields, signal) {
   const controls = {
     prefix: h("input", { type: "search", autocomplete: "off", placeholder: "handbook/" }),
     source: h("input", { type: "search", autocomplete: "off" }),
     tag: h("input", { type: "search", autocomplete: "off" }),
     language: h("input", { type: "search", autocomplete: "off", placeholder: "en" }),
   };
-  let filter = {}; // of the list that is shown
+  const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value.trim()]));
   const place = h("div");
   const list = h("div", { class: "stack" });
   const work = h("div");
@@ -47,15 +54,32 @@ function showList(content, signal) {
     async (cursor) =>
       (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...filter }, signal })).data,
     (page, number) => listView(page.documents, number, filter),
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...filter, cursor }) },
   );
   const narrow = () => {
-    filter = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value.trim()]));
+    filter = chosen();
     return pages.reset();
   };
   const actions = isWriter() && [
     h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),
     h("button", { type: "button", onclick: () => fill(work, upload({ onDone: pages.reset })) }, "Upload files"),
   ];
+  const form = h(
+    "form",
+    { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, narrow)) },
+    h(
+      "div",
+      { class: "row end filters" },
+      field("Identifier begins with", controls.prefix, { name: "prefix" }),
+      field("Source", controls.source, { name: "source" }),
+      field("Tag", controls.tag, { name: "tag" }),
+      field("Language", controls.language, { name: "language" }),
+      h("button", { type: "submit" }, "Filter"),
+    ),
+    place,
+  );
+  fieldsOf(form).write(fields);
+  let filter = chosen(); // of the list that is shown
   content.append(
     h(
       "div",
@@ -63,20 +87,7 @@ function showList(content, signal) {
       h("p", { class: "lead" }, "The documents that your key may read, in the order of their identifiers. To find them by what they say, ", h("a", { href: "#/search" }, "ask a question"), "."),
       h("div", { class: "row" }, actions),
     ),
-    h(
-      "form",
-      { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, narrow)) },
-      h(
-        "div",
-        { class: "row end filters" },
-        field("Identifier begins with", controls.prefix, { name: "prefix" }),
-        field("Source", controls.source, { name: "source" }),
-        field("Tag", controls.tag, { name: "tag" }),
-        field("Language", controls.language, { name: "language" }),
-        h("button", { type: "submit" }, "Filter"),
-      ),
-      place,
-    ),
+    form,
     work,
     list,
   );

@@ -1,5 +1,6 @@
 /* Insight: how searches were answered, what they cost, and whether a cached answer was ever wrong. */
 
+import { move } from "./address.js";
 import { call } from "./api.js";
 import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
@@ -16,6 +17,7 @@ const TIERS = [
   { name: "semantic", label: "of a similar question" },
   { name: "miss", label: "computed" },
 ];
+const USUAL_DAYS = "7";
 const OUTCOMES = ["confident", "low_confidence", "empty"];
 const RANGES = [
   ["1", "today"],
@@ -29,10 +31,12 @@ const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const percent = (share) => `${(share * 100).toFixed(share && share < 0.1 ? 1 : 0)} %`;
 
-export function render(content, { signal }) {
-  const range = select(RANGES, "7");
-  const from = h("input", { type: "date", required: true });
-  const to = h("input", { type: "date", required: true });
+export function render(content, { fields, signal }) {
+  const isOwn = fields.has("from") && fields.has("to");
+  const named = RANGES.find(([days]) => days === fields.get("days"));
+  const range = select(RANGES, isOwn ? "" : named?.[0] ?? USUAL_DAYS);
+  const from = h("input", { type: "date", required: true, value: fields.get("from") });
+  const to = h("input", { type: "date", required: true, value: fields.get("to") });
   const own = h("div", { class: "row end" }, field("From", from, { name: "from" }), field("To", to, { name: "to" }), h("button", { type: "submit" }, "Show"));
   const place = h("div");
   const body = h("div", { class: "stack" });
@@ -40,17 +44,21 @@ export function render(content, { signal }) {
     const days = { from: from.value, to: to.value };
     await load(body, async () => view(days, await fetchAll(days, signal), show));
   };
+  const showOwn = () => (move({ from: from.value, to: to.value }), show());
   const choose = () => {
     own.hidden = range.value !== "";
     if (own.hidden) {
       to.value = dayOf(Date.now());
       from.value = dayOf(Date.now() - (Number(range.value) - 1) * DAY_MS);
-      show();
     }
+    if (own.hidden || isOwn) show();
   };
-  range.addEventListener("change", choose);
+  range.addEventListener("change", () => {
+    if (range.value) move({ days: range.value === USUAL_DAYS ? "" : range.value });
+    choose();
+  });
   content.append(
-    h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, show)) }, field("Time", range), own, h("p", { class: "muted small hint-beside" }, "Days and hours are in UTC.")),
+    h("form", { class: "row end", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, showOwn)) }, field("Time", range), own, h("p", { class: "muted small hint-beside" }, "Days and hours are in UTC.")),
     place,
     body,
   );

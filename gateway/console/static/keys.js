@@ -24,6 +24,7 @@ import {
 // A publisher may make documents public, a provisioner manages users and groups by SCIM.
 const ROLES = ["reader", "writer", "admin", "publisher", "provisioner"];
 const SCOPES = ["private", "shared", "tenant", "public"];
+const KEY_DAYS = 90; // until a new key expires, unless another day is chosen
 
 export function render(content, { argument, signal }) {
   const tenant = h("input", { autocomplete: "off", required: true, value: argument });
@@ -74,6 +75,7 @@ function keyTable(keys, pages) {
       { label: "Subject", cell: (key) => key.subject },
       { label: "Groups", cell: (key) => key.groups.join(", ") || h("span", { class: "muted" }, "none") },
       { label: "Roles", cell: (key) => key.roles.join(", ") },
+      { label: "Created", cell: (key) => formatInstant(key.created_at) },
       { label: "Last used", cell: (key) => formatInstant(key.last_used_at) },
       { label: "State", cell: keyState },
       { label: "", cell: (key) => (isLive(key) ? keyActions(key, pages) : "") },
@@ -140,6 +142,7 @@ function revoke(key, pages, isOwn) {
   });
 }
 
+const dayAfter = (days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const boxes = (names, checked) => names.map((name) => [name, checkbox(name, { checked: checked.includes(name) })]);
 const chosen = (list) => list.filter(([, box]) => box.input.checked).map(([name]) => name);
 const choice = (label, list) => h("fieldset", {}, h("legend", {}, label), h("div", { class: "row" }, list.map(([, box]) => box.node)));
@@ -148,8 +151,8 @@ function createKey(named, pages) {
   const subject = h("input", { autocomplete: "off", required: true });
   const name = h("input", { autocomplete: "off" });
   const groups = h("input", { autocomplete: "off" });
-  const expires = h("input", { type: "date" });
-  const roles = boxes(ROLES, ["reader", "writer"]);
+  const expires = h("input", { type: "date", value: dayAfter(KEY_DAYS) });
+  const roles = boxes(ROLES, ["reader"]);
   const scopes = boxes(SCOPES, SCOPES);
   openDialog("Create a key", (close) => {
     const place = h("div");

@@ -1,5 +1,6 @@
 /* The frame: log-in, navigation, and the page that the address names. */
 
+import { arrive, stay } from "./address.js";
 import * as documents from "./documents.js";
 import { fill, h } from "./dom.js";
 import * as faqs from "./faqs.js";
@@ -12,7 +13,7 @@ import * as search from "./search.js";
 import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
 import * as sources from "./sources.js";
 import * as tenants from "./tenants.js";
-import { note, problemNote } from "./ui.js";
+import { hasSecret, note, problemNote } from "./ui.js";
 import { askBeforeLeaving, hasUnsaved } from "./unsaved.js";
 
 const THEME = "nearhit-theme"; // the only thing that the console stores
@@ -33,14 +34,13 @@ const PAGES = [
 
 let isDown = false;
 let ending = new AbortController();
-let shown = ""; // the address of the page that is shown
 
 function start() {
   applyTheme(storedTheme());
   watch((problem) => showExpired(problem, enter), noteReachable);
   showLogin(document.body, enter);
   addEventListener("hashchange", show);
-  addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
+  addEventListener("beforeunload", (event) => (hasUnsaved() || hasSecret()) && event.preventDefault());
 }
 
 function enter() {
@@ -92,20 +92,18 @@ function callerFacts(caller) {
   ];
 }
 
-/** Show the page that the address names: `#/NAME/ARGUMENT`. */
+/** Show the page that the address names. */
 function show() {
   const content = document.querySelector("#content");
   if (!content || !currentCaller()) return;
   if (hasUnsaved()) {
     const target = location.hash;
-    history.replaceState(null, "", shown || "#/");
-    if (target !== shown) askBeforeLeaving(() => (location.hash = target));
+    if (stay()) askBeforeLeaving(() => (location.hash = target));
     return;
   }
-  shown = location.hash;
   ending.abort();
   ending = new AbortController();
-  const [, name, argument] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? [];
+  const { name, argument, fields } = arrive();
   const entry = visiblePages().find((each) => each.name === name) ?? visiblePages()[0];
   for (const link of document.querySelectorAll("nav a[data-page]")) {
     if (link.dataset.page === entry.name) link.setAttribute("aria-current", "page");
@@ -115,20 +113,12 @@ function show() {
   const heading = h("h1", { tabindex: "-1" }, entry.title);
   fill(content, heading);
   try {
-    entry.page.render(content, { argument: decode(argument), signal: ending.signal });
+    entry.page.render(content, { argument, fields, signal: ending.signal });
   } catch (error) {
     content.append(problemNote({ title: "The page failed", message: String(error) }, show));
   }
   heading.focus({ preventScroll: true });
   scrollTo(0, 0);
-}
-
-function decode(argument = "") {
-  try {
-    return decodeURIComponent(argument);
-  } catch {
-    return "";
-  }
 }
 
 function skip(event) {

@@ -1,6 +1,7 @@
 /* The playground: a question with all that a search accepts, and its answer; for admins beside the
  * answer that another subject or group would get. */
 
+import { fieldsOf, move } from "./address.js";
 import { call } from "./api.js";
 import { answerView } from "./answer.js";
 import { fill, h } from "./dom.js";
@@ -10,16 +11,21 @@ import { welcome } from "./welcome.js";
 
 const SCOPES = ["private", "shared", "tenant", "public"];
 
-export function render(content, { signal }) {
+export function render(content, { fields, signal }) {
   const form = searchForm();
+  const asked = fieldsOf(form.node);
   const results = h("div", { class: "columns", "aria-live": "polite" });
-  let isAsked = false;
-  showStart(results, signal, () => isAsked);
+  let isAsked = fields.has("query");
+  asked.write(fields);
+  const ask = () => submit(form.node, form.place, async () => showAnswers(results, form.read(), signal));
   form.node.addEventListener("submit", async (event) => {
     event.preventDefault();
     isAsked = true;
-    await submit(form.node, form.place, async () => showAnswers(results, form.read(), signal));
+    move(asked.read());
+    await ask();
   });
+  if (isAsked) ask();
+  else showStart(results, signal, () => isAsked);
   content.append(
     h("p", { class: "lead" }, "Search as your agents do: from exactly what the caller may read."),
     form.node,
@@ -47,7 +53,7 @@ function searchForm() {
   // The service refuses `public` by name where the tenant does not receive it; its own is found anyway.
   const isNamed = (name) => currentCaller().scopes.includes(name) && (name !== "public" || currentCaller().receives_public);
   const nameable = SCOPES.filter(isNamed);
-  const scopes = SCOPES.map((name) => [name, checkbox(name, { checked: isNamed(name), disabled: !isNamed(name) })]);
+  const scopes = SCOPES.map((name) => [name, checkbox(name, { checked: isNamed(name), disabled: !isNamed(name), name })]);
   const sources = h("input", { autocomplete: "off" });
   const tags = h("input", { autocomplete: "off" });
   const languages = h("input", { autocomplete: "off", placeholder: "en, pt" });
@@ -55,14 +61,14 @@ function searchForm() {
   const before = h("input", { type: "date" });
   const metadata = h("input", { autocomplete: "off", placeholder: '{"team": "support"}' });
   const staleness = h("input", { type: "number", min: "0", max: "3600000", placeholder: "0: never stale" });
-  const explain = checkbox("show the scores of both legs", { checked: true });
-  const semantic = checkbox("accept the cached answer of a similar question");
-  const rerank = checkbox("rerank the hits");
+  const explain = checkbox("explain the scores", { checked: true, name: "explain" });
+  const semantic = checkbox("accept the cached answer of a similar question", { name: "semantic" });
+  const rerank = checkbox("rerank the hits", { name: "rerank" });
   const other = isAdmin() ? otherCaller() : null;
   const place = h("div");
 
   const read = () => {
-    const body = { query: query.value, explain: explain.input.checked };
+    const body = { query: query.value, explain: explain.input.checked, highlights: true };
     const chosen = scopes.filter(([, box]) => box.input.checked).map(([name]) => name);
     if (topK.value) body.top_k = Number(topK.value);
     if (fusion.value !== "absolute") body.fusion = fusion.value;
@@ -86,31 +92,35 @@ function searchForm() {
       h("div", { class: "grow" }, field("Question", query, { name: "query" })),
       h("button", { type: "submit", class: "primary" }, "Search"),
     ),
-    other?.node,
     h(
-      "details",
-      {},
-      h("summary", {}, "Scopes, filter and ranking"),
+      "div",
+      { class: "row options" },
+      other?.node,
       h(
-        "div",
-        { class: "stack" },
-        h("fieldset", {}, h("legend", {}, "Scopes"), h("div", { class: "row" }, scopes.map(([, box]) => box.node))),
+        "details",
+        {},
+        h("summary", {}, "Scopes, filter and ranking"),
         h(
           "div",
-          { class: "grid" },
-          field("Sources", sources, { name: "filter.sources", hint: "any of these, with commas" }),
-          field("Tags", tags, { name: "filter.tags_any", hint: "any of these, with commas" }),
-          field("Languages", languages, { name: "filter.languages", hint: "any of these, with commas" }),
-          field("Updated from", after, { name: "filter.updated_after" }),
-          field("Updated before", before, { name: "filter.updated_before" }),
-          field("Metadata", metadata, { name: "filter.metadata", hint: "JSON that must be contained" }),
-          field("Hits at most", topK, { name: "top_k" }),
-          field("Fusion", fusion, { name: "fusion" }),
-          field("Alpha", alpha, { name: "alpha", hint: "0: words alone, 1: meaning alone" }),
-          field("Least score", minScore, { name: "min_score" }),
-          field("Staleness in ms", staleness, { name: "max_staleness_ms", hint: "how old the answer may be" }),
+          { class: "stack" },
+          h("fieldset", {}, h("legend", {}, "Scopes"), h("div", { class: "row" }, scopes.map(([, box]) => box.node))),
+          h(
+            "div",
+            { class: "grid" },
+            field("Sources", sources, { name: "filter.sources", hint: "any of these, with commas" }),
+            field("Tags", tags, { name: "filter.tags_any", hint: "any of these, with commas" }),
+            field("Languages", languages, { name: "filter.languages", hint: "any of these, with commas" }),
+            field("Updated from", after, { name: "filter.updated_after" }),
+            field("Updated before", before, { name: "filter.updated_before" }),
+            field("Metadata", metadata, { name: "filter.metadata", hint: "JSON that must be contained" }),
+            field("Hits at most", topK, { name: "top_k" }),
+            field("Fusion", fusion, { name: "fusion" }),
+            field("Alpha", alpha, { name: "alpha", hint: "0: words alone, 1: meaning alone" }),
+            field("Least score", minScore, { name: "min_score" }),
+            field("Staleness in ms", staleness, { name: "max_staleness_ms", hint: "how old the answer may be" }),
+          ),
+          h("div", { class: "row" }, explain.node, semantic.node, rerank.node),
         ),
-        h("div", { class: "row" }, explain.node, semantic.node, rerank.node),
       ),
     ),
     place,
@@ -192,8 +202,9 @@ async function showAnswers(results, { body, other }, signal) {
   );
 }
 
-/** A link to the page of the caller's own document; another tenant's has none. */
+/** A link to the hit's passage in the caller's own document; another tenant's has none. */
 function documentLink(hit) {
   if (hit.tenant) return `${hit.document_id} of ${hit.tenant}`;
-  return h("a", { href: `#/documents/${encodeURIComponent(hit.document_id)}` }, hit.document_id);
+  const passage = hit.kind === "text" ? `?start=${hit.start}&end=${hit.end}` : "";
+  return h("a", { href: `#/documents/${encodeURIComponent(hit.document_id)}${passage}` }, hit.document_id);
 }

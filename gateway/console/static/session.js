@@ -1,5 +1,6 @@
 /* The person who uses the console: logged in with a key that this page alone keeps. */
 
+import { forget } from "./address.js";
 import { call, observe, setKey } from "./api.js";
 import { fill, h } from "./dom.js";
 import { field, note, openDialog, submit } from "./ui.js";
@@ -42,22 +43,24 @@ export function showLogin(place, onEntered) {
 export function showExpired(problem, onOther) {
   if (document.querySelector("dialog[data-expired]")) return;
   const before = caller;
-  const dialog = openDialog("Log in again", (close) => [
+  const content = (close) => [
     note("warn", problem.message),
     h("p", {}, "What you have typed is still there. Repeat your last action afterwards."),
     keyForm("Log in", () => {
       close();
-      if (!isSame(before, caller)) onOther();
+      if (isSame(before, caller)) return;
+      forget();
+      onOther();
     }),
     h("button", { type: "button", onclick: logOut }, "Leave the console"),
-  ]);
-  dialog.dataset.expired = "";
-  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  ];
+  openDialog("Log in again", content, { isLasting: true }).dataset.expired = "";
 }
 
 /** Forget the key and everything that was shown. */
 export function logOut() {
   setKey("");
+  forget();
   location.reload();
 }
 

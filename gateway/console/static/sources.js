@@ -126,6 +126,8 @@ const bodyOf = (row, changes) => ({
   ...changes,
 });
 
+const lastReading = (row) => (row.last_run_at ? `Its last reading found ${documents(row.counts.documents ?? 0)}. ` : "");
+
 const documents = (number) => `${formatNumber(number)} document${number === 1 ? "" : "s"}`;
 
 const missing = (row) =>
@@ -147,8 +149,9 @@ function confirmRemovals(row, ask) {
 function remove(row, ask) {
   confirmDialog({
     title: `Delete the source ${row.source}?`,
-    text: "All of its documents are deleted, whoever owns them. This can't be undone.",
+    text: `All of its documents are deleted, whoever owns them. ${lastReading(row)}This can't be undone.`,
     action: "Delete",
+    typed: row.source,
     run: async () => {
       await call("DELETE", `/v1/sources/${segment(row.source)}`);
       announce("A worker deletes it");

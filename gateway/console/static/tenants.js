@@ -157,18 +157,13 @@ function clearCache(tenant, reload) {
   });
 }
 
-/** The identifier has to be typed, because nothing brings a tenant back. */
 function remove(tenant) {
-  const typed = h("input", { autocomplete: "off", spellcheck: "false" });
   confirmDialog({
     title: `Delete ${tenant.id}?`,
-    text: [
-      h("span", {}, `Its keys are refused at once, and ${formatNumber(tenant.documents)} documents are removed with all that belongs to them. This can't be undone.`),
-      field(`Type ${tenant.id} to confirm`, typed),
-    ],
+    text: `Its keys are refused at once, and ${formatNumber(tenant.documents)} documents are removed with all that belongs to them. This can't be undone.`,
     action: "Delete the tenant",
+    typed: tenant.id,
     run: async () => {
-      if (typed.value.trim() !== tenant.id) throw Object.assign(new Error("This is not the tenant's identifier."), { title: "Nothing is deleted" });
       await call("DELETE", tenantPath(tenant.id));
       announce("The tenant is closed. A worker removes its data.");
       location.hash = "#/tenants";

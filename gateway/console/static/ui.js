@@ -3,6 +3,9 @@
 
 import { fill, h, uniqueId } from "./dom.js";
 
+const SHOWN_MS = 6_000;
+const UNDO_MS = 10_000;
+
 const numbers = new Intl.NumberFormat("en");
 const instants = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
@@ -33,7 +36,7 @@ export const formatInstant = (text) =>
 export function field(label, control, { hint, name } = {}) {
   const id = uniqueId("field");
   control.id = id;
-  if (name) control.dataset.field = name;
+  if (name) Object.assign(control, { name }).dataset.field = name;
   const hintNode = hint && h("span", { class: "hint", id: `${id}-hint` }, hint);
   if (hint) control.setAttribute("aria-describedby", `${id}-hint`);
   return h("div", { class: "field" }, h("label", { for: id }, label), control, hintNode);
@@ -194,12 +197,18 @@ function cell(column, row, index) {
 
 /**
  * Open a dialog; `build(close)` answers its content. The element with the focus gets it back.
+ * isLasting: only its own buttons close it, and not the Escape key.
  */
-export function openDialog(title, build, { isWide = false } = {}) {
+export function openDialog(title, build, { isWide = false, isLasting = false } = {}) {
   const titleId = uniqueId("dialog");
   const dialog = h("dialog", { class: isWide && "wide", "aria-labelledby": titleId });
   const close = () => dialog.close();
   dialog.addEventListener("close", () => dialog.remove());
+  if (isLasting) {
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    // After one `cancel` that is prevented a browser closes the dialog by the next Escape.
+    dialog.addEventListener("keydown", (event) => event.key === "Escape" && event.preventDefault());
+  }
   dialog.append(
     h("div", { class: "stack" }, h("h2", { id: titleId }, title), build(close, dialog)),
   );
@@ -210,9 +219,14 @@ export function openDialog(title, build, { isWide = false } = {}) {
 
 /**
  * Ask before an action that can't be undone; the dialog stays open if the action fails.
- * text: a sentence, or nodes.
+ * typed: what has to be typed first. Without it the focus is on Cancel.
  */
-export function confirmDialog({ title, text, action, run, isDanger = true }) {
+export function confirmDialog({ title, text, action, run, isDanger = true, typed = null }) {
+  const input = typed && h("input", { autocomplete: "off", spellcheck: "false", autofocus: true });
+  const confirmed = async () => {
+    if (typed && input.value.trim() !== typed) throw Object.assign(new Error(`Type ${typed} to confirm.`), { title: "Nothing is deleted" });
+    await run();
+  };
   return openDialog(title, (close) => {
     const place = h("div");
     return h(
@@ -220,24 +234,25 @@ export function confirmDialog({ title, text, action, run, isDanger = true }) {
       {
         onsubmit: async (event) => {
           event.preventDefault();
-          if (await submit(event.target, place, run)) close();
+          if (await submit(event.target, place, confirmed)) close();
         },
       },
-      Array.isArray(text) ? text : h("p", {}, text),
+      h("p", {}, text),
+      typed && field(`Type ${typed} to confirm`, input),
       place,
       h(
         "div",
         { class: "row" },
         h("button", { type: "submit", class: isDanger ? "danger" : "primary" }, action),
-        h("button", { type: "button", onclick: close }, "Cancel"),
+        h("button", { type: "button", onclick: close, autofocus: !typed }, "Cancel"),
       ),
     );
   });
 }
 
-/** A secret that is shown once, with a button that copies it. */
+/** A secret that is shown once, until the person says that it is stored. */
 export function showSecret(title, secret, text) {
-  return openDialog(title, (close) => [
+  const content = (close) => [
     h("p", {}, text),
     h("pre", { class: "snippet", tabindex: "0", "aria-label": "the secret" }, secret),
     h(
@@ -246,8 +261,11 @@ export function showSecret(title, secret, text) {
       copyButton(() => secret),
       h("button", { type: "button", onclick: close }, "I have stored it"),
     ),
-  ]);
+  ];
+  openDialog(title, content, { isLasting: true }).dataset.secret = "";
 }
+
+export const hasSecret = () => document.querySelector("dialog[data-secret]") !== null;
 
 export function copyButton(text, label = "Copy") {
   const button = h("button", {
@@ -265,27 +283,33 @@ export function copyButton(text, label = "Copy") {
   return button;
 }
 
-/** Show a message for some seconds; screen readers read it. */
-export function announce(text, kind = "good") {
+/** Show a message for some seconds; screen readers read it. undo: called by its button. */
+export function announce(text, kind = "good", undo = null) {
   const place = document.querySelector(".status");
-  const message = note(kind, text);
+  const taken = () => (message.remove(), undo());
+  const message = note(kind, text, undo && h("div", { class: "row" }, h("button", { type: "button", onclick: taken }, "Undo")));
   place?.append(message);
-  setTimeout(() => message.remove(), 6000);
+  setTimeout(() => message.remove(), undo ? UNDO_MS : SHOWN_MS);
 }
 
-/** A bar whose value is told in text beside it. share: 0 to 1. */
-export function bar(share, kind = "") {
+/** A bar whose value is told in text beside it. share: 0 to 1. mark: likewise, a line at that place. */
+export function bar(share, kind = "", mark = null) {
   const inner = h("i", { class: kind });
-  inner.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
-  return h("span", { class: "bar", "aria-hidden": "true" }, inner);
+  inner.style.width = percent(share);
+  const line = mark !== null && h("b");
+  if (line) line.style.left = percent(mark);
+  return h("span", { class: "bar", "aria-hidden": "true" }, inner, line);
 }
+
+const percent = (share) => `${Math.max(0, Math.min(1, share)) * 100}%`;
 
 /**
  * The pages of a list with a cursor: at most one page is in the document at a time.
- * name: what is listed, by which screen readers tell two lists apart.
+ * name: what is listed, by which screen readers tell two lists apart. first: the cursor to begin
+ * at. onMove: called with the cursor of the page that is shown next.
  */
-export function pager(name, element, fetchPage, render) {
-  const cursors = [""];
+export function pager(name, element, fetchPage, render, { first = "", onMove = () => {} } = {}) {
+  const cursors = first ? ["", first] : [""];
   const show = () =>
     load(element, async () => {
       const page = await fetchPage(cursors.at(-1));
@@ -293,13 +317,15 @@ export function pager(name, element, fetchPage, render) {
       const buttons = h(
         "nav",
         { class: "row", "aria-label": `Pages of ${name}` },
-        cursors.length > 1 && h("button", { type: "button", onclick: back }, "Previous page"),
+        cursors.length > 1 && h("button", { type: "button", onclick: back }, isAtFirst() ? "First page" : "Previous page"),
         page.cursor && h("button", { type: "button", onclick: () => forward(page.cursor) }, "Next page"),
-        h("span", { class: "muted small" }, `Page ${cursors.length}`),
+        !first && h("span", { class: "muted small" }, `Page ${cursors.length}`),
       );
       return [render(page, cursors.length), buttons];
     });
-  const back = () => (cursors.pop(), show());
-  const forward = (cursor) => (cursors.push(cursor), show());
-  return { show, reset: () => (cursors.splice(1), show()) };
+  const isAtFirst = () => first && cursors.length === 2; // what came before it is not known
+  const moved = () => (onMove(cursors.at(-1)), show());
+  const back = () => (cursors.pop(), moved());
+  const forward = (cursor) => (cursors.push(cursor), moved());
+  return { show, reset: () => (cursors.splice(1), moved()) };
 }

@@ -139,6 +139,84 @@ async def test_sharing_and_revoking_count_from_the_next_request_on(
     assert (await stored(ana, "leave"))["readers"] == ["group:board"]
 
 
+async def test_a_revocation_can_be_undone(console: Console, ana: Caller, ben: Caller) -> None:
+    await ana.put("leave", "Annual leave.", readers=["tenant"])
+    await console.open(ana.key, "#/documents/leave")
+    page = console.page
+    await page.get_by_role("button", name="Revoke tenant").click()
+    await expect(page.locator(".status")).to_contain_text("tenant no longer reads it")
+    assert await ben.found("annual leave") == []
+    await ana.call("PATCH", "/v1/documents/leave/access", json={"readers": ["group:board"]})
+
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".chips")).to_contain_text("tenant")
+
+    assert (await stored(ana, "leave"))["readers"] == ["group:board", "tenant"]
+    assert await ben.found("annual leave") == ["leave"]
+
+
+async def test_a_passage_is_marked_where_a_text_has_letters_of_two_code_units(
+    console: Console, ana: Caller
+) -> None:
+    text = "\U0001f33b" * 300 + " Annual leave." + " More." * 900
+    await ana.put("leave", text)
+
+    await console.open(ana.key, "#/documents/leave?start=301&end=314")
+
+    await expect(console.page.locator(".document-text mark")).to_have_text("Annual leave.")
+    await expect(console.page.locator(".document-text mark")).to_be_in_viewport()
+    assert await console.page.locator(".document-text").inner_text() == text
+
+
+@pytest.mark.parametrize("passage", ["start=9&end=3", "start=0&end=99999", "start=x&end=", "end=4"])
+async def test_a_passage_that_is_not_there_marks_nothing(
+    console: Console, ana: Caller, passage: str
+) -> None:
+    await ana.put("leave", "Annual leave.")
+
+    await console.open(ana.key, f"#/documents/leave?{passage}")
+
+    await expect(console.page.locator(".document-text")).to_have_text("Annual leave.")
+    await expect(console.page.locator("mark")).to_have_count(0)
+
+
+async def test_a_list_that_is_filtered_has_an_address_for_each_of_its_pages(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    document = {"text": "Text.", "readers": ["tenant"]}
+    many = [{**document, "document_id": f"hr/{number:02}"} for number in range(55)]
+    await put_all(admin, [*many, {**document, "document_id": "it/1"}])
+    await console.open(ana.key, "#/documents")
+    page, rows = console.page, console.page.locator("tbody tr")
+    await page.get_by_label("Identifier begins with").fill("hr/")
+    await page.get_by_role("button", name="Filter").click()
+    await page.get_by_role("button", name="Next page").click()
+    await expect(rows).to_have_count(5)
+    second = page.url
+
+    await page.go_back()
+    await expect(rows).to_have_count(50)
+    await expect(page.get_by_label("Identifier begins with")).to_have_value("hr/")
+    await page.goto("about:blank")
+    await page.goto(second)
+    await console.log_in(ana.key)
+    await expect(rows).to_have_count(5)
+    await page.get_by_role("button", name="First page").click()
+
+    await expect(rows).to_have_count(50)
+
+
+async def test_the_focus_is_not_on_what_deletes(console: Console, ana: Caller) -> None:
+    await ana.put("leave", "Annual leave.")
+    await console.open(ana.key, "#/documents/leave")
+
+    await console.page.get_by_role("button", name="Delete").click()
+    await console.page.keyboard.press("Enter")
+
+    await expect(console.page.get_by_role("dialog")).to_have_count(0)
+    assert await ids(ana) == ["leave"]
+
+
 async def test_a_reader_of_no_form_is_told_at_its_field(console: Console, ana: Caller) -> None:
     await ana.put("leave", "Annual leave.")
     await console.open(ana.key, "#/documents/leave")

@@ -163,6 +163,7 @@ class TestLoggingIn:
 
         await expect(console.page.locator("header")).to_contain_text("ana")
         await expect(question).to_have_value("")
+        assert "secret" not in console.page.url
 
 
 async def test_a_gateway_that_restarts_is_waited_for_and_nothing_is_lost(

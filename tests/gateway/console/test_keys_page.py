@@ -1,5 +1,7 @@
 """The pages of keys, tokens and groups."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from playwright.async_api import expect
 
@@ -37,6 +39,30 @@ async def test_a_key_is_shown_once_and_works(
     assert eve.key is not None
     assert eve.key not in await page.content()
     await expect(page.get_by_role("region", name="Keys")).to_contain_text("Eve's laptop")
+
+
+async def test_a_new_key_has_few_rights_and_ends_and_is_shown_until_it_is_stored(
+    console: Console, admin: Caller
+) -> None:
+    await console.open(admin.key, "#/keys")
+    page = console.page
+    await page.get_by_role("button", name="Create a key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Subject").fill("eve")
+    await dialog.get_by_role("button", name="Create").click()
+    await expect(dialog).to_contain_text("It is shown this once")
+
+    for _ in range(3):
+        await page.keyboard.press("Escape")
+    await expect(dialog).to_contain_text("It is shown this once")
+    await dialog.get_by_role("button", name="I have stored it").click()
+    await expect(dialog).to_have_count(0)
+
+    keys = (await admin.call("GET", "/v1/keys")).json()["keys"]
+    (made,) = [key for key in keys if key["subject"] == "eve"]
+    assert made["roles"] == ["reader"]
+    lifetime = datetime.fromisoformat(made["expires_at"]) - datetime.now(UTC)
+    assert timedelta(days=89) < lifetime < timedelta(days=92)
 
 
 async def test_a_field_that_is_wrong_is_told_in_the_dialog(console: Console, admin: Caller) -> None:

@@ -5,7 +5,7 @@ import shlex
 from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from tests.gateway.console.browser import PHONE, Console
 from tests.gateway.support.gateways import Caller, Gateway
@@ -23,6 +23,13 @@ async def ask(console: Console, question: str) -> None:
     await console.settle()
 
 
+async def share(part: Locator, side: str) -> float:
+    """How far to the right of its bar a part of it reaches, 0 to 1; side: that tells it."""
+    style = await part.get_attribute("style")
+    assert style is not None
+    return float(style.removeprefix(f"{side}: ").removesuffix("%;")) / 100
+
+
 async def test_a_hit_shows_its_text_and_the_scores_of_both_legs(
     console: Console, ana: Caller
 ) -> None:
@@ -33,10 +40,62 @@ async def test_a_hit_shows_its_text_and_the_scores_of_both_legs(
 
     hit = console.page.locator(".hit")
     await expect(hit).to_contain_text("25 days of annual leave")
-    await expect(hit).to_contain_text("meaning (dense)")
-    await expect(hit.locator(".bars")).to_contain_text("rank 1")
-    score = (await ana.search("annual leave", explain=True)).json()["hits"][0]["score"]
-    await expect(hit.locator(".bars")).to_contain_text(f"{score:.4f}")
+    await expect(hit.locator(".text mark")).to_have_text(["Annual", "leave", "annual", "leave"])
+    (found,) = (await ana.search("annual leave", explain=True)).json()["hits"]
+    legs = (found["explain"]["dense"]["score"], found["explain"]["lexical"]["score"])
+    for meter, score in zip(
+        await hit.locator(".score").all(), (found["score"], *legs), strict=True
+    ):
+        await expect(meter).to_contain_text(f"{score:.4f}")
+        assert await share(meter.locator(".bar > i"), "width") == pytest.approx(score, abs=0.001)
+    required = await share(hit.locator(".bar > b"), "left")
+    assert required == pytest.approx(found["explain"]["required_score"], abs=0.001)
+
+
+async def test_a_hit_that_does_not_fit_has_a_short_bar_and_says_what_it_misses(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("leave", "Everybody gets 25 days of leave.")
+    await console.open(ana.key)
+
+    await ask(console, "How heavy is the moon?")
+
+    meter = console.page.locator(".hit .score").first
+    await expect(meter).to_contain_text("below 0.25")
+    assert await share(meter.locator(".bar > i"), "width") < 0.25
+
+
+async def test_what_was_asked_has_an_address_and_back_brings_it_again(
+    console: Console, ana: Caller
+) -> None:
+    await ana.put("leave", LEAVE, tags=["hr"])
+    await ana.put("lamps", "The keeper of the harbour lights the lamps.")
+    await console.open(ana.key)
+    page, question = console.page, console.page.get_by_label("Question", exact=True)
+    await ask(console, "annual leave")
+    first = page.url
+    await page.get_by_text("Scopes, filter and ranking").click()
+    await page.get_by_label("Tags").fill("hr")
+    await page.get_by_label("shared").uncheck()
+    await ask(console, "who lights the lamps on annual leave?")
+    second = page.url
+
+    await page.go_back()
+    await expect(question).to_have_value("annual leave")
+    await expect(page.get_by_label("Tags")).to_have_value("")
+    await expect(page.locator(".hit").first).to_contain_text("25 days")
+    await page.get_by_role("link", name="leave", exact=True).click()
+    await expect(page.locator(".document-text mark")).to_have_text(LEAVE)
+    await page.go_back()
+    assert page.url == first
+
+    await page.goto("about:blank")
+    await page.goto(second)
+    await console.log_in(ana.key)
+    await expect(question).to_have_value("who lights the lamps on annual leave?")
+    await expect(page.get_by_label("Tags")).to_have_value("hr")
+    await expect(page.get_by_label("shared")).not_to_be_checked()
+    await expect(page.locator(".hit")).to_have_count(1)  # with the tag
 
 
 async def test_it_tells_which_cache_answered_and_how_long_each_phase_took(
@@ -50,7 +109,7 @@ async def test_it_tells_which_cache_answered_and_how_long_each_phase_took(
     await ask(console, "annual leave")
 
     await expect(console.page.locator("section")).to_contain_text("answered by cache: memory")
-    await expect(console.page.locator("section")).to_contain_text("total")
+    await expect(console.page.locator("section")).to_contain_text("ms in the gateway (")
 
 
 async def test_the_request_as_curl_is_the_one_that_was_sent(console: Console, ana: Caller) -> None:

@@ -183,9 +183,15 @@ class TestSources:
         await work(services)
         assert await ana.found("annual leave") == ["handbook/leave.md"]
 
+        await expect(console.page.locator("tbody")).to_contain_text("documents 1")
         await console.page.get_by_role("button", name="Delete handbook").click()
-        await console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        await expect(console.page.get_by_role("dialog")).to_have_count(0)
+        dialog = console.page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Its last reading found 1 document.")
+        await console.page.keyboard.press("Enter")
+        await expect(dialog.get_by_role("alert")).to_contain_text("Type handbook to confirm")
+        await dialog.get_by_label("Type handbook to confirm").fill("handbook")
+        await dialog.get_by_role("button", name="Delete").click()
+        await expect(dialog).to_have_count(0)
         await work(services)
         await expect(console.page.locator("main")).to_contain_text("No sources")
 

@@ -1,0 +1,61 @@
+/* The address of what is shown: `#/PAGE/ARGUMENT?FIELD=VALUE`. Whoever opens it sees the same, and
+ * the browser's Back and Forward move between what was shown. Nothing of it is sent to a server. */
+
+let shown = ""; // the address of the page that is shown
+
+/** The page, its argument and its fields, which are the page of today's address from now on. */
+export function arrive() {
+  shown = location.hash;
+  const [, name, argument, fields] = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(shown) ?? [];
+  return { name, argument: decode(argument), fields: new URLSearchParams(fields) };
+}
+
+/** Put the address of the page that is shown back. Answers whether another one had taken its place. */
+export function stay() {
+  const isOther = location.hash !== shown;
+  history.replaceState(null, "", shown || "#/");
+  return isOther;
+}
+
+/** The address tells nothing of what was shown: the next caller is another one. */
+export function forget() {
+  history.replaceState(null, "", location.pathname);
+}
+
+/** The same page shows what these fields say; empty ones are left out. */
+export function move(fields) {
+  const filled = Object.entries(fields).filter(([, value]) => value);
+  const [page] = shown.split("?");
+  const address = filled.length ? `${page || "#/search"}?${new URLSearchParams(filled)}` : page;
+  if (address === shown) return;
+  history.pushState(null, "", address);
+  shown = location.hash;
+}
+
+/** What a form says differently than when it was made, by the names of its controls. */
+export function fieldsOf(form) {
+  const controls = [...form.elements].filter((control) => control.name);
+  const stateOf = (control) => (control.type === "checkbox" ? String(control.checked) : control.value);
+  const first = new Map(controls.map((control) => [control, stateOf(control)]));
+  const changed = () => controls.filter((control) => stateOf(control) !== first.get(control));
+  return {
+    read: () => Object.fromEntries(changed().map((control) => [control.name, stateOf(control)])),
+    write: (fields) => {
+      for (const control of controls) {
+        const value = fields.get(control.name);
+        if (value === null) continue;
+        control.closest("details")?.setAttribute("open", "");
+        if (control.type === "checkbox") control.checked = value === "true";
+        else control.value = value;
+      }
+    },
+  };
+}
+
+function decode(argument = "") {
+  try {
+    return decodeURIComponent(argument);
+  } catch {
+    return "";
+  }
+}
