@@ -6,11 +6,12 @@ have sent JSON: a path here has only parts that the body has, and a message name
 Does no I/O.
 """
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.monitoring.logs import KEY_START
@@ -29,10 +30,16 @@ class FieldError:
     detail: str
 
 
-def field_errors(error: ValidationError, body: Any = UNKNOWN_BODY) -> list[FieldError]:
-    """One for each invalid field, in pydantic's order. body: the JSON value that was validated."""
+def field_errors(
+    error: ValidationError, body: Any = UNKNOWN_BODY, model: type[BaseModel] | None = None
+) -> list[FieldError]:
+    """One for each invalid field, in pydantic's order.
+
+    body: the JSON value that was validated. model: for what; then an unknown field is told which
+    one may have been meant.
+    """
     return [
-        FieldError(_path(each, body) or "body", message(each))
+        FieldError(_path(each, body) or "body", message(each) + _meant(each, model))
         for each in _causes(error.errors(include_url=False, include_input=False))
     ]
 
@@ -55,6 +62,29 @@ def message(error: ErrorDetails) -> str:
             return _REQUIRED
         case _:
             return error["msg"]
+
+
+def _meant(error: ErrorDetails, model: type[BaseModel] | None) -> str:
+    """Which field may have been meant by an unknown one, as the end of a sentence."""
+    if error["type"] != "extra_forbidden" or model is None:
+        return ""
+    *location, name = error["loc"]
+    fields = _fields(model)
+    for part in location:
+        if isinstance(part, str) and part in fields:
+            fields = _fields(fields[part])
+    paths = {inner: f"{outer}.{inner}" for outer, each in fields.items() for inner in _fields(each)}
+    paths |= {field: field for field in fields}
+    similar = difflib.get_close_matches(str(name), paths, n=1)
+    return f"; did you mean {paths[similar[0]]}?" if similar else ""
+
+
+def _fields(annotation: Any) -> Mapping[str, Any]:
+    """Of all models in an annotation, the annotation of each field by its name in JSON."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields
+        return {field.alias or name: field.annotation for name, field in fields.items()}
+    return {name: inner for part in get_args(annotation) for name, inner in _fields(part).items()}
 
 
 def _causes(errors: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:

@@ -19,7 +19,7 @@ from typing import assert_never
 
 import orjson
 import structlog
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -259,15 +259,19 @@ def answer_outdated() -> Problem:
     return Problem(409, "answer-outdated", "Answer outdated", detail, headers=_RETRY)
 
 
-def from_validation(error: ValidationError, body: object = field_errors.UNKNOWN_BODY) -> Problem:
+def from_validation(
+    error: ValidationError,
+    body: object = field_errors.UNKNOWN_BODY,
+    model: type[BaseModel] | None = None,
+) -> Problem:
     """A problem with an error per invalid field; 400 if the body was not JSON.
 
-    body: the JSON value that was validated, where it is at hand.
+    body, model: as of `field_errors`, where they are at hand.
     """
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":
         return malformed(first["msg"])
-    return invalid(field_errors.field_errors(error, body)[:_ERRORS_MAX])
+    return invalid(field_errors.field_errors(error, body, model)[:_ERRORS_MAX])
 
 
 _DATABASE_DETAILS = {

@@ -101,7 +101,7 @@ def parse(model: type[Model], body: bytes) -> Model:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        raise problems.from_validation(error, from_json(body)) from None
+        raise problems.from_validation(error, from_json(body), model) from None
 
 
 def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:

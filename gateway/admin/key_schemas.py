@@ -1,8 +1,9 @@
 """The request and response bodies of keys and tokens."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from gateway.auth.roles import Role
 from gateway.schemas import Body, TenantId
@@ -64,12 +65,24 @@ class RotateBody(Body):
     )
 
 
+# Two of these have no conjunction, or say which chunks of a document are hits.
+_NOT_FOR_TOKENS = {name for name, condition in CONDITIONS.items() if condition.both is None}
+
+
+def _leave_out_others(schema: JsonDict) -> None:
+    properties = cast("JsonDict", schema["properties"])
+    for name in _NOT_FOR_TOKENS:
+        del properties[name]
+
+
 class TokenFilterBody(FilterBody):
     """Which documents the token may see; it is combined with the filter of each search."""
 
+    model_config = ConfigDict(json_schema_extra=_leave_out_others)
+
     @model_validator(mode="after")
     def _has_only_token_fields(self) -> "TokenFilterBody":
-        invalid = {name for name in self.model_fields_set if CONDITIONS[name].both is None}
+        invalid = self.model_fields_set & _NOT_FOR_TOKENS
         if invalid:
             raise ValueError(f"{', '.join(sorted(invalid))} can't be set for a token")
         return self

@@ -1,11 +1,10 @@
 """`GET /`: what answers at this address, and where to go on."""
 
-from typing import Any
-
 from pydantic import Field
 from starlette.responses import Response
 
 from common.version import VERSION
+from gateway.admin.admin_services import AdminServices
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response
 from gateway.schemas import Body
@@ -31,5 +30,11 @@ class RootAnswer(Body):
 _ANSWER = RootAnswer()
 
 
-async def get_root(_: RequestContext[Any]) -> Response:
-    return json_response(_ANSWER)
+async def get_root(context: RequestContext[AdminServices]) -> Response:
+    """A browser is led to the console."""
+    accepted = context.request.headers.get("accept", "")
+    if "text/html" in accepted and context.services.settings.console == "on":
+        return Response(status_code=303, headers={"Location": "/console", "Vary": "Accept"})
+    answer = json_response(_ANSWER)
+    answer.headers["Vary"] = "Accept"
+    return answer

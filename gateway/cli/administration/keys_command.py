@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -23,6 +23,7 @@ commands = typer.Typer(no_args_is_help=True, help="API keys.")
 KeyId = Annotated[str, typer.Argument(metavar="KEY", help="A key's identifier, key_….")]
 
 _LISTED_MAX = 10_000
+_LAST_OF_DAY = timedelta(hours=23, minutes=59, seconds=59)
 
 
 @commands.command("create")
@@ -43,19 +44,32 @@ def create_key(
         typer.Option(help="Scope: private, shared, tenant or public; repeat for more."),
     ] = None,
     name: Annotated[str, typer.Option(help="A label for people.")] = "",
+    expires: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"], help="The last day on which it works, in UTC; without it, always."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create an API key and print it; it is never shown again.
 
-    nearhit key create --tenant acme --subject ana --role reader --role writer
+    nearhit key create --tenant acme --subject ana --role reader --expires 2027-12-31
     """
     with common.connected() as settings:
         from gateway.admin.key_schemas import KeyBody
         from gateway.operator import operations
 
-        body = {"tenant": tenant, "subject": subject, "groups": tuple(group or ()), "name": name}
+        body: dict[str, Any] = {
+            "tenant": tenant,
+            "subject": subject,
+            "groups": tuple(group or ()),
+            "name": name,
+        }
         body |= {"roles": tuple(role)} if role else {}
         body |= {"scopes": tuple(scope)} if scope else {}
+        if expires is not None:
+            body |= {"expires_at": expires.replace(tzinfo=UTC) + _LAST_OF_DAY}
         key = asyncio.run(operations.create_key(settings, KeyBody.model_validate(body)))
     common.print_result(key, {"key": key}, as_json=as_json)
 

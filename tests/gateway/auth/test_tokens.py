@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from gateway.admin.key_schemas import TokenFilterBody
+from index.model.query import CONDITIONS
 from index.tenants.keys import ANCESTORS_MAX, TOKENS_MAX
 from tests.gateway.support.gateways import Caller, Gateway, problem
 
@@ -168,6 +170,12 @@ async def test_a_token_and_a_wider_one_share_no_answers(ana: Caller) -> None:
         assert await found(ana) == {"own", "sales", "all", "world", "for-ana"}
         assert await found(tokens[0]) == {"own", "sales", "for-ana"}
         assert await found(tokens[1]) == {"all", "world"}
+
+
+def test_the_description_of_a_tokens_filter_lists_what_it_takes() -> None:
+    described = TokenFilterBody.model_json_schema()["properties"]
+
+    assert CONDITIONS.keys() - described.keys() == {"tags_any", "kinds"}
 
 
 @pytest.mark.parametrize(

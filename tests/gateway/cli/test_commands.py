@@ -49,6 +49,7 @@ async def test_a_tenant_and_a_key_are_made_and_the_key_works(
         environment,
         *("key", "create", "--tenant", "acme", "--subject", "ben"),
         *("--group", "sales", "--group", "people", "--role", "reader"),
+        *("--expires", "2099-12-31"),
     )
     ana = await gateway.caller("ana")
     await ana.put("leave", LEAVE, readers=["group:people"])
@@ -58,6 +59,8 @@ async def test_a_tenant_and_a_key_are_made_and_the_key_works(
     assert re.fullmatch(r"nh_[A-Za-z0-9_-]{43}\n", key)
     assert await ben.found("annual leave") == ["leave"]
     assert (await ben.call("PUT", "/v1/documents/own", json={"text": "x"})).status_code == 403
+    caller = (await ben.call("GET", "/v1/caller")).json()
+    assert caller["expires_at"] == "2099-12-31T23:59:59Z"
     assert (
         await gateway.operator.call("POST", "/v1/tenants", json={"id": "acme"})
     ).status_code == 409

@@ -13,6 +13,8 @@ from tests.gateway.support.gateways import Caller, Gateway, connected, problem, 
 
 pytestmark = pytest.mark.anyio
 
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
 
 async def assets_of(gateway: Gateway) -> list[str]:
     page = await gateway.client.get("/console")
@@ -71,6 +73,15 @@ class TestServing:
         async with running(off, embedder) as without:
             for address in ("/console", "/console/"):
                 problem(await without.client.get(address), 404)
+            assert (await without.client.get("/", headers=BROWSER)).status_code == 200
+
+    async def test_a_browser_is_led_to_it_from_the_address_alone(self, gateway: Gateway) -> None:
+        led = await gateway.client.get("/", headers=BROWSER)
+        told = await gateway.client.get("/")
+
+        assert (led.status_code, led.headers["location"]) == (303, "/console")
+        assert told.json()["name"] == "nearhit"
+        assert led.headers["vary"] == told.headers["vary"] == "Accept"
 
     async def test_a_slash_at_the_end_leads_to_the_page(self, gateway: Gateway) -> None:
         answer = await gateway.client.get("/console/")

@@ -17,7 +17,26 @@ from gateway.sources.source_schemas import SourceBody
 @pytest.mark.parametrize(
     ("model", "body", "errors"),
     [
-        (SearchBody, {"query": "q", "filters": {}}, {"filters": "unknown field"}),
+        (
+            SearchBody,
+            {"query": "q", "filters": {}, "topk": 3, "as_of": "2025-01-01", "mode": "fast"},
+            {
+                "filters": "unknown field; did you mean filter?",
+                "topk": "unknown field; did you mean top_k?",
+                "as_of": "unknown field; did you mean filter.as_of?",
+                "mode": "unknown field",
+            },
+        ),
+        (
+            SearchBody,
+            {"query": "q", "filter": {"tags": ["a"]}},
+            {"filter.tags": "unknown field; did you mean tags_any?"},
+        ),
+        (
+            CompressBody,
+            {"messages": [{"role": "user", "content": "a", "contents": "b"}], "token_budget": 1},
+            {"messages.0.contents": "unknown field; did you mean content?"},
+        ),
         (DocumentBody, {"text": " "}, {"text": "must not be blank"}),
         (
             CompressBody,
