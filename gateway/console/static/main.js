@@ -13,7 +13,7 @@ import * as search from "./search.js";
 import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
 import * as sources from "./sources.js";
 import * as tenants from "./tenants.js";
-import { hasSecret, note, problemNote } from "./ui.js";
+import { BACK, announce, hasSecret, note, problemNote } from "./ui.js";
 import { askBeforeLeaving, hasUnsaved } from "./unsaved.js";
 
 const THEME = "nearhit-theme"; // the only thing that the console stores
@@ -142,9 +142,8 @@ async function noteReachable(isReachable) {
     }
   }
   message.remove();
-  const back = note("good", "The gateway is back. Repeat your last action.");
-  document.querySelector(".status")?.append(back);
-  setTimeout(() => back.remove(), 6000);
+  announce("The gateway is back. What was to be saved, save again.");
+  document.dispatchEvent(new Event(BACK));
 }
 
 function storedTheme() {

@@ -17,7 +17,7 @@ export function render(content, { fields, signal }) {
   const results = h("div", { class: "columns", "aria-live": "polite" });
   let isAsked = fields.has("query");
   asked.write(fields);
-  const ask = () => submit(form.node, form.place, async () => showAnswers(results, form.read(), signal));
+  const ask = () => submit(form.node, form.place, async () => showAnswers(results, form.read(), signal), { isRead: true });
   form.node.addEventListener("submit", async (event) => {
     event.preventDefault();
     isAsked = true;

@@ -106,6 +106,13 @@ export function loading(label = "Loading") {
   );
 }
 
+export const BACK = "gateway-back"; // the document's event once the gateway answers again
+
+/** If the gateway was away, do what only reads again once it is back. */
+function repeatWhenBack(problem, again) {
+  if (problem.isOffline) document.addEventListener(BACK, again, { once: true });
+}
+
 const loads = new WeakMap(); // by element, the last call of `load`, which alone may fill it
 
 /** Fill the element with what `make` answers; meanwhile with a placeholder, or with its problem. */
@@ -121,6 +128,7 @@ export async function load(element, make) {
   } catch (problem) {
     if (problem.name === "AbortError" || !isLast()) return;
     fill(element, problemNote(problem, () => load(element, make)));
+    repeatWhenBack(problem, () => isLast() && load(element, make));
   } finally {
     if (isLast()) element.removeAttribute("aria-busy");
   }
@@ -128,9 +136,10 @@ export async function load(element, make) {
 
 /**
  * Run an action of a form: its button is off meanwhile, a problem is shown in `place`, and the
- * fields that the problem names are marked. Answers whether it succeeded.
+ * fields that the problem names are marked. Answers whether it succeeded. isRead: whether the action
+ * changes nothing.
  */
-export async function submit(form, place, action) {
+export async function submit(form, place, action, { isRead = false } = {}) {
   const buttons = [...form.querySelectorAll("button[type=submit]")];
   for (const button of buttons) button.disabled = true;
   for (const marked of form.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
@@ -142,6 +151,7 @@ export async function submit(form, place, action) {
     if (problem.name === "AbortError") return false;
     fill(place, problemNote(problem));
     markFields(form, problem);
+    if (isRead) repeatWhenBack(problem, () => form.isConnected && submit(form, place, action, { isRead }));
     return false;
   } finally {
     for (const button of buttons) button.disabled = false;
