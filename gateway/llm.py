@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.circuit_breaker import MODEL, CircuitBreaker
 from common.shares.threads import TenantThreads
-from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
 from gateway.settings.groups.models import ChatOperation

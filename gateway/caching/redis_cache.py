@@ -11,8 +11,8 @@ from cache.redis import redis_url
 from cache.redis.codec import Sealer
 from cache.redis.node_status import NodeStatus
 from cache.redis.store import RedisStore
-from gateway import circuit_breaker
-from gateway.circuit_breaker import CircuitBreaker
+from common import circuit_breaker
+from common.circuit_breaker import CircuitBreaker
 from gateway.errors import CommandError
 from gateway.monitoring.bounded_log import BoundedLog
 from gateway.settings.settings import Settings

@@ -10,15 +10,15 @@ import httpx2
 
 from cache.embedding_cache import EmbeddingCache
 from common import tls
+from common.circuit_breaker import MODEL, CircuitBreaker
 from gateway import llm
-from gateway.circuit_breaker import MODEL, CircuitBreaker
 from gateway.monitoring.metrics import Metrics
 from gateway.rag import prompt_quoting
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
-from gateway.rag.rerankers import LlmReranker, Reranker, ServiceReranker
+from gateway.rag.reranking.rerankers import LlmReranker, Reranker, ServiceReranker
 from gateway.settings.groups.models import ChatOperation
 from gateway.settings.settings import Settings
 

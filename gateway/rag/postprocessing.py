@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import orjson
 import structlog
 
-from gateway.rag import context, heuristic_reranker, prompt_quoting
+from gateway.rag import context, prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage, passage_from_hit
-from gateway.rag.rerankers import Order, Reranker, RerankerUnavailable
+from gateway.rag.reranking import heuristic_reranker
+from gateway.rag.reranking.rerankers import Order, Reranker, RerankerUnavailable
 from index.errors import BudgetSpent
 from index.model.query import Postprocessing, Query
 from index.search.hits import Hit

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import structlog
 
 from cache.revision_reader import RevisionReader
-from gateway.circuit_breaker import STANDBY, CircuitBreaker
+from common.circuit_breaker import STANDBY, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from index.errors import DatabaseUnavailable

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from gateway.circuit_breaker import MODEL, CircuitBreaker
+from common.circuit_breaker import MODEL, CircuitBreaker
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
 from gateway.tracing import outgoing

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import openai
 
-from gateway.circuit_breaker import MODEL, CircuitBreaker
+from common.circuit_breaker import MODEL, CircuitBreaker
 from ingest.chat_model import ChatModel
 from tests.index.conftest import (
     connection,

@@ -21,7 +21,7 @@ from cache.redis import redis_url
 from cache.redis.codec import Entry
 from cache.redis.permissions import CLUSTER_COMMANDS, COMMANDS
 from cache.redis.store import CacheSnapshot, RedisStore
-from gateway.circuit_breaker import REDIS, CircuitBreaker
+from common.circuit_breaker import REDIS, CircuitBreaker
 from gateway.embedded.embedded_servers import Servers
 from tests.cache.support.histories import HISTORY, at
 

@@ -6,7 +6,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cache.errors import CacheUnavailable
-from gateway.circuit_breaker import REDIS, CircuitBreaker
+from common.circuit_breaker import REDIS, CircuitBreaker
 from tests.cache.support.single_store import store_on
 
 pytestmark = pytest.mark.anyio

@@ -2,7 +2,7 @@ import pytest
 
 from cache.redis import redis_url
 from cache.redis.slot_map import Address, SlotMap, SlotRange, parse_slots
-from gateway.circuit_breaker import REDIS, CircuitBreaker
+from common.circuit_breaker import REDIS, CircuitBreaker
 
 
 def node_urls(url: str) -> list[str]:

@@ -20,7 +20,7 @@ from redis.exceptions import ResponseError
 
 from cache.redis import redis_url
 from cache.redis.store import RedisStore
-from gateway.circuit_breaker import REDIS, CircuitBreaker
+from common.circuit_breaker import REDIS, CircuitBreaker
 from loadtests.servers.ports import free_port
 from tests.cache.support.own_server import has_begun, until, valkey
 

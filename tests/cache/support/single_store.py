@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from cache.redis.node import RedisNode, SingleNode
 from cache.redis.store import RedisStore
-from gateway.circuit_breaker import REDIS, CircuitBreaker
+from common.circuit_breaker import REDIS, CircuitBreaker
 
 
 def store_on(

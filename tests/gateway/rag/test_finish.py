@@ -3,7 +3,8 @@
 import orjson
 import pytest
 
-from gateway.rag import heuristic_reranker, postprocessing
+from gateway.rag import postprocessing
+from gateway.rag.reranking import heuristic_reranker
 from index.model.query import Query
 from index.search.hits import Hit
 from index.search.ranking.fusion import FusedChunk

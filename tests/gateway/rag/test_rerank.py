@@ -10,9 +10,9 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway.circuit_breaker import MODEL, CircuitBreaker
+from common.circuit_breaker import MODEL, CircuitBreaker
 from gateway.rag.passage import Passage
-from gateway.rag.rerankers import RerankerUnavailable, ServiceReranker
+from gateway.rag.reranking.rerankers import RerankerUnavailable, ServiceReranker
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.rag.conftest import Served

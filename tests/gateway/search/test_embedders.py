@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.circuit_breaker import MODEL
+from common.circuit_breaker import MODEL
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
 from gateway.search import embedders

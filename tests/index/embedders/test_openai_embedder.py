@@ -14,7 +14,7 @@ import numpy as np
 import openai
 import pytest
 
-from gateway.circuit_breaker import MODEL, CircuitBreaker
+from common.circuit_breaker import MODEL, CircuitBreaker
 from index.embedders.openai_embedder import PATIENCE_S, OpenAIEmbedder
 from index.errors import EmbeddingUnavailable
 from tests.stub_openai import (

@@ -9,11 +9,12 @@ import httpx2
 import structlog
 from pydantic import BaseModel, Field, ValidationError
 
-from gateway.circuit_breaker import CircuitBreaker
-from gateway.rag import prompt_quoting, rerank_protocol
+from common.circuit_breaker import CircuitBreaker
+from gateway.rag import prompt_quoting
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
-from gateway.rag.rerank_protocol import Request, RerankReply, UnknownReply
+from gateway.rag.reranking import rerank_protocol
+from gateway.rag.reranking.rerank_protocol import Request, RerankReply, UnknownReply
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 

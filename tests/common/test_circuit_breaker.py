@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.circuit_breaker import MODEL, REDIS, CircuitBreaker
+from common.circuit_breaker import MODEL, REDIS, CircuitBreaker
 
 
 class BreakerClock:

@@ -1,0 +1,1 @@
+"""Reorders hits: by a service, a language model, or the heuristic."""
