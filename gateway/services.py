@@ -259,7 +259,9 @@ async def _join_rooms(
             mcp=mcp,
             documents=documents,
             sources=sources,
-            curation=curation_services.build(settings, stores, asked_questions, documents.writer),
+            curation=curation_services.build(
+                settings, stores, search.low_confidence, asked_questions, documents.writer
+            ),
             subscriptions=subscriptions,
             admin=admin_services.build(
                 settings, metrics, stores, store, usage, search_statistics, warm_up

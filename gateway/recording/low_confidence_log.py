@@ -32,22 +32,17 @@ class _PendingQuestion:
 
 
 class LowConfidenceLog:
-    """items_max: maximum stored items per tenant. every_s: time between flushes.
-
-    of_all: whether to store questions of tenants that have set no score themselves.
-    """
+    """items_max: maximum stored items per tenant. every_s: time between flushes."""
 
     def __init__(
         self,
         store: LowConfidenceStore,
         *,
         items_max: int,
-        of_all: bool = True,
         every_s: float = FLUSH_S,
     ) -> None:
         self._items = store
         self._items_max = items_max
-        self._of_all = of_all
         self._pending: FlushBuffer[tuple[str, str], _PendingQuestion] = FlushBuffer(
             "curation",
             self._store,
@@ -60,6 +55,8 @@ class LowConfidenceLog:
 
     def add(self, tenant: str, question: str, body: bytes) -> None:
         """Record that this answer was given to the question."""
+        if not self._items_max:
+            return
         key = (tenant, question.casefold())
         self._pending.add(tenant, key, _PendingQuestion(question, body))
 
@@ -73,7 +70,7 @@ class LowConfidenceLog:
 
     async def _store(self, pending: Mapping[tuple[str, str], _PendingQuestion]) -> None:
         items = [_to_item(tenant, question) for (tenant, _), question in pending.items()]
-        await self._items.add(items, items_max=self._items_max, of_all=self._of_all)
+        await self._items.add(items, items_max=self._items_max)
 
 
 def _merge(earlier: _PendingQuestion, later: _PendingQuestion) -> _PendingQuestion:

@@ -168,10 +168,7 @@ def build(
         read_log=read_log,
         statistics=statistics,
         low_confidence=LowConfidenceLog(
-            stores.low_confidence,
-            items_max=settings.curation_items_max,
-            # A score that nobody has set flags answers; it stores no question of anybody.
-            of_all=bool(settings.confidence_min),
+            stores.low_confidence, items_max=settings.curation_items_max
         ),
         asked_questions=asked_questions,
         parser=SearchParser(settings, request_of),

@@ -1,8 +1,7 @@
 -- Questions whose answers had low confidence.
 
 -- name: add
--- $1 tenants, $2 digests, $3 identifiers of new rows, $4 questions, $5 hits as JSON, $6 counts, $7 also of
--- tenants that have set no score.
+-- $1 tenants, $2 digests, $3 identifiers of new rows, $4 questions, $5 hits as JSON, $6 counts.
 -- A resolved question that has low confidence again is open again; a dismissed one stays dismissed. Rows
 -- are locked in one order, so that concurrent calls can't deadlock.
 INSERT INTO curation AS stored (tenant, digest, item_id, question, hits, count)
@@ -10,7 +9,7 @@ SELECT tenant, digest, item_id, question, hits::jsonb, count
 FROM unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bigint[])
     AS added (tenant, digest, item_id, question, hits, count)
 JOIN tenants USING (tenant)
-WHERE NOT is_being_deleted AND ($7::boolean OR confidence ?| '{score_min,sources}')
+WHERE NOT is_being_deleted
 ORDER BY tenant, digest
 ON CONFLICT (tenant, digest) DO UPDATE SET
     hits = excluded.hits,

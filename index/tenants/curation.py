@@ -48,13 +48,8 @@ class LowConfidenceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(
-        self, items: Sequence[LowConfidenceItem], *, items_max: int, of_all: bool = True
-    ) -> None:
-        """Add items of different questions; skips deleted tenants.
-
-        items_max: of a tenant. of_all: also of tenants that have set no score.
-        """
+    async def add(self, items: Sequence[LowConfidenceItem], *, items_max: int) -> None:
+        """Add items of different questions; skips deleted tenants. items_max: of a tenant."""
         async with self._database.transaction() as session:
             await session.rows(
                 "curation.add",
@@ -64,7 +59,6 @@ class LowConfidenceStore:
                 [item.question for item in items],
                 [orjson.dumps(item.hits).decode() for item in items],
                 [item.count for item in items],
-                of_all,
             )
             tenants = sorted({item.tenant for item in items})
             await session.rows("curation.prune", tenants, items_max)

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, SecretStr, model_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    model_validator,
+)
 from pydantic_settings import BaseSettings
 
 # What a language model is called for; `GET /v1/usage` counts the tokens of each.
@@ -143,8 +151,9 @@ class ModelSettings(BaseSettings):
         "tenants that set none; unset: the embedder's measured one, 0.25 for `static`; 0: no "
         "minimum",
     )
-    curation_items_max: PositiveInt = Field(
-        1_000, description="maximum stored questions with low-confidence answers per tenant"
+    curation_items_max: NonNegativeInt = Field(
+        1_000,
+        description="maximum stored questions with low-confidence answers per tenant; 0: none",
     )
     language: str = Field(
         "en", description="language of documents that set none and whose text shows none"

@@ -150,6 +150,7 @@ async def test_where_nothing_is_set_the_measured_score_of_the_embedder_flags_ans
     assert not await is_low(ana, "How heavy is the moon?", alpha=0.3)
     assert not await is_low(ana, "How heavy is the moon?", language="pt")
     assert not await is_low(ana, long)
+    assert [each["question"] for each in await items(admin)] == ["How heavy is the moon?"]
     await set_to(admin, score_min=0.0)
     assert not await is_low(ana, "How heavy is the moon?")
 

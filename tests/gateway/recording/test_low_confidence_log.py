@@ -15,11 +15,8 @@ class StoredQuestions:
     def __init__(self) -> None:
         self.doubts: list[LowConfidenceItem] = []
 
-    async def add(
-        self, doubts: Sequence[LowConfidenceItem], *, items_max: int, of_all: bool
-    ) -> None:
+    async def add(self, doubts: Sequence[LowConfidenceItem], *, items_max: int) -> None:
         assert items_max == 10
-        assert of_all
         self.doubts += doubts
 
 
@@ -37,3 +34,13 @@ async def test_answers_that_wait_take_no_more_memory_than_they_may() -> None:
 
     assert first == [("question 0", 2), ("question 1", 1), ("question 2", 1)]
     assert kept.doubts[-1].question == "question 9"
+
+
+async def test_where_none_are_to_be_kept_none_wait() -> None:
+    kept = StoredQuestions()
+    doubts = LowConfidenceLog(cast("LowConfidenceStore", kept), items_max=0, every_s=60)
+
+    doubts.add("acme", "question", b'{"hits":[],' + LOW_CONFIDENCE_SUFFIX)
+    await doubts.flush()
+
+    assert kept.doubts == []
