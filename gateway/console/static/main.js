@@ -1,6 +1,7 @@
 /* The frame: log-in, navigation, and the page that the address names. */
 
 import { arrive, stay } from "./address.js";
+import * as audit from "./audit.js";
 import * as documents from "./documents.js";
 import { fill, h } from "./dom.js";
 import * as faqs from "./faqs.js";
@@ -30,6 +31,7 @@ const PAGES = [
   { name: "insight", title: "Insight", page: insight, isFor: isAdmin },
   { name: "keys", title: "Keys and tokens", page: keys, isFor: () => true },
   { name: "groups", title: "Groups", page: groups, isFor: isAdmin },
+  { name: "audit", title: "Audit log", page: audit, isFor: isAdmin },
 ];
 
 let isDown = false;

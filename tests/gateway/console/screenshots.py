@@ -83,7 +83,7 @@ HISTORY = """
     UPDATE tenants SET questions_kept_days = 30 WHERE tenant = 'ostrelume';
     UPDATE tenants SET budget_month = 60, documents_max = 500 WHERE tenant = 'ostrelume';
 """
-PAGES = ("documents", "faqs", "questions", "sources", "jobs", "insight", "keys", "groups")
+PAGES = ("documents", "faqs", "questions", "sources", "jobs", "insight", "keys", "groups", "audit")
 
 
 async def prepare_work(admin: Caller, url: str) -> None:

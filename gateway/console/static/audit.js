@@ -1,0 +1,83 @@
+/* The audit log: who saw which documents, as whom an admin looked, and who changed what. */
+
+import { fieldsOf, move } from "./address.js";
+import { call } from "./api.js";
+import { documentLink } from "./documents.js";
+import { h } from "./dom.js";
+import { badge, empty, field, formatInstant, formatNumber, pager, submit, table } from "./ui.js";
+
+const SHOWN_DOCUMENTS = 5;
+const HASH_CHARACTERS = 12;
+const KINDS = { "search.as": "warn", "access.denied": "bad", "documents.remove": "warn", "log.prune": "warn" };
+
+export function render(content, { fields, signal }) {
+  const controls = {
+    subject: h("input", { type: "search", autocomplete: "off", placeholder: "ana, operator or system" }),
+    document: h("input", { type: "search", autocomplete: "off" }),
+    since: h("input", { type: "date" }),
+  };
+  const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value.trim()]));
+  const place = h("div");
+  const list = h("div", { class: "card" });
+  const query = (cursor) => ({ ...filter, since: filter.since && `${filter.since}T00:00:00Z`, cursor });
+  const pages = pager(
+    "the audit log",
+    list,
+    async (cursor) => (await call("GET", "/v1/audit/log", { query: query(cursor), signal })).data,
+    (page) => rowTable(page),
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...filter, cursor }) },
+  );
+  const narrow = () => {
+    filter = chosen();
+    return pages.reset();
+  };
+  const form = h(
+    "form",
+    { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, narrow)) },
+    h(
+      "div",
+      { class: "row end filters" },
+      field("Who", controls.subject, { name: "subject" }),
+      field("Document", controls.document, { name: "document" }),
+      field("Since (UTC)", controls.since, { name: "since" }),
+      h("button", { type: "submit" }, "Filter"),
+    ),
+    place,
+  );
+  fieldsOf(form).write(fields);
+  let filter = chosen(); // of the rows that are shown
+  content.append(
+    h("p", { class: "lead" }, "Who saw which documents, as whom an admin looked, and who changed what, newest first. Each row seals the one before it; ", h("code", {}, "nearhit audit log --verify"), " checks them all."),
+    form,
+    list,
+  );
+  pages.show();
+}
+
+function rowTable({ rows, cursor }) {
+  if (!rows.length) return empty("No rows", cursor ? "None among those that were looked through. There are older ones." : "Nothing that meets the filter is in the log.");
+  return table(
+    `${rows.length} rows on this page`,
+    [
+      { label: "Row", cell: (row) => [formatNumber(row.number), h("div", { class: "muted small mono", title: row.hash }, row.hash.slice(0, HASH_CHARACTERS))] },
+      { label: "When", cell: (row) => formatInstant(row.at) },
+      { label: "Who", cell: (row) => [row.subject ?? row.key_id, row.subject && h("div", { class: "muted small" }, row.key_id ?? "web token")] },
+      { label: "What", cell: (row) => [badge(row.action.replaceAll(/[._]/g, " "), KINDS[row.action]), row.target && h("div", {}, row.target)] },
+      { label: "Details", cell: (row) => details(row.details) },
+    ],
+    rows,
+  );
+}
+
+/** documents: a list of those that were seen, or what happened to each. */
+function details({ documents = [], first: _first, last: _last, ...others }) {
+  const entries = Array.isArray(documents) ? documents.map((id) => [id, ""]) : Object.entries(documents);
+  const told = Object.entries(others).filter(([, value]) => value?.length !== 0).map(([name, value]) => `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return h(
+    "div",
+    {},
+    entries.slice(0, SHOWN_DOCUMENTS).map(([id, change]) => h("div", {}, documentLink(id), change && h("span", { class: "muted" }, ` ${typeof change === "string" ? change : JSON.stringify(change)}`))),
+    entries.length > SHOWN_DOCUMENTS && h("div", { class: "muted small" }, `and ${formatNumber(entries.length - SHOWN_DOCUMENTS)} more`),
+    told.length > 0 && h("div", { class: "muted small" }, told.join(", ")),
+  );
+}

@@ -1,0 +1,72 @@
+"""The page of the audit log: who saw what, as whom, and who changed what."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.gateway.console.browser import PHONE, Console
+from tests.gateway.support.gateways import Caller
+
+pytestmark = pytest.mark.anyio
+
+SCRIPT = "<img src=x onerror=\"document.title='stolen'\">"
+
+
+async def test_each_row_tells_who_did_what_to_which_documents(
+    console: Console, ana: Caller, admin: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    await admin.call(
+        "POST", "/v1/search/as", json={"subject": "ana", "search": {"query": "annual leave"}}
+    )
+    await ana.call("GET", "/v1/keys")  # refused
+
+    await console.open(admin.key, "#/audit")
+
+    rows = console.page.locator("tbody tr")
+    look = rows.filter(has_text="search as")
+    await expect(look).to_contain_text("ada")
+    await expect(look).to_contain_text("ana")
+    await expect(look.get_by_role("link", name="leave")).to_have_attribute(
+        "href", "#/documents/leave"
+    )
+    await expect(rows.filter(has_text="documents write")).to_contain_text("leave added")
+    logged = (await admin.call("GET", "/v1/audit/log")).json()["rows"]
+    for row in logged:
+        assert row["hash"][:12] in await console.text()
+
+
+async def test_the_filter_has_an_address(console: Console, ana: Caller, admin: Caller) -> None:
+    await ana.put("leave", "Annual leave.")
+    await ana.put("lamps", "Lamps.")
+    await console.open(admin.key, "#/audit")
+    rows = console.page.locator("tbody tr")
+
+    await console.page.get_by_label("Document").fill("lamps")
+    await console.page.get_by_role("button", name="Filter").click()
+    await expect(rows).to_have_count(1)
+    await console.page.get_by_label("Who").fill("nobody")
+    await console.page.get_by_role("button", name="Filter").click()
+    await expect(console.page.locator(".empty")).to_contain_text("No rows")
+    await console.page.go_back()
+
+    await expect(rows).to_have_count(1)
+    await expect(rows).to_contain_text("lamps added")
+    await expect(console.page.get_by_label("Who")).to_have_value("")
+
+
+@pytest.mark.sampled("dark")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_names_are_text_and_axe_finds_nothing(
+    console: Console, ana: Caller, admin: Caller, scheme: str
+) -> None:
+    for name in (SCRIPT.replace("/", ""), "x" * 200, "ملف"):
+        await ana.put(name, "Annual leave.")
+    await console.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await console.open(admin.key, "#/audit")
+
+    await expect(console.page.locator("tbody")).to_contain_text(SCRIPT[:20])
+    assert await console.page.title() == "Audit log · Nearhit console"
+    assert await console.violations() == []
+    await console.page.set_viewport_size(PHONE)
+    width = await console.page.evaluate("() => document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]
