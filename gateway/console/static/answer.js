@@ -59,7 +59,7 @@ function hitList(hits, request, documentLink) {
 function hitItem(hit, rank, request, documentLink) {
   return h(
     "li",
-    { class: "hit" },
+    { class: "hit", "data-chunk": hit.chunk_id },
     h(
       "div",
       { class: "row spread" },

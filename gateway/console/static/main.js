@@ -42,6 +42,7 @@ function start() {
   watch((problem) => showExpired(problem, enter), noteReachable);
   showLogin(document.body, enter);
   addEventListener("hashchange", show);
+  addEventListener("keydown", goToSearch);
   addEventListener("beforeunload", (event) => (hasUnsaved() || hasSecret()) && event.preventDefault());
 }
 
@@ -121,6 +122,20 @@ function show() {
   }
   heading.focus({ preventScroll: true });
   scrollTo(0, 0);
+}
+
+/** By `/` outside of a field, and by Ctrl or Command with K. */
+function goToSearch(event) {
+  const isTyping = event.target.matches("input, textarea, select");
+  const isWanted = event.key === "k" ? event.ctrlKey || event.metaKey : event.key === "/" && !isTyping;
+  if (!isWanted || !document.querySelector("a[data-page=search]") || document.querySelector("dialog")) return;
+  event.preventDefault();
+  const focus = () => document.querySelector("input[name=query]")?.select();
+  if (document.querySelector("input[name=query]")) focus();
+  else {
+    addEventListener("hashchange", focus, { once: true }); // after `show`
+    location.hash = "#/search";
+  }
 }
 
 function skip(event) {

@@ -6,7 +6,7 @@ import { call } from "./api.js";
 import { answerView } from "./answer.js";
 import { fill, h } from "./dom.js";
 import { currentCaller, isAdmin } from "./session.js";
-import { checkbox, empty, field, listOf, load, note, select, submit } from "./ui.js";
+import { badge, checkbox, empty, field, listOf, load, note, select, submit } from "./ui.js";
 import { welcome } from "./welcome.js";
 
 const SCOPES = ["private", "shared", "tenant", "public"];
@@ -190,7 +190,7 @@ async function showAnswers(results, { body, other }, signal) {
     results,
     requests.map((request, index) => {
       const answer = h("div", { class: "stack" });
-      load(answer, async () => answerView(index ? await ask(request) : first, request, documentLink));
+      load(answer, async () => answerView(index ? await ask(request) : first, request, documentLink)).then(() => markDifferences(results));
       return h(
         "section",
         { class: "card", "aria-label": request.title },
@@ -200,6 +200,17 @@ async function showAnswers(results, { body, other }, signal) {
       );
     }),
   );
+}
+
+/** Once all answers are there, mark the hits that another one lacks. */
+function markDifferences(results) {
+  const answers = [...results.children];
+  if (answers.length < 2 || results.querySelector("[aria-busy], [role=alert]")) return;
+  for (const hit of results.querySelectorAll(".hit")) {
+    const others = answers.filter((answer) => !answer.contains(hit));
+    if (others.every((answer) => answer.querySelector(`[data-chunk="${hit.dataset.chunk}"]`))) continue;
+    hit.querySelector("h3").append(" ", badge("not in the other answer", "accent"));
+  }
 }
 
 /** A link to the hit's passage in the caller's own document; another tenant's has none. */

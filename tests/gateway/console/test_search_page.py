@@ -146,6 +146,24 @@ async def test_the_snippets_are_reached_by_the_arrow_keys(console: Console, ana:
     await expect(console.page.locator("pre.snippet")).to_contain_text("tools/call")
 
 
+async def test_two_keys_lead_to_the_question_but_not_from_what_is_typed(
+    console: Console, ana: Caller
+) -> None:
+    await console.open(ana.key, "#/documents")
+    page, question = console.page, console.page.get_by_label("Question", exact=True)
+    await page.get_by_label("Tag").fill("")
+    await page.keyboard.type("a/b")
+    await expect(page.get_by_label("Tag")).to_have_value("a/b")
+
+    await page.keyboard.press("Control+k")
+    await expect(question).to_be_focused()
+    await page.get_by_role("heading", level=1).focus()
+    await page.keyboard.press("/")
+
+    await expect(question).to_be_focused()
+    await expect(question).to_have_value("")
+
+
 async def test_a_text_with_script_tags_is_text(console: Console, ana: Caller) -> None:
     await ana.put("evil", f"# {SCRIPT}\n\nA page about leave. {SCRIPT}", title=SCRIPT)
     await console.open(ana.key)

@@ -31,6 +31,9 @@ async def test_both_answers_stand_side_by_side(
     await expect(mine.locator(".hit")).to_have_count(1)
     await expect(hers.locator(".hit")).to_have_count(2)
     await expect(hers).to_contain_text("This look is in the audit log")
+    lacking = console.page.locator(".hit", has_text="not in the other answer")
+    await expect(lacking).to_have_count(1)
+    await expect(lacking).to_contain_text("Annual leave of Ana.")
     rows = (await admin.call("GET", "/v1/audit/log")).json()["rows"]
     looks = [row for row in rows if row["action"] == "search.as"]
     assert [(row["subject"], row["target"]) for row in looks] == [("ada", "ana")]
