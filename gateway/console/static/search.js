@@ -15,7 +15,8 @@ export function render(content, { fields, signal }) {
   const form = searchForm();
   const asked = fieldsOf(form.node);
   const results = h("div", { class: "columns", "aria-live": "polite" });
-  let isAsked = fields.has("query");
+  // A look as somebody else is in the audit log, so no address alone makes one.
+  let isAsked = fields.has("query") && !fields.has("subject") && !fields.has("groups");
   asked.write(fields);
   const ask = () => submit(form.node, form.place, async () => showAnswers(results, form.read(), signal), { isRead: true });
   form.node.addEventListener("submit", async (event) => {

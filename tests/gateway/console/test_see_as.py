@@ -40,6 +40,22 @@ async def test_both_answers_stand_side_by_side(
     assert await console.violations() == []
 
 
+async def test_an_address_alone_makes_no_look(console: Console, ana: Caller, admin: Caller) -> None:
+    await ana.put("all", "Annual leave of all.", readers=["tenant"])
+    await console.open(admin.key)
+    await see_as(console, "ana")
+    await expect(console.page.locator("section")).to_have_count(2)
+    address = console.page.url.partition("/console")[2]
+
+    await console.page.goto("about:blank")
+    await console.open(admin.key, address)
+
+    await expect(console.page.get_by_label("Subject")).to_have_value("ana")
+    await expect(console.page.locator(".empty")).to_contain_text("Ask a question")
+    rows = (await admin.call("GET", "/v1/audit/log")).json()["rows"]
+    assert [row["action"] for row in rows].count("search.as") == 1
+
+
 async def test_a_group_alone_can_be_looked_as(console: Console, ana: Caller, admin: Caller) -> None:
     await ana.put("sales", "Annual leave in sales.", readers=["group:sales"])
     await console.open(admin.key)
