@@ -64,7 +64,7 @@ quick: setup
 # Every night: all tests, with the full number of examples and the largest models of the protocol:
 # an hour or two.
 thorough: setup .venv/tools/ready
-	$(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0 -m "not clients"
+	NEARHIT_TEST_HANGS_S=3600 $(BIN)/pytest --numprocesses $(PROCESSES) $(BY_FILE) --hypothesis-profile thorough --override-ini faulthandler_timeout=0 -m "not clients"
 
 # The generators of clients, apart from .venv as their users have them. npm comes with Node.js.
 GENERATED := examples/clients/generated
