@@ -7,6 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Of pip's lines, those that show progress: a package's name.
 SHOW_PACKAGES := sed -un 's/^Collecting \([^ ;<>=!~[(]*\).*/  \1/p'
+NO_INDEX := { echo "The packages could not be installed. pip says why above; without a connection to a package index it needs a proxy or an index in its settings."; exit 1; }
 # With bytecode each process that the tests start is ready in half of the time.
 unexport PYTHONDONTWRITEBYTECODE
 # pip would take a third of its time to compile what is never imported.
@@ -24,10 +25,10 @@ all: format lint types layers test
 # A stamp is younger than what it was made of, so a second `make` installs nothing.
 # The product alone, as its users have it.
 .venv/product: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
 	@echo "Nearhit and its packages are installed into .venv (some 90 packages, 0.5 GB):"
-	$(BIN)/python -m pip install --constraint constraints.txt --editable . | $(SHOW_PACKAGES)
-	touch $@
+	@$(BIN)/python -m pip install --retries 2 --constraint constraints.txt --editable . | $(SHOW_PACKAGES) || $(NO_INDEX)
+	@touch $@
 
 # What the checks and tests need on top.
 .venv/ready: .venv/product tests/models.txt

@@ -144,7 +144,7 @@ class PrerequisitesMissing(IndexStoreError):
         lines = ["the database is not ready for Nearhit:"]
         lines += [f"  - {text}" for text, _remedy in problems]
         if remedies:
-            lines.append("An administrator runs in this database:")
+            lines.append("An administrator runs, in this database:")
             lines += [f"  {remedy}" for remedy in remedies]
         super().__init__("\n".join(lines))
 

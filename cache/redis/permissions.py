@@ -3,6 +3,7 @@
 Redis names its process in `INFO server` alone, and no state can do without: see `scripts/run.lua`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from redis.asyncio import Redis
@@ -42,6 +43,7 @@ CLUSTER_COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 
 # How scripts say it; calls outside them raise `NoPermissionError`.
+_REFUSED_COMMAND = re.compile(r"to run the '([^']+)' command")
 _REFUSED_IN_SCRIPT = ("ACL failure in script", "The user executing the script can't")
 
 
@@ -80,4 +82,7 @@ def refusal(error: RedisError | OSError) -> str:
     is_refusal = isinstance(error, NoPermissionError) or (
         isinstance(error, ResponseError) and text.startswith(_REFUSED_IN_SCRIPT)
     )
-    return text if is_refusal else ""
+    if not is_refusal:
+        return ""
+    command = _REFUSED_COMMAND.search(text)
+    return f"{text}: ACL SETUSER … +{command[1]}" if command else text

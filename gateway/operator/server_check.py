@@ -6,19 +6,28 @@ from collections.abc import AsyncIterator
 from gateway.caching.redis_cache import open_redis
 from gateway.errors import CommandError
 from gateway.settings.settings import Settings
+from index.errors import IndexStoreError
 from index.postgres import migrate
 from index.postgres.identifier_spellings import IdentifierPolicy
 
 
-async def findings(settings: Settings) -> AsyncIterator[str]:
-    """One sentence a server.
-
-    Raises `DatabaseUnavailable`, `MigrationRefused`, `PgvectorRefused`, and `CommandError` for a
-    Redis that can't be used.
-    """
+async def findings(settings: Settings) -> list[str]:
+    """One sentence a server. Raises `CommandError` with what keeps each of them from being used."""
     if settings.database_url is None or settings.redis_url is None:
-        yield f"no URLs are set: Nearhit starts its own servers in {settings.data_dir}"
-        return
+        return [f"no URLs are set: Nearhit starts its own servers in {settings.data_dir}"]
+    answers, failures = [], []
+    for server in (_postgres(settings), _redis(settings)):
+        try:
+            answers += [sentence async for sentence in server]
+        except (IndexStoreError, CommandError) as error:
+            failures.append(str(error))
+    if failures:
+        raise CommandError("\n".join(failures))
+    return answers
+
+
+async def _postgres(settings: Settings) -> AsyncIterator[str]:
+    assert settings.database_url is not None
     shipped = await asyncio.to_thread(migrate.shipped)
     missing = await migrate.pending(
         settings.database_url.get_secret_value(),
@@ -27,10 +36,13 @@ async def findings(settings: Settings) -> AsyncIterator[str]:
         identifiers=IdentifierPolicy(settings.identifier_case),
     )
     yield (
-        f"PostgreSQL answers; {len(missing)} migrations are missing: run `nearhit migrate`"
+        f"PostgreSQL answers; migrations are missing ({len(missing)}): run `nearhit migrate`"
         if missing
         else "PostgreSQL answers, and its schema is up to date"
     )
+
+
+async def _redis(settings: Settings) -> AsyncIterator[str]:
     async with open_redis(settings) as store:
         for node in await store.node_statuses():
             if node.failure:

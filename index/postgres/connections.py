@@ -10,7 +10,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import asyncpg
 import orjson
@@ -120,12 +120,12 @@ async def direct_connection(
     except (*LOST, ValueError) as error:
         if "unsupported startup parameter" in str(error):  # PgBouncer's words
             raise _pooler_in_between() from error
-        remedy = ""
-        if isinstance(error, asyncpg.InsufficientPrivilegeError):  # the server is there
-            remedy = ": an administrator runs GRANT CONNECT ON DATABASE … TO …;"
-        raise DatabaseUnavailable(
-            f"PostgreSQL{_place(url)} can't be reached: {error}{remedy}"
-        ) from error
+        if isinstance(error, asyncpg.InsufficientPrivilegeError):
+            raise DatabaseUnavailable(
+                f"PostgreSQL{_place(url)} refuses the login: {error.args[0]}; an administrator "
+                f"runs {_grant_connect(url)}"
+            ) from error
+        raise DatabaseUnavailable(f"PostgreSQL{_place(url)} can't be reached: {error}") from error
     try:
         if verifies:
             await verify_direct(connection)
@@ -135,6 +135,14 @@ async def direct_connection(
         raise
     with suppress(*LOST):  # already
         await connection.close(timeout=CLOSE_TIMEOUT_S)
+
+
+def _grant_connect(url: str) -> str:
+    """The statement by which the URL's login may connect to its database."""
+    parts = urlsplit(url)
+    names = (unquote(parts.path.removeprefix("/")), unquote(parts.username or ""))
+    database, login = ('"{}"'.format(name.replace('"', '""')) if name else "…" for name in names)
+    return f"GRANT CONNECT ON DATABASE {database} TO {login};"
 
 
 def _place(url: str) -> str:
@@ -323,8 +331,13 @@ def unavailable() -> Iterator[None]:
         raise UnstorableText from error
     except _UNAVAILABLE_ERRORS as error:
         sqlstate = getattr(error, "sqlstate", None)
+        message = f"PostgreSQL did not answer: {type(error).__name__}"
+        if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
+            message = (
+                "PostgreSQL only reads: name the primary, or end default_transaction_read_only"
+            )
         raise DatabaseUnavailable(
-            f"PostgreSQL did not answer: {type(error).__name__}",
+            message,
             _CONDITIONS.get(sqlstate or ""),
             sqlstate,
         ) from error

@@ -4,7 +4,7 @@ Most logins may create neither extensions nor roles, so an administrator prepare
 Each problem names the statement that the administrator runs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import asyncpg
@@ -21,7 +21,8 @@ _LOGIN = """
 SELECT quote_ident(current_user) AS login, quote_ident(current_database()) AS database,
     current_setting('server_version_num')::int AS server_version,
     current_setting('server_encoding') AS encoding,
-    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS is_read_only,
+    pg_is_in_recovery() AS is_standby,
+    current_setting('transaction_read_only') = 'on' AS is_read_only,
     current_setting('search_path') AS search_path, quote_ident(current_schema()) AS schema,
     current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE') AS may_create,
     has_database_privilege(current_database(), 'CREATE') AS may_extend,
@@ -65,6 +66,8 @@ async def check(
     """Raises `PrerequisitesMissing` with every problem; changes nothing."""
     login = await connection.fetchrow(_LOGIN)
     assert login is not None, "a login is a role"
+    if login["encoding"] != "UTF8":  # what else is missing in this database is of no use
+        raise PrerequisitesMissing([_wrong_encoding(login)])
     versions = await pgvector_version.read(connection)
     extensions = await connection.fetch(_EXTENSIONS, EXTENSIONS)
     problems = [
@@ -92,6 +95,14 @@ async def put_extensions_on_path(connection: "asyncpg.Connection[asyncpg.Record]
         )
 
 
+async def extension_schemas(
+    connection: "asyncpg.Connection[asyncpg.Record]",
+) -> Mapping[str, str]:
+    """By extension that is there, its schema."""
+    extensions = await connection.fetch(_EXTENSIONS, EXTENSIONS)
+    return {each["name"]: each["schema"] for each in extensions if each["schema"] is not None}
+
+
 async def create_extensions(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     for name in EXTENSIONS:
         await connection.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
@@ -106,18 +117,26 @@ async def act_as_owner(connection: "asyncpg.Connection[asyncpg.Record]") -> None
         await connection.execute(f"SET ROLE {login['owner_of_tables']}")
 
 
+def _wrong_encoding(login: asyncpg.Record) -> tuple[str, str]:
+    name = str(login["database"]).strip('"') + "_utf8"
+    problem = (
+        f"the database's encoding is {login['encoding']}, and Nearhit needs UTF8: create another "
+        "one, and name it in NEARHIT_DATABASE_URL"
+    )
+    options = f"OWNER {login['login']} ENCODING 'UTF8' TEMPLATE template0"
+    return problem, f'CREATE DATABASE "{name}" {options};'
+
+
 def _problems_of_server(login: asyncpg.Record) -> Iterator[MissingPrerequisite]:
     if login["server_version"] < _SERVER_VERSION_MIN:
         yield MissingPrerequisite("the server is older than PostgreSQL 15: upgrade it")
-    if login["encoding"] != "UTF8":
+    if login["is_standby"]:
+        yield MissingPrerequisite("the server is a standby, which only reads: name the primary")
+    elif login["is_read_only"]:
         yield MissingPrerequisite(
-            f"the database's encoding is {login['encoding']}, and Nearhit needs UTF8: create "
-            "another one",
-            f"CREATE DATABASE nearhit OWNER {login['login']} ENCODING 'UTF8' TEMPLATE template0;",
-        )
-    if login["is_read_only"]:
-        yield MissingPrerequisite(
-            "the database is read-only: name the primary, or end default_transaction_read_only"
+            "the database only reads",
+            "SET default_transaction_read_only = off; "
+            f"ALTER DATABASE {login['database']} RESET default_transaction_read_only;",
         )
     if login["schema"] is None:
         yield MissingPrerequisite(
@@ -157,12 +176,12 @@ def _problems_of_extensions(
                 f"the extension {name} is missing, and {login['login']} may not create it",
                 f"CREATE EXTENSION {name};",
             )
-        if not extension["may_use"]:
-            yield MissingPrerequisite(
-                f"the extension {name} is in the schema {schema}, which {login['login']} may not "
-                "use",
-                f"GRANT USAGE ON SCHEMA {schema} TO {login['login']};",
-            )
+    for schema in dict.fromkeys(each["schema"] for each in extensions if not each["may_use"]):
+        names = " and ".join(each["name"] for each in extensions if each["schema"] == schema)
+        yield MissingPrerequisite(
+            f"{names} in the schema {schema}: {login['login']} may not use it",
+            f"GRANT USAGE ON SCHEMA {schema} TO {login['login']};",
+        )
 
 
 async def _problems_of_roles(

@@ -1,5 +1,6 @@
 """Prepares a database for `pg_restore`, and starts a new history after it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from index.postgres import connections, migrate, prerequisites, statements
@@ -57,10 +58,14 @@ _DRAW = statements.load()["history.draw"]
 
 @dataclass(frozen=True, slots=True)
 class RestoreTarget:
-    """begin: the SQL, in a transaction, after which the dump can be read into the database."""
+    """begin: the SQL, in a transaction, after which the dump can be read into the database.
+
+    extension_schemas: by extension, the schema that it is in.
+    """
 
     has_tables: bool
     begin: str
+    extension_schemas: Mapping[str, str]
 
 
 async def prepare(url: str) -> RestoreTarget:
@@ -75,7 +80,8 @@ async def prepare(url: str) -> RestoreTarget:
         target = await connection.fetchrow(_TARGET)
         assert target is not None, "the check has found a schema"
         begin = f"SET ROLE {target['owner']};\nSET search_path = {target['schema']};\n{_DROP}"
-        return RestoreTarget(target["has_tables"], begin)
+        schemas = await prerequisites.extension_schemas(connection)
+        return RestoreTarget(target["has_tables"], begin, schemas)
 
 
 async def finish(url: str, identifiers: IdentifierPolicy) -> None:

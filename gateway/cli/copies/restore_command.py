@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated
@@ -19,6 +20,8 @@ from gateway.errors import CommandError
 
 # Entries such as "2; 3079 16389 EXTENSION - vector": a dump's number, and the object's.
 _ADMINISTRATORS = re.compile(rb"\d+; \d+ \d+ ((COMMENT|ACL) - )?(SCHEMA|EXTENSION) ")
+_EXTENSION = re.compile(rb"\d+; \d+ \d+ EXTENSION ")
+_CREATE_EXTENSION = re.compile(rb"CREATE EXTENSION (?:IF NOT EXISTS )?(\S+) WITH SCHEMA ([^;]+);")
 
 
 def restore(
@@ -53,11 +56,44 @@ def restore(
             target = asyncio.run(restoring.prepare(url))
             if target.has_tables and not replace:
                 raise CommandError("the database is not empty: use --replace to drop its content")
+            _require_same_schemas(file, target.extension_schemas)
             _restore(url, file, target.begin)
         asyncio.run(restoring.finish(url, IdentifierPolicy(settings.identifier_case)))
     value = {"file": None if file is None else str(file), "restored": True}
     text = "restored; all earlier cached answers are invalid"
     common.print_result(text, value, as_json=as_json)
+
+
+def _require_same_schemas(file: Path, present: Mapping[str, str]) -> None:
+    """Raises `CommandError` if the dump has the extensions in another schema: it names theirs."""
+    with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as contents:
+        lines = _contents(file, errors)
+        contents.writelines(line for line in lines if _EXTENSION.match(line))
+        contents.flush()
+        made = subprocess.run(  # noqa: S603  a program of PostgreSQL's
+            [
+                *(postgres_programs.program("pg_restore"), f"--use-list={contents.name}"),
+                *("--file=-", str(file)),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            check=False,
+        )
+    dumped = {
+        name.decode(): schema.decode() for name, schema in _CREATE_EXTENSION.findall(made.stdout)
+    }
+    moved = {name: schema for name, schema in dumped.items() if present.get(name, schema) != schema}
+    if not moved:
+        return
+    places = ", ".join(f"{name} is in {moved[name]}, here in {present[name]}" for name in moved)
+    remedies = [
+        f"CREATE SCHEMA IF NOT EXISTS {schema};" for schema in dict.fromkeys(moved.values())
+    ]
+    remedies += [f"ALTER EXTENSION {name} SET SCHEMA {schema};" for name, schema in moved.items()]
+    raise CommandError(
+        f"nothing was restored: in the backup {places}. An administrator runs, in this database: "
+        f"{' '.join(remedies)}"
+    )
 
 
 def _restore(url: str, file: Path, begin: str) -> None:
@@ -103,6 +139,11 @@ def _restore(url: str, file: Path, begin: str) -> None:
 
 def _own_contents(file: Path, errors: IO[bytes]) -> bytes:
     """The dump's table of contents without what belongs to the server's administrator."""
+    lines = _contents(file, errors)
+    return b"".join(line for line in lines if not _ADMINISTRATORS.match(line))
+
+
+def _contents(file: Path, errors: IO[bytes]) -> list[bytes]:
     listed = subprocess.run(  # noqa: S603  a program of PostgreSQL's
         [postgres_programs.program("pg_restore"), "--list", str(file)],
         stdout=subprocess.PIPE,
@@ -111,5 +152,4 @@ def _own_contents(file: Path, errors: IO[bytes]) -> bytes:
     )
     if listed.returncode:
         raise CommandError(f"nothing was restored: {postgres_programs.output(errors)}")
-    lines = listed.stdout.splitlines(keepends=True)
-    return b"".join(line for line in lines if not _ADMINISTRATORS.match(line))
+    return listed.stdout.splitlines(keepends=True)

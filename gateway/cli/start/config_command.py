@@ -88,4 +88,4 @@ def check(
 async def _answers(settings: "Settings") -> list[str]:
     from gateway.operator import server_check
 
-    return [sentence async for sentence in server_check.findings(settings)]
+    return await server_check.findings(settings)

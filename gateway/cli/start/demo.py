@@ -55,7 +55,8 @@ _SALARY_DOCUMENT = "handbook/finance/salary-bands.md"
 
 _NEXT_STEPS = """
 Next steps
-  [bold]make run[/]                    serve on port 8080, with a curl line to paste;
+  [bold]{nearhit} serve --example[/]
+                              serve on port 8080, with a curl line to paste;
                               the console is at http://127.0.0.1:8080/console
   [bold]{nearhit} ingest FOLDER[/]
                               ingest your own Markdown

@@ -65,9 +65,10 @@ def _listen(settings: Settings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=4_096)
     except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]  # the rest is the address again
         raise CommandError(
-            f"can't listen on {settings.host}:{settings.port} ({error.strerror}): "
-            "choose another address with --port or --host"
+            f"can't listen on {settings.host}:{settings.port}: {reason}; choose another address "
+            "with --port and --host, or NEARHIT_PORT and NEARHIT_HOST"
         ) from None
 
 

@@ -17,7 +17,7 @@ from index.errors import DatabaseUnavailable, PrerequisitesMissing
 from index.postgres import migrate
 from index.search.query_embedder import Embedder
 from tests.conftest import ADMIN_KEY, data_dir, named, run_sql
-from tests.gateway.support.commands import environment_of, succeeds
+from tests.gateway.support.commands import environment_of, refused, succeeds
 from tests.gateway.support.gateways import running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -134,7 +134,7 @@ async def test_extensions_may_be_in_a_schema_of_their_own(
 
     assert await remedies_of(ordinary(administrator)) == [
         f"GRANT USAGE ON SCHEMA extensions TO {LOGIN};"
-    ] * len(EXTENSIONS)
+    ]
     await run_sql(administrator, f"GRANT USAGE ON SCHEMA extensions TO {LOGIN}")
     await migrate.migrate(ordinary(administrator), SHIPPED)
 
@@ -155,10 +155,30 @@ async def test_a_login_without_a_schema_or_on_a_read_only_database_is_told_so(
     await run_sql(administrator, f"ALTER DATABASE {name} OWNER TO CURRENT_USER")
     await run_sql(administrator, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
 
-    with pytest.raises(PrerequisitesMissing, match="read-only") as refused:
-        await migrate.pending(ordinary(administrator), SHIPPED)
+    remedies = await remedies_of(ordinary(administrator))
 
-    assert f"GRANT CREATE ON SCHEMA public TO {LOGIN};" in str(refused.value)
+    assert f"GRANT CREATE ON SCHEMA public TO {LOGIN};" in remedies
+    (reset,) = (remedy for remedy in remedies if name in remedy)
+    connection = await asyncpg.connect(administrator)
+    for statement in reset.split("; "):  # as psql sends them
+        await connection.execute(statement)
+    await connection.close()
+    assert reset not in await remedies_of(ordinary(administrator))
+
+
+async def test_of_a_wrong_encoding_nothing_else_is_asked_for(own_servers: Servers) -> None:
+    name = f"nearhit_{secrets.token_hex(6)}"
+    options = f"OWNER {LOGIN} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0"
+    await run_sql(own_servers.database_url, f"CREATE DATABASE {name} {options}")
+    wrong = ordinary(named(own_servers.database_url, name))
+
+    (remedy,) = await remedies_of(wrong)
+    await run_sql(own_servers.database_url, remedy)
+
+    other = ordinary(named(own_servers.database_url, f"{name}_utf8"))
+    assert "CREATE EXTENSION vector;" in await remedies_of(other)
+    for made in (name, f"{name}_utf8"):
+        await run_sql(own_servers.database_url, f"DROP DATABASE {made}")
 
 
 async def test_a_login_that_may_not_connect_is_told_who_lets_it(administrator: str) -> None:
@@ -166,8 +186,13 @@ async def test_a_login_that_may_not_connect_is_told_who_lets_it(administrator: s
     await run_sql(administrator, f"ALTER DATABASE {name} OWNER TO CURRENT_USER")
     await run_sql(administrator, f"REVOKE CONNECT ON DATABASE {name} FROM PUBLIC, {LOGIN}")
 
-    with pytest.raises(DatabaseUnavailable, match="GRANT CONNECT"):
+    with pytest.raises(DatabaseUnavailable, match="refuses the login") as told:
         await migrate.migrate(ordinary(administrator), SHIPPED)
+
+    remedy = str(told.value).partition(" runs ")[2]
+    assert remedy == f'GRANT CONNECT ON DATABASE "{name}" TO "{LOGIN}";'
+    await run_sql(administrator, remedy)
+    assert "CREATE EXTENSION vector;" in await remedies_of(ordinary(administrator))
 
 
 @pytest.mark.usefixtures("with_roles")
@@ -214,6 +239,39 @@ async def test_a_backup_of_an_ordinary_login_is_restored_for_it(
             ana = await gateway.caller("ana", tenant="acme")
             assert await ana.found("annual leave") == ["leave"]
 
+    for url in (administrator, other):
+        await run_sql(url, f"DROP OWNED BY {', '.join(ROLES)}")
+    await run_sql(own_servers.database_url, f"DROP DATABASE {empty} WITH (FORCE)")
+
+
+@pytest.mark.usefixtures("with_roles")
+async def test_a_backup_with_extensions_elsewhere_says_what_lets_it_be_restored(
+    own_servers: Servers, administrator: str, embedder: Embedder, tmp_path: Path
+) -> None:
+    dump = str(tmp_path / "nearhit.dump")
+    await run_sql(administrator, "CREATE SCHEMA ext")
+    await run_sql(administrator, f"GRANT USAGE ON SCHEMA ext TO {LOGIN}")
+    for statement in EXTENSIONS:
+        await run_sql(administrator, f"{statement} SCHEMA ext")
+    settings = settings_of(ordinary(administrator), own_servers)
+    assert await found_after_a_write(settings, embedder) == ["leave"]
+    await succeeds(environment_of(settings), "backup", dump)
+    empty = f"nearhit_{secrets.token_hex(6)}"
+    await run_sql(own_servers.database_url, f"CREATE DATABASE {empty} OWNER {LOGIN}")
+    other = named(own_servers.database_url, empty)
+    for statement in EXTENSIONS:
+        await run_sql(other, statement)
+    environment = environment_of(settings_of(ordinary(other), own_servers))
+
+    said = await refused(environment, "restore", dump)
+    assert "vector is in ext, here in public" in said
+    await run_sql(other, said.partition("in this database: ")[2])
+    await run_sql(other, (await remedies_of(ordinary(other)))[0])
+    await succeeds(environment, "restore", dump)
+
+    async with running(settings_of(ordinary(other), own_servers), embedder) as gateway:
+        ana = await gateway.caller("ana", tenant="acme")
+        assert await ana.found("annual leave") == ["leave"]
     for url in (administrator, other):
         await run_sql(url, f"DROP OWNED BY {', '.join(ROLES)}")
     await run_sql(own_servers.database_url, f"DROP DATABASE {empty} WITH (FORCE)")
