@@ -9,8 +9,9 @@ need. See `docs/how-to/extend.md`.
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from pydantic_settings import BaseSettings
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -61,13 +62,15 @@ class Extension(Generic[OwnServices]):
     """An extension, which the name of its folder or entry point names.
 
     summary: what it does, in one line for people.
-    open:    makes what the handlers of its routes get as `context.services`; it is entered when a
-        worker starts, and left when it ends.
+    open:    makes what the handlers of its routes get as `context.services`; it is entered with its
+        settings when a worker starts, and left when it ends.
+    settings: a model whose fields are settings, prefixed with the extension's name.
     """
 
     summary: str
     routes: Sequence[ApiRoute[OwnServices]]
-    open: Callable[[Services], AbstractAsyncContextManager[OwnServices]]
+    open: Callable[[Services, Any], AbstractAsyncContextManager[OwnServices]]
+    settings: type[BaseSettings] = BaseSettings
     dialect: Dialect | None = None
 
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gateway.extension_settings import fields
 from gateway.settings.setting_sources import secret_names, variable
-from gateway.settings.settings import Settings
 
 SCHEMA = Path(__file__).parents[2] / "deploy" / "helm" / "nearhit" / "values.schema.json"
 # What the chart sets itself, from values of its own, or what only servers of Nearhit's own need.
@@ -15,8 +15,9 @@ SET_BY_CHART = {"data_dir", "host", "port", "shutdown_s", "worker_metrics_port",
 def schema() -> str:
     """The chart's schema with the names of all settings; everything else stays as it is."""
     text: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    secrets = set(secret_names(Settings.model_fields))
-    names = Settings.model_fields.keys() - secrets - SET_BY_CHART
+    known = fields()
+    secrets = set(secret_names(known))
+    names = known.keys() - secrets - SET_BY_CHART
     text["$defs"]["settings"]["propertyNames"]["enum"] = _variables(names)
     text["$defs"]["secrets"]["propertyNames"]["enum"] = _variables(secrets)
     return json.dumps(text, indent=2, ensure_ascii=False) + "\n"

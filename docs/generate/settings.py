@@ -6,6 +6,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 from docs.generate.markdown import NOTE, code, join, table
+from gateway.extensions import switched_on
+from gateway.settings.setting_sources import variable
 from gateway.settings.settings import Settings
 
 _DEPENDS_ON_THE_MACHINE = {"data_dir": "the user's data folder"}
@@ -19,14 +21,20 @@ def page() -> str:
         "A setting without a default is unset unless the operator sets it.",
         NOTE.format(source="`gateway/settings/groups`"),
         *(part for group in Settings.__bases__ for part in _section(group)),
+        *(
+            part
+            for name, extension in switched_on("").items()
+            if extension.settings.model_fields
+            for part in _section(extension.settings, f"{name}_")
+        ),
     )
 
 
-def _section(group: type) -> tuple[str, str]:
+def _section(group: type, prefix: str = "") -> tuple[str, str]:
     """A heading and a table; the group's docstring is the heading."""
     assert issubclass(group, BaseSettings)
     rows = (
-        (code(f"NEARHIT_{name.upper()}"), _default(name, field), field.description or "")
+        (code(variable(prefix + name)), _default(name, field), field.description or "")
         for name, field in group.model_fields.items()
     )
     title = (group.__doc__ or "").rstrip(".")

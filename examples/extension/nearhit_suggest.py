@@ -20,6 +20,7 @@ from nearhit.gateway.extension import (
     schemas,
     search_as_caller,
 )
+from pydantic_settings import BaseSettings
 from starlette.responses import Response
 
 _SUGGESTIONS_MAX = 10
@@ -39,7 +40,7 @@ async def suggest(context: RequestContext[SearchServices]) -> Response:
 
 
 @asynccontextmanager
-async def _open(services: Services) -> AsyncIterator[SearchServices]:
+async def _open(services: Services, _: BaseSettings) -> AsyncIterator[SearchServices]:
     yield services.search
 
 

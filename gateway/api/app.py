@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from common.shares import turns
 from common.shares.turns import FairTurns
-from gateway import problems
+from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
 from gateway.extensions import switched_on
@@ -89,11 +89,12 @@ def create() -> ASGIApp:
 
 def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> ASGIApp:
     extensions = switched_on(settings.extensions_off)
+    own = extension_settings.read(settings.extensions_off)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[LifespanState]:
         async with (
-            process_log.logged("gateway", settings),
+            process_log.logged("gateway", extension_settings.report(settings, own)),
             open_services(settings, metrics, *configured) as services,
         ):
             # Objects of the process's lifetime need no collection, and reference counts free nearly
@@ -104,7 +105,9 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             asyncio.get_running_loop().set_task_factory(turns.make_task)
             async with AsyncExitStack() as background:
                 for name, extension in extensions.items():
-                    opened = await background.enter_async_context(extension.open(services))
+                    opened = await background.enter_async_context(
+                        extension.open(services, own[name])
+                    )
                     services.extensions[name] = opened
                 await background.enter_async_context(services.state_sampler.running())
                 await background.enter_async_context(services.admin.warm_up.running())

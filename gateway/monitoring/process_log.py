@@ -11,8 +11,7 @@ from rich.console import Console
 
 from common.version import VERSION
 from gateway.monitoring import logs
-from gateway.settings import setting_report, setting_sources
-from gateway.settings.settings import Settings
+from gateway.settings.setting_report import SettingReport
 
 
 def announce(
@@ -33,7 +32,7 @@ def announce(
 
 
 @asynccontextmanager
-async def logged(process: str, settings: Settings) -> AsyncIterator[None]:
+async def logged(process: str, report: SettingReport) -> AsyncIterator[None]:
     """Log the start with the version and the settings that differ from defaults, and the stop.
 
     Variables that are no settings are warned of: a setting that is misspelled has no effect.
@@ -44,10 +43,12 @@ async def logged(process: str, settings: Settings) -> AsyncIterator[None]:
         process=process,
         version=VERSION,
         pid=os.getpid(),
-        settings=setting_report.differing(settings),
+        settings=report.differing,
     )
-    for sentence in setting_sources.unknown_variables(Settings.model_fields, os.environ):
+    for sentence in report.unknown:
         log.warning("unknown_setting", detail=sentence)
+    for sentence in report.unused:
+        log.info("unused_setting", detail=sentence)
     try:
         yield
     finally:

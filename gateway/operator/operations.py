@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
-from gateway import schemas
+from gateway import extension_settings, schemas
 from gateway.admin.key_schemas import KeyBody
 from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.credentials import make_key
@@ -290,10 +290,12 @@ async def work(settings: Settings, interval_s: float) -> None:
 async def _work(
     settings: Settings, interval_s: float, metrics: Metrics, stop: asyncio.Event
 ) -> None:
+    own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
+    report = await asyncio.to_thread(extension_settings.report, settings, own)
     from gateway.worker import worker_loop  # its imports take half a second
 
     async with (
-        process_log.logged("worker", settings),
+        process_log.logged("worker", report),
         acting_services(settings, SYSTEM, metrics, "nearhit-worker") as services,
         services.state_sampler.running(),
         retry_while_busy(settings) as patient_database,

@@ -1,26 +1,42 @@
 """The settings of a process that differ from their defaults, without secrets."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import SecretStr
-
-from gateway.settings.settings import Settings
+from pydantic_settings import BaseSettings
 
 _HIDDEN = "(secret)"
 _CREDENTIALS = re.compile(r"//[^/@]*@")  # of a URL that is no secret as a whole
 
+Shown: TypeAlias = str | float | bool
 
-def differing(settings: Settings) -> dict[str, str | float | bool]:
+
+@dataclass(frozen=True, slots=True)
+class SettingReport:
+    """What the operator is told of the settings of the core and of extensions.
+
+    differing, origins: by name. unknown, unused: a sentence for each.
+    """
+
+    differing: dict[str, Shown]
+    origins: dict[str, str]
+    unknown: list[str]
+    unused: list[str]
+
+
+def differing(settings: BaseSettings, prefix: str = "") -> dict[str, Shown]:
     """By name, in the order of the settings; a secret is shown as `(secret)`."""
     return {
-        name: _shown(value)
-        for name, field in Settings.model_fields.items()
+        prefix + name: _shown(value)
+        for name, field in type(settings).model_fields.items()
         if (value := getattr(settings, name)) != field.get_default(call_default_factory=True)
     }
 
 
-def _shown(value: object) -> str | float | bool:
+def _shown(value: object) -> Shown:
     match value:
         case SecretStr():
             return _HIDDEN

@@ -6,7 +6,7 @@ A variable of the environment wins over a file of a secret, which wins over the 
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ from gateway.errors import CommandError
 
 PREFIX = "NEARHIT_"
 CONFIG = "NEARHIT_CONFIG"
+_EXTENSIONS = "extensions"  # the table of the TOML file that has a table for each extension
 _FILE = "_FILE"
 _FILE_BYTES_MAX = 1_048_576
 # Of commands that talk to a gateway, of load tests, and of a process to its children.
@@ -40,32 +41,62 @@ def secrets_of(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> d
     }
 
 
-def config_of(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> dict[str, Any]:
+def config_of(
+    fields: Mapping[str, FieldInfo], environ: Mapping[str, str], extension: str | None = None
+) -> dict[str, Any]:
     """The settings in the TOML file that `NEARHIT_CONFIG` names, by name in small letters.
 
+    extension: whose table is read, `[extensions.NAME]`; None: what stands outside of these.
     Raises `CommandError` if it can't be read, or has a key that is no setting.
     """
-    path = environ.get(CONFIG)
-    if not path:
-        return {}
-    try:
-        values = tomllib.loads(_read(Path(path), CONFIG))
-    except tomllib.TOMLDecodeError as error:
-        raise CommandError(f"{path} is no TOML file: {error}") from None
+    values, tables = _config(environ)
+    if extension is not None:
+        table = tables.get(extension, {})
+        values = {f"{extension}_{name}": value for name, value in table.items()}
     for name in values:
         if name not in fields:
-            raise CommandError(f"{path}: {unknown(name, fields)}")
+            raise CommandError(f"{environ[CONFIG]}: {unknown(name, fields)}")
     return values
 
 
-def unknown_variables(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> list[str]:
-    """One sentence for each variable with the prefix that is no setting."""
-    return list(_unknown_variables(fields, environ))
+def extension_tables(environ: Mapping[str, str]) -> Collection[str]:
+    """The extensions that have a table in the TOML file."""
+    return _config(environ)[1].keys()
 
 
-def origins(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> dict[str, str]:
+def unknown_variables(
+    fields: Mapping[str, FieldInfo], environ: Mapping[str, str], off: Collection[str] = ()
+) -> list[str]:
+    """One sentence for each variable with the prefix that is no setting.
+
+    off: extensions that are switched off, whose settings nobody knows.
+    """
+    known = {*map(variable, fields)}
+    return [
+        unknown(name, known)
+        for name in _other_variables(fields, environ)
+        if owner(name, off) is None
+    ]
+
+
+def unused_variables(
+    fields: Mapping[str, FieldInfo], environ: Mapping[str, str], off: Collection[str]
+) -> dict[str, str]:
+    """The extension of each variable that belongs to one that is switched off."""
+    names = _other_variables(fields, environ)
+    return {name: extension for name in names if (extension := owner(name, off)) is not None}
+
+
+def owner(name: str, extensions: Iterable[str]) -> str | None:
+    """The extension whose prefix a variable has."""
+    return next((each for each in extensions if name.startswith(f"{variable(each)}_")), None)
+
+
+def origins(
+    fields: Mapping[str, FieldInfo], environ: Mapping[str, str], extension: str | None = None
+) -> dict[str, str]:
     """Where each setting that is not the default comes from: a variable, or the TOML file."""
-    in_file = dict.fromkeys(config_of(fields, environ), environ.get(CONFIG, ""))
+    in_file = dict.fromkeys(config_of(fields, environ, extension), environ.get(CONFIG, ""))
     files = {name: variable(name) + _FILE for name in secrets_of(fields, environ)}
     variables = {name: variable(name) for name in fields if environ.get(variable(name))}
     return in_file | files | variables
@@ -96,9 +127,23 @@ def unknown(name: str, known: Iterable[str]) -> str:
     return f"{name} is no setting" + (f"; did you mean {similar[0]}?" if similar else "")
 
 
-def _unknown_variables(
-    fields: Mapping[str, FieldInfo], environ: Mapping[str, str]
-) -> Iterator[str]:
+def _config(environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What the TOML file has outside the tables of extensions, and these tables."""
+    path = environ.get(CONFIG)
+    if not path:
+        return {}, {}
+    try:
+        values = tomllib.loads(_read(Path(path), CONFIG))
+    except tomllib.TOMLDecodeError as error:
+        raise CommandError(f"{path} is no TOML file: {error}") from None
+    tables = values.pop(_EXTENSIONS, {})
+    if not isinstance(tables, dict) or not all(isinstance(each, dict) for each in tables.values()):
+        raise CommandError(f"{path}: {_EXTENSIONS} must have a table for each extension")
+    return values, tables
+
+
+def _other_variables(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> Iterator[str]:
+    """Variables with the prefix that are none of these settings, and no other ones of ours."""
     known = {*map(variable, fields)}
     files = {variable(name) + _FILE for name in secret_names(fields)}
     for name in sorted(environ):
@@ -106,7 +151,7 @@ def _unknown_variables(
         if rest == name or name in known or name in files or rest in _NO_SETTINGS:
             continue
         if _SERVICE_LINK.fullmatch(rest) is None:
-            yield unknown(name, known)
+            yield name
 
 
 def _has_one(name: str, environ: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from docs.generate import chart
+from gateway import extension_settings
 from gateway.settings.setting_sources import unknown_variables
 from gateway.settings.settings import Settings
 from tests.deploy.tools import CHART, ROOT, check_object, helm, needs_tools, render
@@ -106,7 +107,7 @@ async def test_pods_get_settings_that_exist_in_a_form_that_the_gateway_accepts(
     for component in ("gateway", "worker"):
         with monkeypatch.context() as patched:
             variables = environment_of(container_of(objects, component))
-            assert unknown_variables(Settings.model_fields, variables) == []
+            assert unknown_variables(extension_settings.fields(), variables) == []
             for name, value in variables.items():
                 patched.setenv(name, value if isinstance(value, str) else f"redis://{'-' * 32}")
             settings = Settings()

@@ -4,8 +4,8 @@ import importlib
 import re
 from typing import Any, get_args
 
+from gateway import extension_settings
 from gateway.problem_catalog import BY_KIND
-from gateway.settings.settings import Settings
 from tests.docs.named_tests import ROOT, assert_tests_exist, table_rows
 
 ROWS = table_rows(ROOT / "docs" / "limits.md")
@@ -56,7 +56,7 @@ def test_every_row_has_what_is_bounded_default_setting_response_and_test() -> No
 
 
 def test_every_setting_that_is_a_number_is_listed_with_its_default() -> None:
-    fields = Settings.model_fields
+    fields = extension_settings.fields()
     limits = {name for name, field in fields.items() if is_number(field.annotation)} - NO_LIMITS
 
     assert fields.keys() >= NO_LIMITS

@@ -19,9 +19,9 @@ import yaml
 from typer.testing import CliRunner
 
 from docs.generate.pages import committed
+from gateway import extension_settings
 from gateway.cli.main import app
 from gateway.settings.setting_sources import unknown_variables
-from gateway.settings.settings import Settings
 from loadtests.servers.ports import free_port
 from tests.docs import pasted
 from tests.docs.named_tests import ROOT
@@ -295,6 +295,6 @@ def test_data_that_a_page_shows_is_well_formed(page: Path) -> None:
 def test_the_settings_that_a_page_names_exist(page: Path) -> None:
     names = re.findall(r"\bNEARHIT_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8"))
 
-    assert unknown_variables(Settings.model_fields, dict.fromkeys(names, "")) == MISTAKES.get(
+    assert unknown_variables(extension_settings.fields(), dict.fromkeys(names, "")) == MISTAKES.get(
         page.name, []
     )

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,10 +44,11 @@ def check(
         NEARHIT_CONFIG=nearhit.toml nearhit config check --connect
     """
     with common.errors():
+        from gateway import extension_settings
         from gateway.api.routes.table import routes
         from gateway.extensions import switched_on
         from gateway.search import embedders
-        from gateway.settings import setting_report, setting_sources
+        from gateway.settings import setting_sources
         from gateway.settings.settings import Settings
         from gateway.tracing import spans
 
@@ -58,31 +58,33 @@ def check(
             embedders.check(settings, name)
         spans.check(settings)
         routes(switched_on(settings.extensions_off))
-        fields = Settings.model_fields
-        differing = setting_report.differing(settings)
-        origins = setting_sources.origins(fields, os.environ)
-        unknown = setting_sources.unknown_variables(fields, os.environ)
+        own = extension_settings.read(settings.extensions_off)
+        report = extension_settings.report(settings, own)
         answers = asyncio.run(_answers(settings)) if connect else []
     if as_json:
         rows = {
-            setting_sources.variable(name): {"value": value, "from": origins.get(name)}
-            for name, value in differing.items()
+            setting_sources.variable(name): {"value": value, "from": report.origins.get(name)}
+            for name, value in report.differing.items()
         }
-        document = {"settings": rows, "unknown": unknown, "servers": answers}
+        document = {
+            "settings": rows,
+            "unknown": report.unknown,
+            "unused": report.unused,
+            "servers": answers,
+        }
         json.dump(document, sys.stdout, indent=1)
         console.print()
-        raise typer.Exit(_FOUND if unknown else 0)
+        raise typer.Exit(_FOUND if report.unknown else 0)
     table = Table("setting", "value", "from")
-    for name, value in differing.items():
-        table.add_row(
-            setting_sources.variable(name), escape(str(value)), escape(origins.get(name, ""))
-        )
+    for name, value in report.differing.items():
+        origin = report.origins.get(name, "")
+        table.add_row(setting_sources.variable(name), escape(str(value)), escape(origin))
     common.print_table(table, "all settings have their defaults")
-    for sentence in unknown:
+    for sentence in report.unknown:
         console.print(f"[yellow]{escape(sentence)}[/]")
-    for sentence in answers:
+    for sentence in (*report.unused, *answers):
         console.print(sentence, markup=False)
-    raise typer.Exit(_FOUND if unknown else 0)
+    raise typer.Exit(_FOUND if report.unknown else 0)
 
 
 async def _answers(settings: "Settings") -> list[str]:

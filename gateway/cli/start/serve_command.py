@@ -12,6 +12,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.supervisors import Multiprocess
 
+from gateway import extension_settings
 from gateway.api.routes.table import routes
 from gateway.auth.credentials import make_secret
 from gateway.cli import common
@@ -40,6 +41,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
         embedders.check(settings, name)  # before the database is asked, which may take long
     spans.check(settings)
     routes(switched_on(settings.extensions_off))
+    extension_settings.read(settings.extensions_off)
     asyncio.run(operations.require_servable(settings))
     with _listen(settings) as listener:
         url = _url(listener)

@@ -6,18 +6,20 @@ from contextlib import asynccontextmanager
 from gateway.extension import Extension, Services
 from gateway.extensions.scim.routes import ROUTES
 from gateway.extensions.scim.scim_services import ScimServices
+from gateway.extensions.scim.scim_settings import ScimSettings
 from index.tenants.group_provisioning import GroupProvisioning
 from index.tenants.user_provisioning import UserProvisioning
 
 
 @asynccontextmanager
-async def _open(services: Services) -> AsyncIterator[ScimServices]:
+async def _open(services: Services, settings: ScimSettings) -> AsyncIterator[ScimServices]:
     database = services.stores.database
-    yield ScimServices(services.settings, UserProvisioning(database), GroupProvisioning(database))
+    yield ScimServices(settings, UserProvisioning(database), GroupProvisioning(database))
 
 
 EXTENSION = Extension(
     summary="an identity provider provisions users and groups by SCIM 2.0",
     routes=ROUTES,
     open=_open,
+    settings=ScimSettings,
 )

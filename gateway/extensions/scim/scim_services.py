@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from gateway.extension import Settings
+from gateway.extensions.scim.scim_settings import ScimSettings
 from index.tenants.group_provisioning import GroupProvisioning
 from index.tenants.user_provisioning import UserProvisioning
 
 
 @dataclass(frozen=True, slots=True)
 class ScimServices:
-    settings: Settings
+    settings: ScimSettings
     users: UserProvisioning
     groups: GroupProvisioning

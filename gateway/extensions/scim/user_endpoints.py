@@ -3,7 +3,7 @@
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from gateway.extension import RequestContext, Settings, problems
+from gateway.extension import RequestContext, problems
 from gateway.extensions.scim.attributes import OF_USERS, email_values, user_values
 from gateway.extensions.scim.errors import invalid
 from gateway.extensions.scim.patch import patch_attributes, patch_steps
@@ -23,6 +23,7 @@ from gateway.extensions.scim.scim_schemas import (
     UserResource,
 )
 from gateway.extensions.scim.scim_services import ScimServices
+from gateway.extensions.scim.scim_settings import ScimSettings
 from index.model.identifiers import SubjectId
 from index.tenants.user_provisioning import ProvisionedUser, UserAttributes, UserEmail, UserMatch
 
@@ -106,9 +107,11 @@ async def delete_scim_user(context: RequestContext[ScimServices]) -> Response:
     return Response(status_code=204)
 
 
-def _attributes(settings: Settings, body: UserBody, *, is_active: bool = True) -> UserAttributes:
+def _attributes(
+    settings: ScimSettings, body: UserBody, *, is_active: bool = True
+) -> UserAttributes:
     """The attributes to store. is_active: if the body does not say."""
-    name = settings.scim_subject
+    name = settings.subject
     value = body.user_name if name == "userName" else body.external_id
     try:
         subject = _SUBJECT.validate_python(value or "")

@@ -1,4 +1,4 @@
-"""Web tokens (JWT) of an identity provider, and users that it provisions."""
+"""Web tokens (JWT) of an identity provider."""
 
 from typing import Literal
 
@@ -58,9 +58,4 @@ class WebTokenSettings(BaseSettings):
         "fold",
         description="whether subjects and groups that differ by case are the same (`fold`), or "
         "not (`keep`); a database that has been folded stays so",
-    )
-    scim_subject: Literal["userName", "externalId"] = Field(
-        "userName",
-        description="attribute of a user provisioned by SCIM that names its subject; it must be "
-        "what the subject's claim of web tokens holds",
     )

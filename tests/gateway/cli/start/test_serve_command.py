@@ -138,6 +138,8 @@ class Stopped:
 async def stopped(environment: dict[str, str]) -> Stopped:
     """A process that was told to stop while a request was on its way."""
     options = {"NEARHIT_LOG_LEVEL": "info", "NEARHIT_LOG_FORMAT": "text", "NEARHIT_PROT": "1"}
+    options |= {"NEARHIT_EXTENSIONS_OFF": "vector_stores", "NEARHIT_VECTOR_STORES_MAX": "1"}
+    options |= {"NEARHIT_SCIM_SUBJECT": "externalId"}
     async with serving(environment | options) as served:
         caller = await new_caller(served, "in-flight")
         body = b'{"query": "annual leave"}'
@@ -183,6 +185,9 @@ async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secr
     assert environment["NEARHIT_ADMIN_KEY"] not in "".join(lines)
     assert "process=gateway" in stop
     assert "did you mean NEARHIT_PORT?" in warning
+    assert "'scim_subject': 'externalId'" in start
+    (unused,) = (line for line in lines if "event=unused_setting" in line)
+    assert "NEARHIT_VECTOR_STORES_MAX is not used: the extension vector_stores is off" in unused
 
 
 @pytest.mark.thorough

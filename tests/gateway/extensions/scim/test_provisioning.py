@@ -6,7 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.gateway.support.gateways import Caller, Gateway, problem
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
 pytestmark = pytest.mark.anyio
 
@@ -196,6 +198,25 @@ async def test_a_renamed_user_keeps_its_groups_and_its_old_name_opens_nothing(
     problem(await old.call("GET", "/v1/caller"), 401)
     assert await (await gateway.caller("benedita")).found("annual leave") == ["leave"]
     assert await provider.members(group) == {user}
+
+
+@pytest.mark.isolated
+async def test_the_providers_own_identifier_names_the_subject_if_the_operator_says_so(
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEARHIT_SCIM_SUBJECT", "externalId")
+
+    async with running(settings, embedder) as gateway:
+        await gateway.tenant("acme")
+        provider = Provider(await gateway.caller("okta", roles=["admin"]))
+        user = await provider.user("ana", externalId="00u-1")
+        by_name = await gateway.caller("ana", roles=["reader"])
+        by_identifier = await gateway.caller("00u-1", roles=["reader"])
+        await provider.patch(f"/Users/{user}", {"op": "replace", "value": {"active": False}})
+        ended = await by_identifier.call("POST", "/v1/search", json={"query": "leave"})
+
+        assert ended.status_code == 401
+        assert await by_name.found("annual leave") == []
 
 
 # Groups.

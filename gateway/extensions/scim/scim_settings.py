@@ -1,0 +1,16 @@
+"""SCIM's settings."""
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+
+class ScimSettings(BaseSettings):
+    """SCIM."""
+
+    subject: Literal["userName", "externalId"] = Field(
+        "userName",
+        description="attribute of a user provisioned by SCIM that names its subject; it must be "
+        "what the subject's claim of web tokens holds",
+    )
