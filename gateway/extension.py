@@ -6,7 +6,8 @@ modules import nothing else of `gateway`; of `index`, `ingest` and `common` they
 need. See `docs/how-to/extend.md`.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -28,7 +29,9 @@ from gateway.documents.document_update import require_editable, require_publishe
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response, with_revision
 from gateway.http.route import ApiRoute, Parameter, body_limit
+from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.recording.read_log import ReadLog
+from gateway.repeated_reading import repeated_reading
 from gateway.schemas import Body, Storable, with_example
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.pipeline import record_served, search_as_caller
@@ -39,6 +42,7 @@ from gateway.search.search_request import freshness_of, require_within_limits
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
+from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
 from gateway.stores import default_quotas
@@ -65,12 +69,16 @@ class Extension(Generic[OwnServices]):
     open:    makes what the handlers of its routes get as `context.services`; it is entered with its
         settings when a worker starts, and left when it ends.
     settings: a model whose fields are settings, prefixed with the extension's name.
+    work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
+    metrics: makes the metrics that `open` makes too, for the reference.
     """
 
     summary: str
     routes: Sequence[ApiRoute[OwnServices]]
     open: Callable[[Services, Any], AbstractAsyncContextManager[OwnServices]]
     settings: type[BaseSettings] = BaseSettings
+    work: Callable[[OwnServices, asyncio.Event], Coroutine[None, None, None]] | None = None
+    metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None
 
 
@@ -84,6 +92,7 @@ __all__ = [
     "DocumentServices",
     "Extension",
     "HeldAnswers",
+    "MetricRegistry",
     "Parameter",
     "ReadLog",
     "RequestContext",
@@ -105,12 +114,14 @@ __all__ = [
     "full_scope",
     "json_response",
     "latest_revisions",
+    "listed",
     "maker_for_admin",
     "maker_of",
     "parse_address",
     "problems",
     "read_options",
     "record_served",
+    "repeated_reading",
     "require_editable",
     "require_publisher",
     "require_within_limits",

@@ -15,7 +15,6 @@ from gateway.admin.admin_services import AdminServices
 from gateway.answer import answer_services
 from gateway.answer.answer_services import AnswerServices
 from gateway.auth import authenticator, web_tokens
-from gateway.auth.rights_as_of import RightsAsOf
 from gateway.caching import cache_services
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
@@ -198,7 +197,6 @@ async def _join_rooms(
     ):
         observed = ObservedRevisions(stores.tenants, metrics.cache_event)
         lease = regions.lease_keeper(settings, connected, observed) if settings.region else None
-        rights_as_of = RightsAsOf(stores.openfga_tuples, [*settings.openfga_tenants().values()])
         reader: RevisionReader[TenantRevisions] = RevisionReader(
             lease or observed, suspend_aware_s, None if lease is None else lease.known
         )
@@ -250,9 +248,7 @@ async def _join_rooms(
         services = Services(
             settings=settings,
             stores=stores,
-            http=http_services.build(
-                settings, metrics, auth, store, denials, rights_as_of, tracing
-            ),
+            http=http_services.build(settings, metrics, auth, store, denials, tracing),
             caches=caches,
             search=search,
             answer=answer_services.build(stores, caches, search, compressors),
@@ -283,8 +279,6 @@ async def _join_rooms(
                 stores.sources,
                 search.shards,
                 models,
-                stores.openfga_tuples,
-                settings.openfga_tenants(),
                 lambda: lease is not None and lease.is_held,
             ),
         )
@@ -294,7 +288,6 @@ async def _join_rooms(
             search.low_confidence.background_flush(),
             search.shard_auditor.running(),
             services.subscriptions.follower.running(),
-            rights_as_of.running(),
         ):
             yield services
             await caches.answers.drain_background()

@@ -10,7 +10,6 @@ from index.documents.event_versions import EventVersionStore
 from index.documents.faq_store import FaqStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
-from index.openfga.tuple_store import TupleStore
 from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
@@ -55,7 +54,6 @@ class Stores:
     strategies: StrategyStore
     subscriptions: SubscriptionStore
     webhooks: WebhookStore
-    openfga_tuples: TupleStore
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
@@ -87,7 +85,6 @@ class Stores:
             strategies=StrategyStore(database),
             subscriptions=SubscriptionStore(database),
             webhooks=WebhookStore(database),
-            openfga_tuples=TupleStore(database),
         )
 
 

@@ -9,8 +9,6 @@ EventRefused        the event is invalid
 JobRefused          the job can never succeed
 NotImportable       what should be imported can't be read, or not as asked
 NotReembedded       the tenant could not be moved to another embedder's space
-OpenfgaUnavailable  OpenFGA does not answer as it should
-  PositionLost      it no longer knows the position in its changes
 PublishingRefused   the document would be public, and the writer may not publish it
   PublishingOutdated  a later write has set a part of it
 """
@@ -59,21 +57,6 @@ class NotReembedded(Exception):
 
 class JobRefused(Exception):
     """The job can never succeed, so a retry is useless. The message quotes no document."""
-
-
-class OpenfgaUnavailable(Exception):
-    """A later attempt may succeed. The message quotes no tuple and no credential.
-
-    retry_after_s: how long OpenFGA asks to wait; 0 if it does not say.
-    """
-
-    def __init__(self, message: str, retry_after_s: float = 0) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
-
-
-class PositionLost(OpenfgaUnavailable):
-    """All tuples have to be read again."""
 
 
 class PublishingRefused(Exception):

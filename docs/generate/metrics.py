@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from docs.generate.markdown import NOTE, code, join, table
+from gateway.extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 
 
 def page() -> str:
     # The package offers no public way to the labels of a metric that has counted nothing yet.
-    collectors: Iterable[Any] = Metrics().registry.collectors
+    collectors: Iterable[Any] = with_metrics(Metrics()).registry.collectors
     rows = []
     for collector in collectors:
         (family,) = collector.describe()

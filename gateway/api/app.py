@@ -21,7 +21,7 @@ from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
-from gateway.extensions import switched_on
+from gateway.extensions import opened, switched_on
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHeads
@@ -104,11 +104,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
             async with AsyncExitStack() as background:
-                for name, extension in extensions.items():
-                    opened = await background.enter_async_context(
-                        extension.open(services, own[name])
-                    )
-                    services.extensions[name] = opened
+                beside = await background.enter_async_context(opened(extensions, services, own))
                 await background.enter_async_context(services.state_sampler.running())
                 await background.enter_async_context(services.admin.warm_up.running())
                 if settings.serve_jobs:
@@ -116,7 +112,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
                         run_in_background,  # most gateways leave jobs to `nearhit worker`
                     )
 
-                    await background.enter_async_context(run_in_background(services.worker))
+                    await background.enter_async_context(run_in_background(services.worker, beside))
                 yield {
                     "http": services.http,
                     "services": services,

@@ -3,17 +3,23 @@
 Nothing outside this folder names one of them. One that is switched off is not even imported.
 """
 
+import asyncio
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import metadata
 from typing import Any
 
+from pydantic_settings import BaseSettings
+
 from common.version import VERSION
 from gateway.errors import CommandError
 from gateway.extension import Extension
+from gateway.monitoring.metrics import Metrics
+from gateway.services import Services
 from gateway.settings.groups.lists import listed
 
 _GROUP = "nearhit.extensions"
@@ -70,6 +76,32 @@ def switched_on(names_off: str) -> Mapping[str, Extension[Any]]:
                 f"NEARHIT_EXTENSIONS_OFF: {name} is no extension; there are {', '.join(found())}"
             )
     return {name: extension.load() for name, extension in found().items() if name not in off}
+
+
+@asynccontextmanager
+async def opened(
+    extensions: Mapping[str, Extension[Any]], services: Services, own: Mapping[str, BaseSettings]
+) -> AsyncIterator[Sequence[Callable[[asyncio.Event], Coroutine[None, None, None]]]]:
+    """What extensions run beside jobs; what their handlers use is added to the services.
+
+    own: the settings of each.
+    """
+    async with AsyncExitStack() as stack:
+        beside = []
+        for name, extension in extensions.items():
+            used = await stack.enter_async_context(extension.open(services, own[name]))
+            services.extensions[name] = used
+            if extension.work is not None:
+                beside.append(partial(extension.work, used))
+        yield beside
+
+
+def with_metrics(metrics: Metrics) -> Metrics:
+    """The metrics with those of all extensions, for the reference."""
+    for extension in switched_on("").values():
+        if extension.metrics is not None:
+            extension.metrics(metrics.registry)
+    return metrics
 
 
 def _own() -> Iterator[FoundExtension]:

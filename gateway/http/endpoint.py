@@ -271,7 +271,7 @@ async def refuse(
 def _count(principal: Principal, trace: Trace, http: HttpServices) -> None:
     """Count the request against the principal's rate limits, with tokens that the worker holds."""
     trace.tenant = principal.tenant
-    trace.rights_as_of = http.rights_as_of.headers.get(principal.tenant)
+    trace.rights_as_of = http.rights_as_of.get(principal.tenant)
     trace.counters = http.admission.counters(principal)
     trace.unspent = http.admission.spend_local(trace.counters)
 

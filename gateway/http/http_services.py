@@ -9,7 +9,6 @@ from cache.rate_limit import RateLimit, RateLimiter
 from cache.redis.store import RedisStore
 from common.shares.budget import FairBudget
 from gateway.auth.authenticator import Authenticator, digest_of
-from gateway.auth.rights_as_of import RightsAsOf
 from gateway.http.address import ClientAddresses
 from gateway.http.admission import AdmissionControl
 from gateway.http.body import BodyLimits
@@ -45,7 +44,7 @@ class HttpServices:
     body_limits: BodyLimits
     recorder: RequestRecorder
     known_heads: KnownHeads
-    rights_as_of: RightsAsOf
+    rights_as_of: dict[str, tuple[bytes, bytes]]
     tracing: "Tracing | None" = None
 
 
@@ -55,7 +54,6 @@ def build(
     authenticator: Authenticator,
     store: RedisStore,
     denials: DenialLog,
-    rights_as_of: RightsAsOf,
     tracing: "Tracing | None",
 ) -> HttpServices:
     deadlines = Deadlines()
@@ -72,6 +70,7 @@ def build(
             total_max=settings.body_memory_bytes, tenant_max=settings.tenant_body_memory_bytes
         ),
     )
+    rights_as_of: dict[str, tuple[bytes, bytes]] = {}  # by tenant; filled by who knows it
     is_logged = settings.log_level in ("debug", "info")
     recorder = RequestRecorder(
         metrics, RequestLog(settings.log_format) if is_logged else None, tracing

@@ -23,7 +23,6 @@ from common.shares.cache import FairCache
 from common.shares.turns import take_turns
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Freshness
-from gateway.auth.rights_as_of import RightsAsOf
 from gateway.http.admission import AdmissionControl, Slot
 from gateway.http.deadlines import Deadlines
 from gateway.http.telemetry import RequestRecorder, Trace, is_request_id, request_id
@@ -98,7 +97,7 @@ class KnownHeads:
         admission: AdmissionControl,
         deadlines: Deadlines,
         recorder: RequestRecorder,
-        rights_as_of: RightsAsOf,
+        rights_as_of: Mapping[str, tuple[bytes, bytes]],
         *,
         is_traced: bool,
     ) -> None:
@@ -172,7 +171,7 @@ class KnownHeads:
             return None
         if request is None:
             return None
-        trace.rights_as_of = self.rights_as_of.headers.get(principal.tenant)
+        trace.rights_as_of = self.rights_as_of.get(principal.tenant)
         if request.is_in_memory:
             return RecallingRequest(self, head, request, trace)
         # Nothing would record the spans of its statements.

@@ -30,13 +30,6 @@ class StateMetrics:
             "standby",
             joined="livemostrecent",
         )
-        self._openfga_lag = registry.gauge(
-            "openfga_lag_seconds",
-            "How long ago all that a store of OpenFGA had then was applied, in seconds; infinite "
-            "before the first time.",
-            "store",
-            joined="livemostrecent",
-        )
         self._shards = registry.gauge(
             "resident_shards", "Shards in the memory of the workers.", joined="livesum"
         )
@@ -69,11 +62,6 @@ class StateMetrics:
     def standbys(self, lag_s: Mapping[str, float]) -> None:
         for name, seconds in lag_s.items():
             self._standby_lag.labels(name).set(seconds)
-
-    def openfga(self, lag_s: Mapping[str, float]) -> None:
-        """lag_s: by store."""
-        for store, seconds in lag_s.items():
-            self._openfga_lag.labels(store).set(seconds)
 
     def shards(self, number: int, size_bytes: int) -> None:
         self._shards.set(number)

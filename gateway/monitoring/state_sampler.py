@@ -1,6 +1,5 @@
 """Samples what waits in PostgreSQL and what this process holds, for the gauges."""
 
-import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
@@ -8,7 +7,6 @@ from typing import Protocol
 from gateway.monitoring.state_metrics import StateMetrics
 from gateway.repeated_reading import repeated_reading
 from index.jobs.job_queue import JobQueue
-from index.openfga.tuple_store import TupleStore
 from index.postgres.database import Database
 from index.regions import standbys
 from index.resident.resident_shards import ResidentShards
@@ -26,10 +24,7 @@ class ModelOutputs(Protocol):
 
 
 class StateSampler:
-    """openfga_tenants: by store of OpenFGA.
-
-    holds_read_lease: whether this process holds one now.
-    """
+    """holds_read_lease: whether this process holds one now."""
 
     def __init__(
         self,
@@ -39,8 +34,6 @@ class StateSampler:
         sources: SourceStore,
         shards: ResidentShards,
         models: ModelOutputs,
-        tuples: TupleStore,
-        openfga_tenants: Mapping[str, str],
         holds_read_lease: Callable[[], bool],
         *,
         every_s: float = EVERY_S,
@@ -51,8 +44,6 @@ class StateSampler:
         self._sources = sources
         self._shards = shards
         self._models = models
-        self._tuples = tuples
-        self._openfga_tenants = openfga_tenants
         self._holds_read_lease = holds_read_lease
         self._every_s = every_s
 
@@ -69,14 +60,6 @@ class StateSampler:
         counts = await self._jobs.counts()
         self._metrics.jobs(counts.by_state, counts.oldest_due_s)
         self._metrics.sources(await self._sources.count_pending())
-        if self._openfga_tenants:
-            progress = await self._tuples.progress(self._openfga_tenants.values())
-            self._metrics.openfga(
-                {
-                    store: progress[tenant].lag_s if tenant in progress else math.inf
-                    for store, tenant in self._openfga_tenants.items()
-                }
-            )
         statuses = await standbys.statuses(self._database)
         # PostgreSQL tells no lag of a standby that has replayed everything.
         self._metrics.standbys(

@@ -13,6 +13,7 @@ from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.document_address import address_of
 from gateway.errors import CommandError
+from gateway.extensions import opened, switched_on
 from gateway.monitoring import metrics_server, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
@@ -284,24 +285,28 @@ async def work(settings: Settings, interval_s: float) -> None:
     metrics = Metrics(settings.metrics_tenants_max)
     port = settings.worker_metrics_port
     with metrics_server.serving(metrics.registry, settings.host, port):
-        await _work(settings, interval_s, metrics, stop)
+        await run_worker(settings, interval_s, metrics, stop)
 
 
-async def _work(
+async def run_worker(
     settings: Settings, interval_s: float, metrics: Metrics, stop: asyncio.Event
 ) -> None:
+    """Run jobs, maintenance and what extensions run beside them until `stop` is set."""
     own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
     report = await asyncio.to_thread(extension_settings.report, settings, own)
+    extensions = switched_on(settings.extensions_off)
+    working = {name: each for name, each in extensions.items() if each.work is not None}
     from gateway.worker import worker_loop  # its imports take half a second
 
     async with (
         process_log.logged("worker", report),
         acting_services(settings, SYSTEM, metrics, "nearhit-worker") as services,
+        opened(working, services, own) as beside,
         services.state_sampler.running(),
         retry_while_busy(settings) as patient_database,
     ):
         await worker_loop.run_worker(
-            services.worker, Partitions(patient_database), stop, interval_s
+            services.worker, Partitions(patient_database), stop, interval_s, beside
         )
 
 

@@ -15,7 +15,6 @@ from gateway.settings.groups.jobs import JobSettings
 from gateway.settings.groups.limits import LimitSettings
 from gateway.settings.groups.models import ModelSettings
 from gateway.settings.groups.monitoring import MonitoringSettings
-from gateway.settings.groups.openfga import OpenfgaSettings
 from gateway.settings.groups.servers import ServerSettings
 from gateway.settings.groups.web_tokens import WebTokenSettings
 
@@ -28,7 +27,6 @@ class Settings(
     LimitSettings,
     WebTokenSettings,
     MonitoringSettings,
-    OpenfgaSettings,
 ):
     """Each field is an environment variable: `NEARHIT_` and its name in capitals.
 

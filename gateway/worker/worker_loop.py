@@ -1,10 +1,11 @@
 """`nearhit worker`: runs queued jobs and periodic maintenance until it is stopped."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
 import structlog
 
@@ -34,6 +35,8 @@ _AUDIT_INTERVAL_S = 60.0  # of due index audits
 _PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log, of asked questions and of openings
 _POPULARITY_INTERVAL_S = 5.0  # of tenants whose openings are due
 
+Work: TypeAlias = Callable[[asyncio.Event], Coroutine[None, None, None]]
+
 log = structlog.get_logger()
 
 
@@ -58,10 +61,15 @@ def worker_limits(settings: Settings) -> WorkerLimits:
 
 
 @asynccontextmanager
-async def run_in_background(services: WorkerServices) -> AsyncIterator[None]:
-    """Run queued jobs during the block; running jobs are finished at its end."""
+async def run_in_background(
+    services: WorkerServices, beside: Sequence[Work] = ()
+) -> AsyncIterator[None]:
+    """Run queued jobs during the block; running jobs are finished at its end.
+
+    beside: what runs until then too.
+    """
     stop = asyncio.Event()
-    task = asyncio.create_task(_queue(services, stop))
+    task = asyncio.create_task(_queue(services, stop, beside))
     try:
         yield
     finally:
@@ -70,11 +78,15 @@ async def run_in_background(services: WorkerServices) -> AsyncIterator[None]:
 
 
 async def run_worker(
-    services: WorkerServices, partitions: Partitions, stop: asyncio.Event, every_s: float
+    services: WorkerServices,
+    partitions: Partitions,
+    stop: asyncio.Event,
+    every_s: float,
+    beside: Sequence[Work] = (),
 ) -> None:
     """Run jobs and maintenance until `stop` is set; `partitions` has its own slow connection."""
     async with asyncio.TaskGroup() as group:
-        group.create_task(_queue(services, stop))
+        group.create_task(_queue(services, stop, beside))
         group.create_task(_repeat(stop, every_s, lambda: _sweep(services)))
         if services.settings.rabbitmq_url is not None:
             from gateway.worker import (
@@ -89,14 +101,14 @@ async def run_worker(
         maintenance.cancel()  # an index build may take an hour; the next worker starts it again
 
 
-async def _queue(services: WorkerServices, stop: asyncio.Event) -> None:
+async def _queue(
+    services: WorkerServices, stop: asyncio.Event, beside: Sequence[Work] = ()
+) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
         group.create_task(services.webhooks.run(stop))
-        if services.settings.openfga_tenants():
-            from gateway.worker import openfga_watcher  # few deployments need its imports
-
-            group.create_task(openfga_watcher.watch_stores(services, stop))
+        for work in beside:
+            group.create_task(work(stop))
         group.create_task(
             _repeat(
                 stop,

@@ -1,5 +1,6 @@
 """Extensions: of the repository and of other distributions, switched on and off."""
 
+import asyncio
 import importlib
 import pkgutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,17 +17,29 @@ from gateway import extensions
 from gateway.api.routes.table import routes
 from gateway.errors import CommandError
 from gateway.extension import Extension
+from gateway.monitoring.metrics import Metrics
+from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from tests.gateway.support.commands import fails
+from tests.gateway.support.commands import WAIT_S_MAX, fails
 from tests.gateway.support.gateways import problem, running
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
-OWN = ("scim", "vector_stores")
+OWN = ("openfga", "scim", "vector_stores")
 _NOT_FORBIDDEN = {"gateway.__main__", "gateway.extension", "gateway.extensions"}
+_OPEN = "    open=_open,\n"
+_WORKS = f"{_OPEN}    work=lambda services, stop: _work(services, stop),\n"
+_WORK = """
+import asyncio
+STARTED, ENDED = asyncio.Event(), []
+async def _work(services, stop):
+    STARTED.set()
+    await stop.wait()
+    ENDED.append(services)
+"""
 _ENTRY = "[nearhit.extensions]\n{name} = {module}:EXTENSION\n"
 
 
@@ -73,7 +87,15 @@ def suggesting(site: Path) -> None:
     points = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
     assert points == {"nearhit.extensions": {"suggest": "nearhit_suggest:EXTENSION"}}
     install(site, "suggest", "nearhit_suggest", example())
-    assert [*extensions.switched_on("vector_stores")] == ["scim", "suggest"]
+    assert [*extensions.switched_on("vector_stores")] == ["openfga", "scim", "suggest"]
+
+
+@pytest.fixture
+def working(site: Path, process: str) -> Any:
+    """The module of an extension that works beside the jobs of a process."""
+    install(site, "suggest", f"working_{process}", example().replace(_OPEN, _WORKS) + _WORK)
+    extensions.switched_on("")
+    return sys.modules[f"working_{process}"]
 
 
 @pytest.mark.isolated
@@ -125,6 +147,29 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
     assert found == []
 
 
+@pytest.mark.isolated
+@pytest.mark.parametrize("process", ["gateway", "worker"])
+async def test_what_an_extension_runs_beside_jobs_runs_until_these_stop(
+    working: Any, settings: Settings, embedder: Embedder, process: str
+) -> None:
+    stop = asyncio.Event()
+
+    if process == "gateway":
+        with_jobs = settings.model_copy(update={"serve_jobs": True})
+        async with running(with_jobs, embedder), asyncio.timeout(WAIT_S_MAX):
+            await working.STARTED.wait()
+            assert not working.ENDED
+    else:
+        worker = asyncio.create_task(operations.run_worker(settings, 60.0, Metrics(), stop))
+        async with asyncio.timeout(WAIT_S_MAX):
+            await working.STARTED.wait()
+            assert not working.ENDED
+            stop.set()
+            await worker
+
+    assert [type(services).__name__ for services in working.ENDED] == ["SearchServices"]
+
+
 def test_what_is_switched_off_is_not_imported() -> None:
     program = (
         "import sys; from gateway.api.routes.table import routes; "
@@ -142,7 +187,7 @@ def test_what_is_switched_off_is_not_imported() -> None:
 
 @pytest.mark.usefixtures("forgotten")
 def test_a_name_that_no_extension_has_is_refused() -> None:
-    with pytest.raises(CommandError, match="typo is no extension; there are scim, vector_stores"):
+    with pytest.raises(CommandError, match="there are openfga, scim, vector_stores"):
         extensions.switched_on("scim, typo")
 
 

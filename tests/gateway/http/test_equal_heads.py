@@ -6,7 +6,6 @@ import pytest
 
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.freshness import STRONG, Freshness
-from gateway.auth.rights_as_of import RightsAsOf, TupleProgress
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
 from gateway.http.known_heads import KnownHead, KnownHeads
@@ -49,7 +48,7 @@ def heads(*, is_traced: bool = False) -> KnownHeads:
         cast("AdmissionControl", Knowing()),
         Deadlines(),
         cast("RequestRecorder", Knowing()),
-        RightsAsOf(cast("TupleProgress", Knowing()), ()),
+        {},
         is_traced=is_traced,
     )
 

@@ -15,7 +15,6 @@ from cache.revision_reader import RevisionReader
 from common.shares.turns import FairTurns
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator
 from gateway.auth.freshness import Consistency, Freshness, MinRevision
-from gateway.auth.rights_as_of import RightsAsOf, TupleProgress
 from gateway.http.admission import AdmissionControl
 from gateway.http.deadlines import Deadlines
 from gateway.http.known_heads import KnownHead, KnownHeads
@@ -78,7 +77,7 @@ def knowing(authenticator: Authenticator, admission: object) -> KnownHeads:
         cast("AdmissionControl", admission),
         Deadlines(),
         cast("RequestRecorder", Unlimited()),
-        RightsAsOf(cast("TupleProgress", Unlimited()), ()),
+        {},
         is_traced=False,
     )
 

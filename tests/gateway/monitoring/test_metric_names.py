@@ -7,6 +7,7 @@ import pytest
 
 from docs.generate import metrics as reference
 from docs.generate.pages import committed
+from gateway.extensions import with_metrics
 from gateway.monitoring.metrics import Metrics
 from tests.gateway.monitoring.prometheus_programs import promtool
 from tests.system_programs import needs
@@ -39,7 +40,7 @@ def counted_once(metrics: Metrics) -> None:
 @pytest.mark.anyio
 @needs("prometheus")
 async def test_every_name_and_help_text_follows_prometheus_conventions() -> None:
-    metrics = Metrics()
+    metrics = with_metrics(Metrics())
     counted_once(metrics)
 
     text, media_type = metrics.exposition()
@@ -50,7 +51,7 @@ async def test_every_name_and_help_text_follows_prometheus_conventions() -> None
 
 
 def test_every_metric_that_a_page_names_exists() -> None:
-    existing = families(Metrics()).keys()
+    existing = families(with_metrics(Metrics())).keys()
     named = {
         (page.name, name) for page in PAGES for name in _NAMED.findall(page.read_text("utf-8"))
     }
@@ -69,7 +70,7 @@ def test_every_metric_is_in_the_reference_and_on_no_list_of_its_own() -> None:
 
     rows = {_SUFFIX.sub("", name) for name in listed}
 
-    assert rows == families(Metrics()).keys()
+    assert rows == families(with_metrics(Metrics())).keys()
 
 
 def test_tenants_beyond_the_limit_share_one_label() -> None:

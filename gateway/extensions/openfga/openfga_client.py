@@ -11,8 +11,8 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from common import tls
-from ingest.errors import OpenfgaUnavailable, PositionLost
-from ingest.openfga.openfga_schemas import (
+from gateway.extensions.openfga.errors import OpenfgaUnavailable, PositionLost
+from gateway.extensions.openfga.openfga_schemas import (
     AuthorizationModel,
     ChangesPage,
     ModelsPage,

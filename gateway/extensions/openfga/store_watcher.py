@@ -13,16 +13,17 @@ from datetime import UTC, datetime
 import structlog
 
 from common.errors import Saturated
-from gateway.monitoring.work_metrics import PollOutcome
-from gateway.settings.groups.lists import listed
-from gateway.settings.settings import Settings
-from gateway.worker.worker_services import WorkerServices
+from gateway.extension import listed
+from gateway.extensions.openfga.errors import OpenfgaUnavailable
+from gateway.extensions.openfga.openfga_client import OpenfgaClient
+from gateway.extensions.openfga.openfga_metrics import PollOutcome
+from gateway.extensions.openfga.openfga_services import OpenfgaServices
+from gateway.extensions.openfga.openfga_settings import OpenfgaSettings
+from gateway.extensions.openfga.store_watch import StoreWatch, WatchedStore, WatchServices
+from gateway.extensions.openfga.tuple_mapping import ObjectRelation, TupleMapping
 from index.errors import IndexStoreError
 from index.postgres.session import Session
-from ingest.errors import DocumentContended, OpenfgaUnavailable
-from ingest.openfga.openfga_client import OpenfgaClient
-from ingest.openfga.store_watch import StoreWatch, WatchedStore, WatchServices
-from ingest.openfga.tuple_mapping import ObjectRelation, TupleMapping
+from ingest.errors import DocumentContended
 
 # Starting values, not measured.
 _PAUSE_S_MAX = 30.0  # after repeated failures
@@ -33,11 +34,10 @@ _REREAD_S = 3_600.0  # all tuples, in case a change was missed
 log = structlog.get_logger()
 
 
-async def watch_stores(services: WorkerServices, stop: asyncio.Event) -> None:
+async def watch_stores(services: OpenfgaServices, stop: asyncio.Event) -> None:
     """Follow all configured stores until `stop` is set; a look that runs then is given up."""
     stores = [
-        WatchedStore(tenant, store_id)
-        for store_id, tenant in services.settings.openfga_tenants().items()
+        WatchedStore(tenant, store_id) for store_id, tenant in services.settings.tenants().items()
     ]
     async with opened(services) as watching, asyncio.TaskGroup() as group:
         watchers = [StoreWatcher(services, watching, store) for store in stores]
@@ -48,18 +48,16 @@ async def watch_stores(services: WorkerServices, stop: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def opened(services: WorkerServices) -> AsyncIterator[WatchServices]:
+async def opened(services: OpenfgaServices) -> AsyncIterator[WatchServices]:
     """What watchers use; OpenFGA must be configured."""
     settings = services.settings
-    assert settings.openfga_url is not None, "the caller has checked it"
-    token = settings.openfga_token
-    client = OpenfgaClient(
-        settings.openfga_url, None if token is None else token.get_secret_value()
-    )
+    assert settings.url is not None, "the caller has checked it"
+    token = settings.token
+    client = OpenfgaClient(settings.url, None if token is None else token.get_secret_value())
     try:
         yield WatchServices(
             client,
-            services.stores.openfga_tuples,
+            services.tuples,
             services.writer,
             mapping_of(settings),
             _REREAD_S,
@@ -71,11 +69,11 @@ async def opened(services: WorkerServices) -> AsyncIterator[WatchServices]:
         await client.close()
 
 
-def mapping_of(settings: Settings) -> TupleMapping:
+def mapping_of(settings: OpenfgaSettings) -> TupleMapping:
     return TupleMapping(
-        settings.openfga_user_type,
-        _relation(settings.openfga_group_relation),
-        tuple(map(_relation, listed(settings.openfga_reader_relations))),
+        settings.user_type,
+        _relation(settings.group_relation),
+        tuple(map(_relation, listed(settings.reader_relations))),
     )
 
 
@@ -88,7 +86,7 @@ class StoreWatcher:
     """Follows one store while this process leads."""
 
     def __init__(
-        self, services: WorkerServices, watching: WatchServices, store: WatchedStore
+        self, services: OpenfgaServices, watching: WatchServices, store: WatchedStore
     ) -> None:
         self._services = services
         self._watching = watching
@@ -97,7 +95,7 @@ class StoreWatcher:
     async def run(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
-                async with self._services.stores.database.direct_session() as session:
+                async with self._services.database.direct_session() as session:
                     await self._lead(session, stop)
             except (IndexStoreError, Saturated, TimeoutError) as error:
                 self._log("unavailable", str(error))
@@ -111,7 +109,7 @@ class StoreWatcher:
             async with asyncio.timeout(_LOCK_S_MAX):
                 if not await session.value("openfga.try_lead", self._store.tenant):
                     return
-            pause_s = self._services.settings.openfga_poll_s
+            pause_s = self._services.settings.poll_s
             try:
                 outcome = "read_all" if await watch.poll() else "followed"
                 failures = 0

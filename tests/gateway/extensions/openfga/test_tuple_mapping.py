@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions.openfga.openfga_schemas import AuthorizationModel, TupleKeyAnswer
+from gateway.extensions.openfga.tuple_mapping import ObjectRelation, TupleInterpreter, TupleMapping
 from index.openfga.tuple_store import TupleMeaning
-from ingest.openfga.openfga_schemas import AuthorizationModel, TupleKeyAnswer
-from ingest.openfga.tuple_mapping import ObjectRelation, TupleInterpreter, TupleMapping
-from tests.gateway.servers.fake_openfga import model
+from tests.gateway.extensions.openfga.fake_openfga import model
 
 VIEWER, EDITOR = ObjectRelation("document", "viewer"), ObjectRelation("document", "editor")
 MAPPING = TupleMapping("user", ObjectRelation("group", "member"), (VIEWER, EDITOR))

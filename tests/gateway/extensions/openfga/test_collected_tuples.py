@@ -1,8 +1,8 @@
 import pytest
 
+from gateway.extensions.openfga.collected_tuples import CollectedTuples
+from gateway.extensions.openfga.errors import OpenfgaUnavailable
 from index.openfga.tuple_store import TupleKey, TupleMeaning
-from ingest.errors import OpenfgaUnavailable
-from ingest.openfga.collected_tuples import CollectedTuples
 
 MEANING = TupleMeaning("member", "sales", "ana")
 

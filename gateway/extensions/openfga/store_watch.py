@@ -12,6 +12,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
 
+from gateway.extensions.openfga.collected_tuples import CollectedTuples
+from gateway.extensions.openfga.errors import OpenfgaUnavailable, PositionLost
+from gateway.extensions.openfga.openfga_client import OpenfgaClient
+from gateway.extensions.openfga.openfga_schemas import ChangeAnswer, TupleKeyAnswer
+from gateway.extensions.openfga.tuple_mapping import (
+    IgnoredReason,
+    TupleInterpreter,
+    TupleMapping,
+    is_storable,
+)
 from index.model.document import Document
 from index.model.identifiers import READERS_MAX
 from index.model.write_order import Parts
@@ -22,16 +32,7 @@ from index.openfga.tuple_store import (
     TupleMeaning,
     TupleStore,
 )
-from ingest.errors import DocumentContended, OpenfgaUnavailable, PositionLost
-from ingest.openfga.collected_tuples import CollectedTuples
-from ingest.openfga.openfga_client import OpenfgaClient
-from ingest.openfga.openfga_schemas import ChangeAnswer, TupleKeyAnswer
-from ingest.openfga.tuple_mapping import (
-    IgnoredReason,
-    TupleInterpreter,
-    TupleMapping,
-    is_storable,
-)
+from ingest.errors import DocumentContended
 from ingest.write.writer import Writer
 
 # Starting values, not measured.

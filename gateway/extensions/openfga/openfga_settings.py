@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, PositiveFloat, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from gateway.settings.groups.lists import listed
+from gateway.extension import listed
 
 _STORE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _TYPE = re.compile(r"[^:#@\s]{1,254}")
@@ -17,39 +17,37 @@ _RELATION = re.compile(r"[^:#@\s]{1,254}#[^:#@\s]{1,50}")
 class OpenfgaSettings(BaseSettings):
     """OpenFGA."""
 
-    openfga_url: str | None = Field(
+    url: str | None = Field(
         None,
         description="URL of OpenFGA's HTTP API, whose relation tuples the worker follows; "
         "unset: none",
     )
-    openfga_token: SecretStr | None = Field(
+    token: SecretStr | None = Field(
         None, description="OpenFGA's API token, sent as a bearer token; unset: none is sent"
     )
-    openfga_stores: str | None = Field(
+    stores: str | None = Field(
         None,
         description="comma-separated stores, each with the tenant whose groups and documents its "
         "tuples concern: `STORE=TENANT`",
     )
-    openfga_user_type: str = Field("user", description="type of the objects that are subjects here")
-    openfga_group_relation: str = Field(
+    user_type: str = Field("user", description="type of the objects that are subjects here")
+    group_relation: str = Field(
         "group#member",
         description="relation whose tuples are memberships: a user, or a nested group, is a member "
         "of the group with the object's identifier",
     )
-    openfga_reader_relations: str = Field(
+    reader_relations: str = Field(
         "document#viewer",
         description="comma-separated relations, all of one type of objects, whose tuples make a "
         "reader of the document with the object's identifier",
     )
-    openfga_poll_s: PositiveFloat = Field(
-        1.0, description="seconds between two looks at a store's changes"
-    )
+    poll_s: PositiveFloat = Field(1.0, description="seconds between two looks at a store's changes")
 
-    def openfga_tenants(self) -> dict[str, str]:
+    def tenants(self) -> dict[str, str]:
         """The tenant of each store; empty unless OpenFGA is configured."""
-        return {} if self.openfga_url is None else _tenants_by_store(self.openfga_stores)
+        return {} if self.url is None else _tenants_by_store(self.stores)
 
-    @field_validator("openfga_url")
+    @field_validator("url")
     @classmethod
     def _check_url(cls, text: str | None) -> str | None:
         if text is not None:
@@ -58,20 +56,20 @@ class OpenfgaSettings(BaseSettings):
                 raise ValueError("must be http://HOST or https://HOST, without a user name")
         return text
 
-    @field_validator("openfga_stores")
+    @field_validator("stores")
     @classmethod
     def _check_stores(cls, text: str | None) -> str | None:
         _tenants_by_store(text)
         return text
 
-    @field_validator("openfga_user_type")
+    @field_validator("user_type")
     @classmethod
     def _check_type(cls, text: str) -> str:
         if not _TYPE.fullmatch(text):
             raise ValueError("must be the name of a type, such as user")
         return text
 
-    @field_validator("openfga_group_relation", "openfga_reader_relations")
+    @field_validator("group_relation", "reader_relations")
     @classmethod
     def _check_relations(cls, text: str) -> str:
         parts = listed(text)
@@ -83,9 +81,9 @@ class OpenfgaSettings(BaseSettings):
 
     @model_validator(mode="after")
     def _has_stores(self) -> Self:
-        if self.openfga_url is not None and not self.openfga_stores:
+        if self.url is not None and not self.stores:
             raise ValueError("NEARHIT_OPENFGA_URL needs NEARHIT_OPENFGA_STORES, as STORE=TENANT")
-        if len(listed(self.openfga_group_relation)) != 1:
+        if len(listed(self.group_relation)) != 1:
             raise ValueError("NEARHIT_OPENFGA_GROUP_RELATION must be one relation")
         return self
 

@@ -8,21 +8,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
+from gateway import extension_settings
+from gateway.extensions.openfga import store_watcher
+from gateway.extensions.openfga.errors import OpenfgaUnavailable
+from gateway.extensions.openfga.extension import EXTENSION
+from gateway.extensions.openfga.openfga_services import OpenfgaServices
+from gateway.extensions.openfga.openfga_settings import OpenfgaSettings
+from gateway.extensions.openfga.store_watch import StoreWatch, WatchedStore, WatchServices
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
-from gateway.worker import openfga_watcher
 from index.errors import TuplesMoved
 from index.model.document import Document
 from index.openfga.tuple_store import NESTED_MAX
 from index.search.query_embedder import Embedder
-from ingest.errors import OpenfgaUnavailable
-from ingest.openfga.store_watch import StoreWatch, WatchedStore, WatchServices
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
-from tests.gateway.servers.fake_openfga import (
+from tests.gateway.extensions.openfga.fake_openfga import (
     API_TOKEN,
     Failure,
     FakeOpenfga,
@@ -49,6 +53,7 @@ class Watched:
     openfga: FakeOpenfga
     store: FakeStore
     services: Services
+    own: OpenfgaServices
     watching: WatchServices
     watched: WatchedStore
     watch: StoreWatch
@@ -77,6 +82,7 @@ class House:
     gateway_url: str
     openfga: FakeOpenfga
     services: Services
+    own: OpenfgaServices
     watching: WatchServices
     tenants: "asyncio.Queue[tuple[str, str]]"
 
@@ -88,23 +94,24 @@ async def house(module_settings: Settings, embedder: Embedder) -> AsyncIterator[
         tenants: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         for number in range(STORES_MAX):
             tenants.put_nowait((f"01STORE{number}", f"fga-{number}"))
-        settings = module_settings.model_copy(
-            update={
-                "openfga_url": openfga.url,
-                "openfga_token": SecretStr(API_TOKEN),
-                "openfga_stores": ",".join(
-                    f"01STORE{number}=fga-{number}" for number in range(STORES_MAX)
-                ),
-                "openfga_reader_relations": "document#viewer,document#editor",
-                "openfga_poll_s": 0.02,
-            }
-        )
-        async with (
-            serving(settings, embedder) as url,
-            open_services(settings, Metrics(), embedder) as services,
-            openfga_watcher.opened(services.worker) as watching,
-        ):
-            yield House(url, openfga, services, watching, tenants)
+        variables = {
+            "URL": openfga.url,
+            "TOKEN": API_TOKEN,
+            "STORES": ",".join(f"01STORE{number}=fga-{number}" for number in range(STORES_MAX)),
+            "READER_RELATIONS": "document#viewer,document#editor",
+            "POLL_S": "0.02",
+        }
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in variables.items():
+                patched.setenv(f"NEARHIT_OPENFGA_{name}", value)
+            settings = extension_settings.read("")["openfga"]
+            async with (
+                serving(module_settings, embedder) as url,
+                open_services(module_settings, Metrics(), embedder) as services,
+                EXTENSION.open(services, settings) as own,
+                store_watcher.opened(own) as watching,
+            ):
+                yield House(url, openfga, services, own, watching, tenants)
 
 
 @pytest.fixture
@@ -116,7 +123,16 @@ async def watched(house: House) -> AsyncIterator[Watched]:
         gateway = Gateway(client, tenant)
         await gateway.tenant(tenant)
         watch = StoreWatch(house.watching, watched)
-        yield Watched(gateway, house.openfga, store, house.services, house.watching, watched, watch)
+        yield Watched(
+            gateway,
+            house.openfga,
+            store,
+            house.services,
+            house.own,
+            house.watching,
+            watched,
+            watch,
+        )
     house.openfga.failures.clear()
 
 
@@ -385,13 +401,13 @@ async def test_a_worker_that_dies_after_the_position_moved_loses_no_revocation(
     await watched.document()
     watched.store.write("user:anna", "viewer", "document:leave")
     await watched.watch.poll()
-    before = await watched.services.stores.openfga_tuples.position(watched.watched.tenant)
+    before = await watched.own.tuples.position(watched.watched.tenant)
     watched.store.delete("user:anna", "viewer", "document:leave")
 
     dying = replace(watched.watching, writer=DyingWriter(watched.watching.writer))
     with pytest.raises(ConnectionResetError):
         await StoreWatch(dying, watched.watched).poll()
-    between = await watched.services.stores.openfga_tuples.position(watched.watched.tenant)
+    between = await watched.own.tuples.position(watched.watched.tenant)
     assert between.sequence > before.sequence
     assert between.as_of == before.as_of, "no header may say that it has been applied"
     assert await watched.readers() == ("user:anna",)
@@ -402,7 +418,7 @@ async def test_a_worker_that_dies_after_the_position_moved_loses_no_revocation(
 
 async def test_a_late_worker_changes_nothing(watched: Watched) -> None:
     await watched.document()
-    tuples, tenant = watched.services.stores.openfga_tuples, watched.watched.tenant
+    tuples, tenant = watched.own.tuples, watched.watched.tenant
     watched.store.write("user:anna", "viewer", "document:leave")
     await watched.watch.poll()
     late_position = await tuples.position(tenant)
@@ -457,13 +473,13 @@ async def test_a_worker_stops_although_openfga_does_not_answer(
     watched: Watched, house: House
 ) -> None:
     store = watched.watched
-    one = {"openfga_stores": f"{store.store_id}={store.tenant}"}
-    settings = house.services.settings.model_copy(update=one)
+    one = {"stores": f"{store.store_id}={store.tenant}"}
+    settings = house.own.settings.model_copy(update=one)
     watched.openfga.failures = ["silent"]
     watched.openfga.requests.clear()
     stop = asyncio.Event()
-    services = replace(house.services.worker, settings=settings)
-    task = asyncio.create_task(openfga_watcher.watch_stores(services, stop))
+    services = replace(house.own, settings=settings)
+    task = asyncio.create_task(store_watcher.watch_stores(services, stop))
 
     async with asyncio.timeout(60):
         while not watched.openfga.requests:
@@ -475,7 +491,7 @@ async def test_a_worker_stops_although_openfga_does_not_answer(
 @asynccontextmanager
 async def working(house: House, watched: Watched) -> AsyncIterator[None]:
     stop = asyncio.Event()
-    watcher = openfga_watcher.StoreWatcher(house.services.worker, house.watching, watched.watched)
+    watcher = store_watcher.StoreWatcher(house.own, house.watching, watched.watched)
     task = asyncio.create_task(watcher.run(stop))
     try:
         yield
@@ -502,7 +518,7 @@ async def test_answers_say_how_new_the_rights_are_and_metrics_how_late(
     assert [hit["document_id"] for hit in answer.json()["hits"]] == ["leave"]
     assert answer.headers["cache-status"].startswith("nearhit; hit"), "a repeat has it too"
 
-    await house.services.state_sampler.sample()
+    await house.own.rights_as_of.read()
     text = house.services.http.metrics.exposition()[0].decode()
     assert f'nearhit_openfga_lag_seconds{{store="{watched.watched.store_id}"}}' in text
     assert 'nearhit_openfga_lag_seconds{store="01STORE31"} +Inf' in text
@@ -512,14 +528,14 @@ async def test_answers_say_how_new_the_rights_are_and_metrics_how_late(
 @pytest.mark.parametrize(
     "values",
     [
-        {"openfga_url": "file:///etc/passwd", "openfga_stores": "A=acme"},
-        {"openfga_url": "http://fga"},
-        {"openfga_url": "http://fga", "openfga_stores": "A=acme,B=acme"},
-        {"openfga_url": "http://fga", "openfga_stores": "A/../B=acme"},
-        {"openfga_reader_relations": "document#viewer,folder#viewer"},
-        {"openfga_group_relation": "group"},
+        {"url": "file:///etc/passwd", "stores": "A=acme"},
+        {"url": "http://fga"},
+        {"url": "http://fga", "stores": "A=acme,B=acme"},
+        {"url": "http://fga", "stores": "A/../B=acme"},
+        {"reader_relations": "document#viewer,folder#viewer"},
+        {"group_relation": "group"},
     ],
 )
 def test_settings_that_would_mix_names_or_tenants_are_refused(values: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Settings(**values)
+        OpenfgaSettings(**values)

@@ -1,0 +1,16 @@
+"""OpenFGA does not answer as it should, or no longer knows the position in its changes."""
+
+
+class OpenfgaUnavailable(Exception):
+    """A later attempt may succeed. The message quotes no tuple and no credential.
+
+    retry_after_s: how long OpenFGA asks to wait; 0 if it does not say.
+    """
+
+    def __init__(self, message: str, retry_after_s: float = 0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PositionLost(OpenfgaUnavailable):
+    """All tuples have to be read again."""
