@@ -5,14 +5,12 @@ So an event that arrives late or twice is recognized as outdated, also under con
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Protocol, TypeAlias
 
 from index.errors import EventSuperseded, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import JobLease
 from index.model.write_order import Parts
-from index.openfga import readers
-from index.openfga.readers import ReaderUpdate
 from index.postgres.database import Database
 from index.postgres.session import Session
 
@@ -50,8 +48,20 @@ class Reading:
 
 # Why documents are written, if not for a current request.
 WriteCause: TypeAlias = JobLease | Reading | EventUpdate
+
+
+class AccessRule(Protocol):
+    """What somebody else says about a document's readers."""
+
+    async def settle(self, session: Session, tenant: str, /) -> None:
+        """Record, in the transaction that changes the document, that it follows the rule.
+
+        Raises `TuplesMoved` if the rule has changed since.
+        """
+
+
 # Why owner and readers alone are set, if not for a current request.
-AccessCause: TypeAlias = EventUpdate | ReaderUpdate
+AccessCause: TypeAlias = EventUpdate | AccessRule
 
 
 class EventVersionStore:
@@ -100,13 +110,10 @@ async def merge_event(session: Session, tenant: str, update: EventUpdate) -> Non
 
 async def merge_access(session: Session, tenant: str, cause: AccessCause) -> None:
     """Raises `EventSuperseded` or `TuplesMoved` unless the cause still holds."""
-    match cause:
-        case EventUpdate():
-            await merge_event(session, tenant, cause)
-        case ReaderUpdate():
-            await readers.settle(session, tenant, cause)
-        case _:
-            assert_never(cause)
+    if isinstance(cause, EventUpdate):
+        await merge_event(session, tenant, cause)
+    else:
+        await cause.settle(session, tenant)
 
 
 def sequence_of(cause: WriteCause | None) -> int | None:

@@ -1,7 +1,7 @@
 """All tuples of a store while they are read: they are in memory together, so they have limits."""
 
 from gateway.extensions.openfga.errors import OpenfgaUnavailable
-from index.openfga.tuple_store import TupleChanges, TupleKey, TupleMeaning
+from gateway.extensions.openfga.tuple_store import TupleChanges, TupleKey, TupleMeaning
 
 # Starting values, not measured: 500 characters of a tuple on average.
 TUPLES_MAX = 500_000

@@ -9,7 +9,7 @@ from gateway.extensions.openfga.openfga_metrics import OpenfgaMetrics
 from gateway.extensions.openfga.openfga_services import OpenfgaServices
 from gateway.extensions.openfga.openfga_settings import OpenfgaSettings
 from gateway.extensions.openfga.rights_as_of import RightsAsOf
-from index.openfga.tuple_store import TupleStore
+from gateway.extensions.openfga.tuple_store import TupleStore
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gateway.extensions.openfga.openfga_metrics import OpenfgaMetrics
 from gateway.extensions.openfga.openfga_settings import OpenfgaSettings
 from gateway.extensions.openfga.rights_as_of import RightsAsOf
-from index.openfga.tuple_store import TupleStore
+from gateway.extensions.openfga.tuple_store import TupleStore
 from index.postgres.database import Database
 from ingest.write.writer import Writer
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC
 
 from gateway.extension import repeated_reading
-from index.openfga.tuple_store import TupleStore
+from gateway.extensions.openfga.tuple_store import TupleStore
 
 _EVERY_S = 1.0  # a starting value: a worker moves the time about as often
 

@@ -22,16 +22,16 @@ from gateway.extensions.openfga.tuple_mapping import (
     TupleMapping,
     is_storable,
 )
-from index.model.document import Document
-from index.model.identifiers import READERS_MAX
-from index.model.write_order import Parts
-from index.openfga.tuple_store import (
+from gateway.extensions.openfga.tuple_store import (
     StorePosition,
     TupleChanges,
     TupleKey,
     TupleMeaning,
     TupleStore,
 )
+from index.model.document import Document
+from index.model.identifiers import READERS_MAX
+from index.model.write_order import Parts
 from ingest.errors import DocumentContended
 from ingest.write.writer import Writer
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from gateway.extensions.openfga.openfga_schemas import AuthorizationModel, TupleKeyAnswer
+from gateway.extensions.openfga.tuple_store import TupleMeaning
 from index.model.document import UNSTORABLE, DocumentId
 from index.model.identifiers import SubjectId
-from index.openfga.tuple_store import TupleMeaning
 
 # Why a tuple means nothing here.
 IgnoredReason: TypeAlias = Literal["unmapped", "condition", "model", "user", "name"]

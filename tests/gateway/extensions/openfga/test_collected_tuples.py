@@ -2,7 +2,7 @@ import pytest
 
 from gateway.extensions.openfga.collected_tuples import CollectedTuples
 from gateway.extensions.openfga.errors import OpenfgaUnavailable
-from index.openfga.tuple_store import TupleKey, TupleMeaning
+from gateway.extensions.openfga.tuple_store import TupleKey, TupleMeaning
 
 MEANING = TupleMeaning("member", "sales", "ana")
 

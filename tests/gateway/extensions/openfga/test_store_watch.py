@@ -17,12 +17,12 @@ from gateway.extensions.openfga.extension import EXTENSION
 from gateway.extensions.openfga.openfga_services import OpenfgaServices
 from gateway.extensions.openfga.openfga_settings import OpenfgaSettings
 from gateway.extensions.openfga.store_watch import StoreWatch, WatchedStore, WatchServices
+from gateway.extensions.openfga.tuple_store import NESTED_MAX
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.errors import TuplesMoved
 from index.model.document import Document
-from index.openfga.tuple_store import NESTED_MAX
 from index.search.query_embedder import Embedder
 from ingest.write.revision import Written
 from ingest.write.writer import Writer

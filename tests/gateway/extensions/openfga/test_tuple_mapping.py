@@ -6,7 +6,7 @@ import pytest
 
 from gateway.extensions.openfga.openfga_schemas import AuthorizationModel, TupleKeyAnswer
 from gateway.extensions.openfga.tuple_mapping import ObjectRelation, TupleInterpreter, TupleMapping
-from index.openfga.tuple_store import TupleMeaning
+from gateway.extensions.openfga.tuple_store import TupleMeaning
 from tests.gateway.extensions.openfga.fake_openfga import model
 
 VIEWER, EDITOR = ObjectRelation("document", "viewer"), ObjectRelation("document", "editor")

@@ -1,7 +1,7 @@
 """The relation tuples of each tenant, the position up to which they are known, and what follows.
 
 Memberships change in the transaction that moves the position. Documents follow their readers after
-it, each in a transaction of its own that `index.openfga.readers` guards.
+it, each in a transaction of its own that `gateway.extensions.openfga.reader_update` guards.
 """
 
 from collections import defaultdict
@@ -10,10 +10,9 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from gateway.extensions.openfga.reader_update import ReaderUpdate
 from index.audit import audit_log
 from index.errors import TenantMissing, TuplesMoved
-from index.openfga import readers
-from index.openfga.readers import ReaderUpdate
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 
@@ -166,7 +165,7 @@ class TupleStore:
     async def settle(self, tenant: str, update: ReaderUpdate) -> None:
         """Record that a document follows the tuples already, or does not exist."""
         async with self._database.transaction() as session:
-            await readers.settle(session, tenant, update)
+            await update.settle(session, tenant)
 
     async def record_as_of(self, tenant: str, position: StorePosition, as_of: datetime) -> None:
         await self._database.rows("openfga.put_as_of", tenant, position.sequence, as_of)

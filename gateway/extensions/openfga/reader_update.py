@@ -32,14 +32,13 @@ class ReaderUpdate:
         granted = [reader for reader in self.granted if reader not in kept]
         return (*kept, *granted)[: max(readers_max, len(kept))]
 
+    async def settle(self, session: Session, tenant: str) -> None:
+        """Record, in the transaction that changes the document, that it follows the tuples.
 
-async def settle(session: Session, tenant: str, update: ReaderUpdate) -> None:
-    """Record, in the transaction that changes the document, that it follows the tuples.
-
-    Raises `TuplesMoved` if these have changed since the update was planned.
-    """
-    rows = await session.rows("openfga.lock_readers", tenant, update.document_id)
-    if ReaderUpdate.of(update.document_id, rows) != update:
-        raise TuplesMoved(tenant)
-    if update.removed:
-        await session.rows("openfga.forget_removed", tenant, update.document_id)
+        Raises `TuplesMoved` if these have changed since the update was planned.
+        """
+        rows = await session.rows("openfga.lock_readers", tenant, self.document_id)
+        if ReaderUpdate.of(self.document_id, rows) != self:
+            raise TuplesMoved(tenant)
+        if self.removed:
+            await session.rows("openfga.forget_removed", tenant, self.document_id)

@@ -1,1 +1,0 @@
-"""What the relation tuples of OpenFGA say about a tenant, in PostgreSQL."""
