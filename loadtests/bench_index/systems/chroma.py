@@ -1,4 +1,4 @@
-"""Chroma, in the process for the quality of its answers, as a server for their time."""
+"""Chroma: rankings in the process, and a server that is filled."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,6 @@ HOW = (
     "vectors of the same static model over pieces of at most 200 words, each with its title, which "
     "is better for it than without; cosine; a passage ranks by its best piece; the HNSW index with "
     "`ef_construction` and `ef_search` of 200, twice what is default"
-)
-HOW_TIMED = (
-    "`chroma run` and its own client over HTTP; the tenant in the metadata, asked for by `where`; "
-    "the HNSW index as above"
 )
 _HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, ef_search=200)
 _PIECES_ASKED = 50  # enough that ten passages are among them

@@ -18,7 +18,8 @@ from loadtests.bench_peers.world import PeerCaller, PeerWorld
 HOW = (
     "its asynchronous API behind the same application; a table sorted by tenant, a bitmap index on "
     "the tenant and one of lists on the readers, both asked for before the search; no index of "
-    "vectors, since the exact pass over a tenant is both faster and right (see the index's page)"
+    "vectors: the exact pass over a tenant of 10,000 rows took 5 ms (P50) and was right, where "
+    "IVF_PQ took 9 ms for a recall of 0.997 and IVF_HNSW_SQ 5 ms for 0.957"
 )
 
 
