@@ -27,7 +27,7 @@ Guard: TypeAlias = Literal[
 ]
 GUARDS: tuple[Guard, ...] = get_args(Guard)
 
-# Frequencies of a word, in all its forms, in the language; from `loadtests.bench_semantic`.
+# Frequencies of a word, in all its forms, in the language; from pairs of seven public sets.
 RARE_SHARE = 1e-5  # below it a word is a name or a term without synonyms
 WORD_SHARE = 3e-4  # below it a word carries meaning; above it are what, does, many, called
 AGREEMENT_MIN = 0.92  # of the weight of all words, which also adds up those above WORD_SHARE

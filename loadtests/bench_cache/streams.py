@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 
 from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_cache import cosine, question_streams
+from loadtests.bench_cache.cosine import Neighbour
 from loadtests.bench_cache.options import PATIENT, CacheRun
-from loadtests.bench_semantic import cosine, judge, streams
-from loadtests.bench_semantic.cosine import Neighbour
-from loadtests.bench_semantic.streams import Stream
+from loadtests.bench_cache.question_streams import Stream
+from loadtests.bench_peers.similar import is_wrong
 from loadtests.load.response import HttpResponse
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -21,6 +22,7 @@ from loadtests.workload.tenant_client import TenantClient, new_caller, new_tenan
 
 # Without shards a search reads PostgreSQL with the tier and without it: the tier alone differs.
 _SETTINGS = {**PATIENT, **service.COMPARE_ALL, "NEARHIT_SHARD_BYTES_MAX": "0"}
+_LIMIT = 0.01  # the default of the share that may be wrong
 _TURN = 250  # questions asked in a row
 _PAIRED_TURNS = 4  # of so many turns, the questions of one are asked without the tier too
 _COSTLY_MS = 20.0  # of a call of a model, from which on searches are costly
@@ -102,8 +104,8 @@ class StreamResult:
 def measure(run: CacheRun) -> Section:
     results = []
     with service.nearhit(_SETTINGS) as gateway, run.progress() as progress:
-        for name in streams.NAMES:
-            stream = streams.read(run.data, name, _SEED).first(run.options.questions)
+        for name in question_streams.NAMES:
+            stream = question_streams.read(run.data, name, _SEED).first(run.options.questions)
             turns = list(range(0, len(stream.questions), _TURN))
             result = _played(gateway, stream, progress.track(turns, description=name))
             run.console.print(" | ".join(_row(result)))
@@ -163,7 +165,7 @@ def add_answers(
         hit = SemanticHit(
             question,
             result.first_with[answer.body],
-            judge.is_wrong(_chunks(answer), chunks),
+            is_wrong(_chunks(answer), chunks),
             answer.seconds * 1e3,
             None if own.is_hit else own.seconds * 1e3,
         )
@@ -194,17 +196,17 @@ def _add_counts(result: StreamResult, admin: TenantClient) -> None:
 def _add_cosine(result: StreamResult) -> None:
     """What similarity alone would serve at the limit, were its threshold known beforehand."""
     chunks, labels = result.chunks, result.stream.labels
-    neighbours = cosine.nearest_before(list(chunks), result.stream.language)
+    neighbours = cosine.nearest_before(list(chunks))
 
-    def is_wrong(pair: Neighbour) -> bool:
-        return judge.is_wrong(chunks[pair.cached], chunks[pair.asked])
+    def is_pair_wrong(pair: Neighbour) -> bool:
+        return is_wrong(chunks[pair.cached], chunks[pair.asked])
 
     def has_other_label(pair: Neighbour) -> bool:
         return labels[pair.cached] != labels[pair.asked]
 
-    result.cosine_hits = cosine.served_within(neighbours, is_wrong, judge.LIMIT)
+    result.cosine_hits = cosine.served_within(neighbours, is_pair_wrong, _LIMIT)
     if labels:
-        result.cosine_hits_by_label = cosine.served_within(neighbours, has_other_label, judge.LIMIT)
+        result.cosine_hits_by_label = cosine.served_within(neighbours, has_other_label, _LIMIT)
 
 
 def _figures(result: StreamResult) -> dict[str, Any]:
@@ -229,7 +231,7 @@ def _bars(results: Sequence[StreamResult]) -> list[Bar]:
         Bar(
             f"share of the semantic hits of {result.stream.name} that is wrong",
             result.wrong_hits / max(len(result.semantic), 1),
-            at_most=judge.LIMIT,
+            at_most=_LIMIT,
         )
         for result in results
     ]
@@ -251,7 +253,7 @@ def _text(results: Sequence[StreamResult]) -> str:
         "its passages. A question comes as often as the set has it. Of `banking77_en`, twenty "
         "questions of each intent are the passages, and the others are asked.\n"
         "In each stream's tenant the counts of the tier begin at zero. One caller asks with "
-        f"`semantic: bounded`, the default limit of {judge.LIMIT:.0%} and "
+        f"`semantic: bounded`, the default limit of {_LIMIT:.0%} and "
         "`NEARHIT_SEMANTIC_SEARCHES=all`, one question after the other. Another one asks without "
         f"the tier what got a similar question's answer, and of {_PAIRED_TURNS} turns of {_TURN} "
         "questions one as a whole; neither gets the other's answers. Both use PostgreSQL and "
@@ -269,7 +271,7 @@ def _text(results: Sequence[StreamResult]) -> str:
     )
     middle = (
         "A cosine's hits are those of the built-in model's similarity alone, at the threshold that "
-        f"serves most while {judge.LIMIT:.0%} of it is wrong, or has another label. That threshold "
+        f"serves most while {_LIMIT:.0%} of it is wrong, or has another label. That threshold "
         "is chosen afterwards, with all answers known, so no cache can have it.\n"
         "The next table says why the tier serves what it serves: of the very similar pairs that "
         "passed the guards, as `GET /v1/cache/semantic` counts them (older ones count less), so "

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from loadtests.bench_cache import cosine, question_streams
+from loadtests.bench_cache.cosine import Neighbour
+from loadtests.bench_cache.question_streams import Stream
 from loadtests.bench_cache.streams import StreamResult, add_answers
-from loadtests.bench_semantic import cosine, streams
-from loadtests.bench_semantic.cosine import Neighbour
-from loadtests.bench_semantic.streams import Stream
 from loadtests.load.response import HttpResponse
 
 LIMIT = 0.1
@@ -31,7 +31,7 @@ def test_a_stream_has_each_question_as_often_as_its_set_in_the_same_order_each_t
     write_lines(folder / "corpus.jsonl.gz", {"id": "m0", "title": None, "text": "Gout hurts."})
 
     first, again, other = (
-        streams.read(tmp_path, "squad_sent_dev", seed).questions for seed in (1, 1, 2)
+        question_streams.read(tmp_path, "squad_sent_dev", seed).questions for seed in (1, 1, 2)
     )
 
     assert sorted(first) == sorted(texts)
@@ -48,7 +48,7 @@ def test_paraphrases_of_paraphrases_have_one_label_and_other_questions_another(
         passage = {"id": "p", "title": None, "text": "The sea."}
         write_lines(tmp_path / name / "corpus.jsonl.gz", passage)
 
-    stream = streams.read(tmp_path, "pira_paraphrase", 1)
+    stream = question_streams.read(tmp_path, "pira_paraphrase", 1)
 
     assert sorted(stream.questions) == ["a", "b", "c", "d"]
     assert stream.labels["a"] == stream.labels["b"] == stream.labels["c"] != stream.labels["d"]
@@ -58,7 +58,7 @@ def test_paraphrases_of_paraphrases_have_one_label_and_other_questions_another(
 def test_a_question_is_compared_with_those_before_it_alone() -> None:
     questions = ["how do I block my card?", "where is Lisbon?", "how can I block my card?"]
 
-    second, third = cosine.nearest_before(questions, "en")
+    second, third = cosine.nearest_before(questions)
 
     assert (second.asked, second.cached) == (questions[1], questions[0])
     assert (third.asked, third.cached) == (questions[2], questions[0])
@@ -80,7 +80,7 @@ def test_a_threshold_serves_as_many_as_the_limit_allows() -> None:
 def test_a_similar_answer_is_judged_by_the_real_one_and_by_what_people_say() -> None:
     questions = ["block a card", "stop a card", "a card, blocked", "order a card"]
     labels = dict(zip(questions, ("block", "block", "block", "order"), strict=True))
-    result = StreamResult(Stream("cards", "en", (), questions, labels))
+    result = StreamResult(Stream("cards", (), questions, labels))
 
     add_answers(
         result,

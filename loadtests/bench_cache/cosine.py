@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadtests.bench_semantic.judge import SimilarityJudge
+from loadtests.bench_index.systems import vectors
 
 _BLOCK = 500  # questions compared at once
 
@@ -19,13 +19,14 @@ class Neighbour:
     similarity: float
 
 
-def nearest_before(questions: Sequence[str], language: str) -> list[Neighbour]:
+def nearest_before(questions: Sequence[str]) -> list[Neighbour]:
     """One for each question but the first; the questions differ."""
-    vectors = SimilarityJudge(language).embed(questions)
+    # As halves and back, for that is how the tier keeps them.
+    embedded = vectors.embed(questions).astype(np.float16).astype(np.float32)
     neighbours: list[Neighbour] = []
     for start in range(0, len(questions), _BLOCK):
         end = min(start + _BLOCK, len(questions))
-        similarities = vectors[start:end] @ vectors[:end].T
+        similarities = embedded[start:end] @ embedded[:end].T
         for row in range(max(start, 1), end):
             before = similarities[row - start, :row]
             best = int(np.argmax(before))
