@@ -3,15 +3,14 @@
     throughput  one, two and three gateways: their capacity, and nothing stale or leaked
     restart     each restarted under load without a failed request; and one killed
     many        fifty of them, through PgBouncer on a PostgreSQL of 100 connections
-    apart       a gateway some milliseconds away from its PostgreSQL and its Redis
 
-Needs HAProxy and PgBouncer (apt-get install haproxy pgbouncer). DATA holds real histories; without
-it they are generated.
+`bench_edges` has gateways that are far from their PostgreSQL. Needs HAProxy and PgBouncer
+(apt-get install haproxy pgbouncer). DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark, NoOptions
-from loadtests.bench_scale import apart, many, restart, throughput
+from loadtests.bench_scale import many, restart, throughput
 
 _HEAD = """# More than one gateway
 
@@ -31,7 +30,6 @@ BENCHMARK = Benchmark(
         "throughput": throughput.measure,
         "restart": restart.measure,
         "many": many.measure,
-        "apart": apart.measure,
     },
 )
 
