@@ -3,18 +3,18 @@
 Both ask one worker for the same answer, in turns, over open connections.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import count, repeat
-from statistics import median
 
 import orjson
 import uvloop
-from rich.progress import Progress
 
+from loadtests.bench import turns
 from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.turns import Case, percentile_ms
 from loadtests.bench_cache.options import CacheRun
+from loadtests.bench_cache.speed import leave_document
 from loadtests.load import closed_loop
-from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
 from loadtests.workload.tenant_client import TenantClient, new_tenant
@@ -32,10 +32,26 @@ def measure(run: CacheRun) -> Section:
         service.nearhit() as gateway,
         new_tenant(gateway, "bench") as tenant,
     ):
-        tenant.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        tenant.put([leave_document(number) for number in range(_DOCUMENTS)], lambda _: None)
         tenant.search_all([_PLAIN_BODY] * 2, connections=1)
-        outcomes = _outcomes(run, tenant, progress)
-    rows = {name: _row(tenant, outcomes[_PLAIN]) for name, tenant in outcomes.items()}
+        taken = turns.take(
+            _cases(tenant),
+            progress,
+            rounds=run.options.rounds,
+            seconds=run.options.seconds,
+            connections=run.options.connections,
+        )
+    plain = taken[_PLAIN]
+    rows = {
+        name: (
+            of_case.per_second,
+            of_case.median_ms(50),
+            of_case.median_ms(99),
+            plain.ratio_to(of_case),
+            of_case.ratio_to(plain, percentile_ms(50)),
+        )
+        for name, of_case in taken.items()
+    }
     cells = [
         [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
         for name, (per_second, p50, p99, times, p50_times) in rows.items()
@@ -59,47 +75,19 @@ def measure(run: CacheRun) -> Section:
     )
 
 
-def _outcomes(
-    run: CacheRun, tenant: TenantClient, progress: Progress
-) -> Mapping[str, Sequence[ClosedLoopResult]]:
-    """By row, one a round; the first round warms up and is left out."""
+def _cases(tenant: TenantClient) -> Mapping[str, Case]:
     endpoint = RequestTemplate(str(tenant.client.base_url.join("/mcp")), tenant.key)
-    now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
     first = uvloop.run(
         closed_loop.send_all(endpoint.url, [endpoint.encode(next(_calls()))], connections=1)
     )
     assert first[0].is_hit, "both give the same answer"
-    outcomes: dict[str, list[ClosedLoopResult]] = {_PLAIN: [], _TOOL: [], _TOOL_NOW: []}
-    for number in progress.track(range(run.options.rounds + 1), description="rounds"):
-        for name, request, bodies in (
-            (_PLAIN, tenant.search_request, repeat(_PLAIN_BODY)),
-            (_TOOL, endpoint, _calls()),
-            (_TOOL_NOW, now, _calls(_META)),
-        ):
-            outcome = uvloop.run(
-                closed_loop.run(
-                    request.url,
-                    map(request.encode, bodies),
-                    connections=run.options.connections,
-                    seconds=run.options.seconds,
-                )
-            )
-            if number > 0:
-                outcomes[name].append(outcome)
-    return outcomes
-
-
-def _row(
-    results: Sequence[ClosedLoopResult], plain: Sequence[ClosedLoopResult]
-) -> tuple[float, float, float, float, float]:
-    rounds = list(zip(results, plain, strict=True))
-    return (
-        median(result.per_second for result in results),
-        median(result.percentile_ms(50) for result in results),
-        median(result.percentile_ms(99) for result in results),
-        median(other.per_second / result.per_second for result, other in rounds),
-        median(result.percentile_ms(50) / other.percentile_ms(50) for result, other in rounds),
-    )
+    search = tenant.search_request
+    now = RequestTemplate(endpoint.url, tenant.key, _HEADERS)
+    return {
+        _PLAIN: Case(search.url, lambda: map(search.encode, repeat(_PLAIN_BODY))),
+        _TOOL: Case(endpoint.url, lambda: map(endpoint.encode, _calls())),
+        _TOOL_NOW: Case(endpoint.url, lambda: map(now.encode, _calls(_META))),
+    }
 
 
 def _calls(meta: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -110,15 +98,6 @@ def _calls(meta: Mapping[str, object] | None = None) -> Iterator[bytes]:
     for number in count():
         request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
         yield orjson.dumps(request)
-
-
-def _document(number: int) -> dict[str, object]:
-    text = (
-        f"# Team {number}\n\nTeam {number} gets {number % 20 + 10} days of leave. "
-        "Leave is asked for two weeks ahead, and what is left over at the end of the year is kept "
-        "until March. Whoever is ill on a day of leave gets the day back."
-    )
-    return {"document_id": f"team-{number}", "text": text, "language": "en"}
 
 
 _PLAIN_BODY = orjson.dumps({"query": _QUESTION})

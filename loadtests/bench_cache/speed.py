@@ -4,22 +4,18 @@ The same generator loads each server of one worker in turn, so that the ratios h
 of the machine drifts.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import count, cycle, repeat
 from random import Random
-from statistics import median
 
 import orjson
-import uvloop
 from rich.console import Console
-from rich.progress import Progress
 
+from loadtests.bench import turns
 from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.turns import Case, Turns, percentile_ms
 from loadtests.bench_cache.options import CacheRun
-from loadtests.load import closed_loop
-from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
 from loadtests.workload.tenant_client import TenantClient, new_tenant, through
@@ -40,54 +36,38 @@ _REDIS = "exact hit, by Redis alone"
 _SEMANTIC = "semantic hit"
 _MISS = "miss"
 
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """bodies: started again with each turn. pid: of the worker."""
-
-    request: RequestTemplate
-    pid: int
-    bodies: Callable[[], Iterator[bytes]]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    outcome: ClosedLoopResult
-    processor_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class SpeedRow:
-    """Medians over the rounds; ratios are to the bare app's turn of the same round.
-
-    processor_us: of the worker, for one request. hits: the share that a cache answered.
-    """
-
-    per_second: float
-    processor_us: float
-    p50_ms: float
-    p99_ms: float
-    ratio: float
-    p99_ratio: float
-    hits: float
+# By the figures of a row, how the table heads and writes them.
+_COLUMNS = {
+    "per_second": ("requests/s", ",.0f"),
+    "processor_us": ("processor µs", ",.0f"),
+    "p50_ms": ("P50 ms", ".2f"),
+    "p99_ms": ("P99 ms", ".2f"),
+    "ratio": ("requests/s to bare", ".2f"),
+    "p99_ratio": ("P99 to bare", ".2f"),
+    "hits": ("hits", ".2f"),
+}
 
 
 def measure(run: CacheRun) -> Section:
     with ExitStack() as stack:
         progress = stack.enter_context(run.progress())
         cases = _cases(stack, run.console)
-        rows = _rows(_turns(cases, run, progress))
+        taken = turns.take(
+            cases,
+            progress,
+            rounds=run.options.rounds,
+            seconds=run.options.seconds,
+            connections=run.options.connections,
+        )
+    rows = {name: _row(of_case, taken[_BARE]) for name, of_case in taken.items()}
     exact = rows[_EXACT]
     return Section(
         title="Speed",
         text=_text(rows, run),
-        figures={
-            name: {field: getattr(row, field) for field in SpeedRow.__slots__}
-            for name, row in rows.items()
-        },
+        figures=dict(rows),
         bars=[
-            Bar("exact hits a second, to the bare app's", exact.ratio, at_least=_RATIO_MIN),
-            Bar("P99 of exact hits, to the bare app's", exact.p99_ratio, at_most=_P99_MAX),
+            Bar("exact hits a second, to the bare app's", exact["ratio"], at_least=_RATIO_MIN),
+            Bar("P99 of exact hits, to the bare app's", exact["p99_ratio"], at_most=_P99_MAX),
         ],
     )
 
@@ -95,7 +75,7 @@ def measure(run: CacheRun) -> Section:
 def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     gateway = stack.enter_context(service.nearhit(service.COMPARE_ALL))
     tenant = stack.enter_context(new_tenant(gateway, "bench"))
-    tenant.put([_document(number) for number in range(_TEAMS)], lambda _: None)
+    tenant.put([leave_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.
     forgetful = stack.enter_context(service.beside(gateway, {"NEARHIT_LOCAL_CACHE_BYTES_MAX": "1"}))
     other = stack.enter_context(through(tenant, forgetful))
@@ -105,26 +85,29 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     bare_url, bare_pid = stack.enter_context(service.bare(answer.body))
     leaves = [_body(_leave_of(number)) for number in range(_TEAMS)]
     tenant.search_all(leaves, connections=1)
+    asked = repeat(body)
+    older = repeat(_body(_QUESTION, max_staleness_ms=1000))
+    bare = RequestTemplate(f"{bare_url}/v1/search", tenant.key)
     cases = {
-        _BARE: Case(
-            RequestTemplate(f"{bare_url}/v1/search", tenant.key), bare_pid, lambda: repeat(body)
-        ),
-        _EXACT: Case(tenant.search_request, gateway.pid, lambda: repeat(body)),
-        _STALE: Case(
-            tenant.search_request,
-            gateway.pid,
-            lambda: repeat(_body(_QUESTION, max_staleness_ms=1000)),
-        ),
-        _REDIS: Case(other.search_request, forgetful.pid, lambda: cycle(leaves)),
+        _BARE: _case(bare, bare_pid, asked),
+        _EXACT: _case(tenant.search_request, gateway.pid, asked),
+        _STALE: _case(tenant.search_request, gateway.pid, older),
+        _REDIS: _case(other.search_request, forgetful.pid, cycle(leaves)),
     }
     rewordings = _rewordings()
     if _serves_similar(tenant, rewordings):
-        cases[_SEMANTIC] = Case(tenant.search_request, gateway.pid, lambda: rewordings)
+        cases[_SEMANTIC] = _case(tenant.search_request, gateway.pid, rewordings)
     else:
         console.print("no semantic hits: the service does not serve them, so they are left out")
     never_asked = (_body(f"leave of team {number}") for number in count())
-    cases[_MISS] = Case(tenant.search_request, gateway.pid, lambda: never_asked)
+    cases[_MISS] = _case(tenant.search_request, gateway.pid, never_asked)
     return cases
+
+
+def _case(request: RequestTemplate, pid: int, bodies: Iterable[bytes]) -> Case:
+    """The bodies go on from turn to turn."""
+    requests = map(request.encode, bodies)
+    return Case(request.url, lambda: requests, pid)
 
 
 def _serves_similar(tenant: TenantClient, rewordings: Iterator[bytes]) -> bool:
@@ -161,7 +144,7 @@ def _body(question: str, **options: object) -> bytes:
     return orjson.dumps({"query": question, **options})
 
 
-def _document(number: int) -> dict[str, object]:
+def leave_document(number: int) -> dict[str, object]:
     text = (
         f"# Team {number}\n\nTeam {number} gets {number % 20 + 10} days of leave. "
         "Leave is asked for two weeks ahead, and what is left over at the end of the year is kept "
@@ -170,53 +153,20 @@ def _document(number: int) -> dict[str, object]:
     return {"document_id": f"team-{number}", "text": text, "language": "en"}
 
 
-def _turns(
-    cases: Mapping[str, Case], run: CacheRun, progress: Progress
-) -> Mapping[str, Sequence[Turn]]:
-    """By row, a turn a round; the first round warms up and is left out."""
-    turns: dict[str, list[Turn]] = {name: [] for name in cases}
-    for number in progress.track(range(run.options.rounds + 1), description="rounds"):
-        for name, case in cases.items():
-            turn = _turn(case, run)
-            if number > 0:
-                turns[name].append(turn)
-    return turns
+def _row(taken: Turns, bare: Turns) -> dict[str, float]:
+    """Medians over the rounds; ratios are to the bare app's turn of the same round."""
+    return {
+        "per_second": taken.per_second,
+        "processor_us": taken.processor_us,
+        "p50_ms": taken.median_ms(50),
+        "p99_ms": taken.median_ms(99),
+        "ratio": taken.ratio_to(bare),
+        "p99_ratio": taken.ratio_to(bare, percentile_ms(99)),
+        "hits": taken.hits,
+    }
 
 
-def _turn(case: Case, run: CacheRun) -> Turn:
-    before_s = service.processor_s(case.pid)
-    driving = closed_loop.run(
-        case.request.url,
-        map(case.request.encode, case.bodies()),
-        connections=run.options.connections,
-        seconds=run.options.seconds,
-    )
-    outcome = uvloop.run(driving)
-    return Turn(outcome, service.processor_s(case.pid) - before_s)
-
-
-def _rows(turns: Mapping[str, Sequence[Turn]]) -> dict[str, SpeedRow]:
-    bare = [turn.outcome for turn in turns[_BARE]]
-    return {name: _row(row_turns, bare) for name, row_turns in turns.items()}
-
-
-def _row(turns: Sequence[Turn], bare: Sequence[ClosedLoopResult]) -> SpeedRow:
-    outcomes = [turn.outcome for turn in turns]
-    rounds = list(zip(outcomes, bare, strict=True))
-    return SpeedRow(
-        per_second=median(result.per_second for result in outcomes),
-        processor_us=median(turn.processor_s / turn.outcome.count * 1e6 for turn in turns),
-        p50_ms=median(result.percentile_ms(50) for result in outcomes),
-        p99_ms=median(result.percentile_ms(99) for result in outcomes),
-        ratio=median(result.per_second / yardstick.per_second for result, yardstick in rounds),
-        p99_ratio=median(
-            result.percentile_ms(99) / yardstick.percentile_ms(99) for result, yardstick in rounds
-        ),
-        hits=median(result.hits / result.count for result in outcomes),
-    )
-
-
-def _text(rows: Mapping[str, SpeedRow], run: CacheRun) -> str:
+def _text(rows: Mapping[str, Mapping[str, float]], run: CacheRun) -> str:
     notes = (
         f"One worker, {run.options.connections} connections in a closed loop, "
         f"{run.options.rounds} rounds of {run.options.seconds:g} s each; medians of the rounds, "
@@ -231,26 +181,8 @@ def _text(rows: Mapping[str, SpeedRow], run: CacheRun) -> str:
         "another order, each order once; the gateway also computes a sample of them, as always."
     )
     cells = [
-        (
-            name,
-            f"{row.per_second:,.0f}",
-            f"{row.processor_us:,.0f}",
-            f"{row.p50_ms:.2f}",
-            f"{row.p99_ms:.2f}",
-            f"{row.ratio:.2f}",
-            f"{row.p99_ratio:.2f}",
-            f"{row.hits:.2f}",
-        )
+        (name, *(f"{row[field]:{form}}" for field, (_, form) in _COLUMNS.items()))
         for name, row in rows.items()
     ]
-    head = (
-        "",
-        "requests/s",
-        "processor µs",
-        "P50 ms",
-        "P99 ms",
-        "requests/s to bare",
-        "P99 to bare",
-        "hits",
-    )
+    head = ("", *(title for title, _ in _COLUMNS.values()))
     return f"{notes}\n\n{table(head, cells)}"

@@ -5,11 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.turns import Turns
 from loadtests.bench_peers import trace, turns
 from loadtests.bench_peers.options import PeersRun
 from loadtests.bench_peers.side_by_side import PeerComparison, PeerResult
 from loadtests.bench_peers.systems import nearhit
-from loadtests.bench_peers.turns import TurnResults
 from loadtests.bench_peers.world import GROUPS
 
 _WARDOWL, _CHROMA, _LANCE, _PGVECTOR = "wardowl", "Chroma", "LanceDB", "pgvector"
@@ -40,7 +40,7 @@ def bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
     own = by_name[nearhit.NAME]
     for name, times in _MIX_TO.items():
         if name in by_name:
-            ratio = own.times.mix.capacity_to(by_name[name].times.mix)
+            ratio = own.times.mix.ratio_to(by_name[name].times.mix)
             yield Bar(f"capacity on the mix, to that of {name}", ratio, at_least=times)
     for name, times in _COLD_TO.items():
         if name in by_name:
@@ -65,7 +65,7 @@ def small_bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
 
 
 def _cold_bar(own: PeerResult, other: PeerResult, times: float) -> Bar:
-    ratio = own.times.cold.capacity_to(other.times.cold)
+    ratio = own.times.cold.ratio_to(other.times.cold)
     return Bar(f"new questions a second, to those of {other.peer.name}", ratio, at_least=times)
 
 
@@ -149,7 +149,7 @@ def _found(row: PeerResult) -> Iterator[str]:
     yield f"{checked.leaked} of {checked.revoked}"
 
 
-def _times(rows: Sequence[PeerResult], timed: Mapping[str, TurnResults]) -> str:
+def _times(rows: Sequence[PeerResult], timed: Mapping[str, Turns]) -> str:
     own = timed[nearhit.NAME]
     head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
     return table(
@@ -160,7 +160,7 @@ def _times(rows: Sequence[PeerResult], timed: Mapping[str, TurnResults]) -> str:
                 f"{results.per_second:,.0f}",
                 *(f"{results.percentile_ms(percentile):.1f}" for percentile in (50, 95, 99)),
                 f"{results.hits:.0%}",
-                f"{own.capacity_to(results):.2f}",
+                f"{own.ratio_to(results):.2f}",
             )
             for row in rows
             for results in (timed[row.peer.name],)
@@ -179,7 +179,7 @@ def _figures(row: PeerResult) -> dict[str, Any]:
     }
 
 
-def _timed(results: TurnResults) -> dict[str, float]:
+def _timed(results: Turns) -> dict[str, float]:
     percentiles = {
         f"p{percentile}_ms": results.percentile_ms(percentile) for percentile in (50, 95, 99)
     }

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from loadtests.bench.section import Bar
+from loadtests.bench.turns import Turns
 from loadtests.bench_peers import generated_passages, page, similar, trace
 from loadtests.bench_peers.generated_passages import PeerTopicQuestion
 from loadtests.bench_peers.quality import Quality
@@ -12,7 +13,7 @@ from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.side_by_side import PeerResult
 from loadtests.bench_peers.systems.line_up import OTHERS
 from loadtests.bench_peers.systems.peer import Peer
-from loadtests.bench_peers.turns import PeerTimes, TurnResults
+from loadtests.bench_peers.turns import PeerTimes
 from loadtests.bench_peers.world import PeerCaller, PeerWorld
 from loadtests.load.closed_loop import ClosedLoopResult
 
@@ -106,11 +107,11 @@ def test_an_answer_to_another_question_is_right_if_a_fresh_one_is_much_the_same(
     assert not similar.is_wrong(answered, [1, 2, 3, 4])
 
 
-def turns(per_second: int) -> TurnResults:
+def turns(per_second: int) -> Turns:
     result = ClosedLoopResult(seconds=1.0)
     for _ in range(per_second):
         result.latencies.add(0.001)
-    return TurnResults([result])
+    return Turns([result])
 
 
 def peer_result(name: str, *, cold: int, mix: int, stale: int = 0) -> PeerResult:
