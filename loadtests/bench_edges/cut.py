@@ -14,11 +14,11 @@ import uvloop
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
-from loadtests.bench_edges.link import Link
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region
 from loadtests.load.connection_pool import Unanswered
 from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.link import Link
 
 _BEFORE_S, _AWAY_S, _AFTER_S = 3.0, 4.0 * READ_LEASE_S, 5.0
 _LEASED_AGAIN_S_MAX = 2.0 * READ_LEASE_S

@@ -9,7 +9,7 @@ from loadtests.bench_edges import regions as edges
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region, Regions
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.worker import WorkerProcess
-from loadtests.soak.servers import SETTINGS
+from loadtests.soak.options import SETTINGS
 
 
 @dataclass(frozen=True, slots=True)

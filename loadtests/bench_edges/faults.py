@@ -5,8 +5,8 @@ Errors are excused meanwhile, but for faults of a Redis, which may cause none.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from random import Random
 from typing import TypeAlias
@@ -15,9 +15,10 @@ from loadtests.bench_edges.edge_servers import EdgeServers
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, Region, Regions
 from loadtests.load.connection_pool import Unanswered
 from loadtests.load.request import Call
+from loadtests.servers.faults import Fault, step
 from loadtests.soak.connections import connect
-from loadtests.soak.faults.excuse import excused
-from loadtests.soak.faults.schedule import Fault
+from loadtests.soak.faults.excuse import excused, lasting
+from loadtests.soak.faults.schedule import SoakFault
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.work.context import SoakContext
 
@@ -34,72 +35,35 @@ _SEARCH = Call("POST", "/v1/search", b'{"query": "anything"}')
 _OK, _UNAUTHORIZED = 200, 401
 
 
-async def region_cut_off(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-    """Its connections to the primary are lost, and none can be opened."""
-    region = random.choice(servers.regions.far)
-    async with _excused(context):
-        region.link.cut()
-        await _while(random)
-        await asyncio.to_thread(region.link.heal)
+def _lasting(servers: EdgeServers, random: Random) -> Mapping[str, Fault]:
+    """The faults that last a while, of a region and of a gateway that are drawn."""
+    region, gateway = random.choice(servers.regions.far), random.choice(servers.gateways)
+    redis = random.choice(list(servers.regions.by_name.values())).redis
+    node, link, own = region.node, region.link, servers.gateway(region)
+    assert node is not None, "it has a standby"
+    return {
+        # Its connections to the primary are lost, and none can be opened.
+        "region cut off": Fault(step(link.cut), step(link.heal)),
+        # Nothing comes through from the primary or to it; afterwards all of it arrives late.
+        "region silent": Fault(step(link.silence), step(link.resume)),
+        "region killed": Fault(
+            step(own.kill, region.redis.kill, node.kill),
+            step(region.redis.start, node.start, own.start),
+        ),
+        # Perhaps for longer than its lease.
+        "gateway paused": Fault(step(gateway.pause), step(gateway.resume)),
+        "gateway killed": Fault(step(gateway.kill), step(gateway.start)),
+        # It answers nothing and lags behind.
+        OF_STANDBYS: Fault(step(node.pause), step(node.resume)),
+        "redis killed": Fault(step(redis.kill), step(redis.start), is_silent=True),
+    }
 
 
-async def region_silent(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-    """Nothing comes through from the primary or to it; afterwards all of it arrives late."""
-    region = random.choice(servers.regions.far)
-    async with _excused(context):
-        region.link.silence()
-        await _while(random)
-        region.link.resume()
+def _lasts(name: str) -> _RegionFault:
+    async def fault(servers: EdgeServers, context: SoakContext, random: Random) -> None:
+        await lasting(context, _lasting(servers, random)[name], random, _LASTS_S, warm_up)
 
-
-async def region_killed(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-    """Its gateway, its Redis and its PostgreSQL are killed and started again."""
-    region = random.choice(servers.regions.far)
-    gateway = servers.gateway(region)
-    async with _excused(context):
-        await asyncio.to_thread(gateway.kill)
-        await asyncio.to_thread(region.redis.kill)
-        assert region.node is not None, "it has a standby"
-        await asyncio.to_thread(region.node.kill)
-        await _while(random)
-        region.redis.start()
-        await asyncio.to_thread(region.node.start)
-        await asyncio.to_thread(gateway.start)
-
-
-async def gateway_paused(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-    """A gateway of any region stops, perhaps for longer than its lease, and goes on."""
-    gateway = random.choice(servers.gateways)
-    async with _excused(context):
-        gateway.pause()
-        await _while(random)
-        gateway.resume()
-
-
-async def gateway_killed(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-    gateway = random.choice(servers.gateways)
-    async with _excused(context):
-        await asyncio.to_thread(gateway.kill)
-        await _while(random)
-        await asyncio.to_thread(gateway.start)
-
-
-async def standby_paused(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-    """A standby answers nothing and lags behind."""
-    region = random.choice(servers.regions.far)
-    assert region.node is not None, "it has a standby"
-    async with _excused(context):
-        region.node.pause()
-        await _while(random)
-        region.node.resume()
-
-
-async def redis_killed(servers: EdgeServers, _: SoakContext, random: Random) -> None:
-    """The Redis of a region is killed, and starts empty."""
-    region = random.choice(list(servers.regions.by_name.values()))
-    await asyncio.to_thread(region.redis.kill)
-    await _while(random)
-    region.redis.start()
+    return fault
 
 
 async def primary_failed_over(servers: EdgeServers, context: SoakContext, random: Random) -> None:
@@ -110,7 +74,7 @@ async def primary_failed_over(servers: EdgeServers, context: SoakContext, random
     regions = servers.regions
     name = _next_primary(regions)
     (third,) = (region for region in regions.far if region.name != name)
-    async with _excused(context):
+    async with excused(context, warm_up):
         await asyncio.to_thread(regions.primary.require, name)
         third.link.silence()
         await asyncio.sleep(random.uniform(*_SILENT_S))
@@ -130,7 +94,7 @@ async def primary_lost_with_its_last_writes(
     """
     regions, state = servers.regions, context.state
     name = _next_primary(regions)
-    async with _excused(context):
+    async with excused(context, warm_up):
         async with context.at_rest():
             copied = state.copy()
             standby = regions.by_name[name].node
@@ -146,19 +110,19 @@ async def primary_lost_with_its_last_writes(
 
 
 FAULTS: Mapping[str, _RegionFault] = {
-    "region cut off": region_cut_off,
-    "region silent": region_silent,
-    "region killed": region_killed,
-    "gateway paused": gateway_paused,
-    "gateway killed": gateway_killed,
-    "standby paused": standby_paused,
-    "redis killed": redis_killed,
+    **{
+        name: _lasts(name)
+        for name in (
+            *("region cut off", "region silent", "region killed", "gateway paused"),
+            *("gateway killed", OF_STANDBYS, "redis killed"),
+        )
+    },
     "primary failed over": primary_failed_over,
     "primary lost with its last writes": primary_lost_with_its_last_writes,
 }
 
 
-def of(servers: EdgeServers, names: Collection[str]) -> Mapping[str, Fault]:
+def of(servers: EdgeServers, names: Collection[str]) -> Mapping[str, SoakFault]:
     """The faults of these names, of these servers."""
     return {name: partial(FAULTS[name], servers) for name in names}
 
@@ -186,14 +150,6 @@ async def _warm_up(context: SoakContext, way: str) -> None:
 
 def _keys(context: SoakContext) -> Iterable[tuple[tuple[str, str], IssuedCredential]]:
     return context.state.credentials.holders.items()
-
-
-@asynccontextmanager
-async def _excused(context: SoakContext) -> AsyncIterator[None]:
-    """Excuse errors until all gateways answer searches."""
-    async with excused(context):
-        yield
-        await warm_up(context)
 
 
 def _next_primary(regions: Regions) -> str:

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from loadtests.bench.frame import SETTINGS
-from loadtests.bench_edges.link import Link
-from loadtests.bench_edges.postgres_node import PostgresNode
 from loadtests.servers import service
 from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.link import Link
 from loadtests.servers.postgres import postgres_programs
-from loadtests.servers.postgres.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres.postgres_process import PostgresProcess
+from loadtests.servers.postgres.postgres_programs import SOCKET, PostgresPrograms
 from loadtests.servers.redis import RedisProcess
 from loadtests.servers.service import Service
 
@@ -38,7 +38,7 @@ class Region:
     redis: RedisProcess
     shared: Service
     replica_url: str
-    node: PostgresNode | None = None
+    node: PostgresProcess | None = None
 
     def gateway(
         self, settings: Mapping[str, str], *, leased: bool, launcher: tuple[str, ...] = ("gateway",)
@@ -67,14 +67,13 @@ class Regions:
     admin_key: str
     delays: float
     primary_name: str = HOME
-    _copies: int = field(default=0)
 
     @property
     def database_url(self) -> str:
         return self.programs.url(self.judge.host)
 
     @property
-    def primary(self) -> PostgresNode:
+    def primary(self) -> PostgresProcess:
         node = self.by_name[self.primary_name].node
         assert node is not None, "it runs"
         return node
@@ -92,11 +91,12 @@ class Regions:
 
     def lead(self, region: Region) -> None:
         """Connect the region with the primary."""
-        region.link.lead(self.primary.sockets, self.way_ms(region.name, self.primary_name))
+        one_way_ms = self.way_ms(region.name, self.primary_name)
+        region.link.lead(self.primary.sockets / SOCKET, one_way_ms or None)
 
     def lead_all(self, spared: Region | None = None) -> None:
         """Connect all regions but the spared one with the primary."""
-        self.judge.lead(self.primary.sockets, 0)
+        self.judge.lead(self.primary.sockets / SOCKET, None)
         # The region of the primary first: it needs no relay, and can write at once.
         for region in sorted(self.by_name.values(), key=self._distance_ms):
             if region is not spared:
@@ -105,7 +105,7 @@ class Regions:
     def _distance_ms(self, region: Region) -> int:
         return self.way_ms(region.name, self.primary_name)
 
-    def lose_primary(self, spared: Region | None = None) -> PostgresNode:
+    def lose_primary(self, spared: Region | None = None) -> PostgresProcess:
         """Kill the primary and cut all links but the spared one: what was under way is lost."""
         for region in self.by_name.values():
             if region is not spared:
@@ -126,13 +126,8 @@ class Regions:
         """A standby in place of whatever the region has, with all that is committed until now."""
         if region.node is not None:
             region.node.discard()
-        self._copies += 1
-        data = self.folder / f"standby{self._copies}"
-        self.primary.copy(data)
         sockets = _sockets(self.folder, region.name)
-        region.node = PostgresNode(self.programs, region.name, data, sockets, region.link.host)
-        region.node.start()
-        self.primary.wait_for(region.node)
+        region.node = self.primary.new_standby(region.name, sockets, region.link.host)
 
 
 @contextmanager
@@ -149,9 +144,11 @@ def running(*, reads_standby: bool, delays: float, far: Sequence[str] = FAR) -> 
             name: _region(stack, folder, programs, name, admin_key, reads_standby=reads_standby)
             for name in (HOME, *far)
         }
-        regions = Regions(folder, programs, by_name, Link(folder / "judge"), admin_key, delays)
-        primary = PostgresNode(
-            programs, HOME, data, _sockets(folder, HOME), by_name[HOME].link.host
+        regions = Regions(
+            folder, programs, by_name, Link(folder / "judge" / SOCKET), admin_key, delays
+        )
+        primary = PostgresProcess(
+            programs, data, _sockets(folder, HOME), name=HOME, primary=by_name[HOME].link.host
         )
         primary.start()
         by_name[HOME].node = primary
@@ -179,7 +176,7 @@ def _region(
     redis = RedisProcess(own)
     redis.start()
     stack.callback(redis.kill)
-    link = Link(own / "primary")
+    link = Link(own / "primary" / SOCKET)
     stack.callback(link.cut)
     shared = Service("", admin_key, programs.url(link.host), redis.url, 0)
     replica_url = programs.url(sockets) if reads_standby and name != HOME else ""
@@ -194,4 +191,4 @@ def _stop_nodes(by_name: Mapping[str, Region]) -> None:
     for region in by_name.values():
         if region.node is not None:
             region.node.resume()
-            region.node.stop()
+            region.node.stop("immediate")

@@ -20,6 +20,12 @@ class Embeddings:
         self.is_unavailable = False
         self.url = ""
 
+    async def leave(self) -> None:
+        self.is_unavailable = True
+
+    async def come_back(self) -> None:
+        self.is_unavailable = False
+
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:

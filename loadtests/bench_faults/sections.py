@@ -6,11 +6,14 @@ from pathlib import Path
 
 import uvloop
 
-from loadtests.bench.frame import NoOptions, Run
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Section
-from loadtests.bench_faults import embeddings, faults, measure, servers, slow_connections
-from loadtests.bench_faults.servers import FaultServers
+from loadtests.bench_faults import embeddings, measure
+from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections, raise_file_limit
 from loadtests.loadtest.environment import Deployment, load_environment
+from loadtests.servers import faults, server_set
+from loadtests.servers.faults import Fault
+from loadtests.servers.server_set import ServerSet
 
 _SERVERS_TEXT = (
     "PostgreSQL crashes when one of its processes is killed: it closes all connections and "
@@ -25,8 +28,11 @@ _EMBEDDER_TEXT = (
 )
 
 
+_LASTS_S = {"gateway killed": 0.0}
+
+
 def measure_servers(run: Run[NoOptions]) -> Section:
-    slow_connections.raise_file_limit()
+    raise_file_limit()
     return uvloop.run(_measure_servers(run))
 
 
@@ -35,13 +41,20 @@ def measure_embedder(run: Run[NoOptions]) -> Section:
 
 
 async def _measure_servers(run: Run[NoOptions]) -> Section:
-    with servers.running() as started:
+    with server_set.running(1, SETTINGS, wired=True) as started:
         deployment = _deployment(started, run.data_folder)
         async with load_environment(deployment, seed=1, writes=True) as environment:
             agents = environment.agents(measure.LOAD)
             results = [
-                await measure.measure_fault(environment, fault, agents, run.console)
-                for fault in faults.of(started)
+                await measure.measure_fault(
+                    environment,
+                    name,
+                    fault,
+                    agents,
+                    run.console,
+                    lasts_s=_LASTS_S.get(name, measure.LASTS_S),
+                )
+                for name, fault in _faults(started).items()
             ]
     return measure.section("Servers", _SERVERS_TEXT, results)
 
@@ -55,16 +68,29 @@ async def _measure_embedder(run: Run[NoOptions]) -> Section:
             "NEARHIT_OPENAI_MODEL": "words",
             "NEARHIT_OPENAI_DIMENSIONS": str(embeddings.WIDTH),
         }
-        fault = faults.of_embedder(service)
         with ExitStack() as stack:
-            started = await asyncio.to_thread(stack.enter_context, servers.running(settings))
+            running = server_set.running(1, {**SETTINGS, **settings})
+            started = await asyncio.to_thread(stack.enter_context, running)
             deployment = _deployment(started, run.data_folder)
             async with load_environment(deployment, seed=1, writes=True) as environment:
                 agents = environment.agents(measure.LOAD)
-                results = [await measure.measure_fault(environment, fault, agents, run.console)]
+                fault = Fault(service.leave, service.come_back, is_silent=True)
+                away = "embedding service away"
+                results = [
+                    await measure.measure_fault(environment, away, fault, agents, run.console)
+                ]
             await asyncio.to_thread(stack.close)  # while the service still answers
     return measure.section("A hosted embedder", _EMBEDDER_TEXT, results)
 
 
-def _deployment(started: FaultServers, data: Path | None) -> Deployment:
-    return Deployment(started.gateway.url, admin_key=started.admin_key, data=data, public=True)
+def _faults(started: ServerSet) -> dict[str, Fault]:
+    """All but those of a worker, which the load does without."""
+    crowd = SlowConnections(started.ways[0])
+    simple = dict(faults.of(started, started.gateways[0]))
+    del simple["worker killed"]
+    slow = Fault(crowd.come, crowd.go, is_silent=True)
+    return simple | {f"{CONNECTIONS:,} slow connections": slow}
+
+
+def _deployment(started: ServerSet, data: Path | None) -> Deployment:
+    return Deployment(started.ways[0], admin_key=started.admin_key, data=data, public=True)

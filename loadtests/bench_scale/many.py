@@ -16,11 +16,10 @@ import uvloop
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import measurement
-from loadtests.bench_scale import servers
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
-from loadtests.servers import balancer, memory, service
+from loadtests.servers import balancer, memory, server_set, service
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import pgbouncer
 from loadtests.servers.postgres.pgbouncer import PgBouncerProcess
@@ -28,6 +27,7 @@ from loadtests.servers.service import Service
 
 _GATEWAYS = 50
 _STARTED_AT_ONCE = 4
+_CONNECTIONS_MAX = "100"
 _POOL_SIZE = 20  # of each of the two logins, as docs/operations/load-balancer.md says
 _SEARCHES = "nearhit_search"
 _LOAD = Load(rate=50.0, writes=1.0, seconds=30.0, warm_up_s=30.0, connections=256)
@@ -40,8 +40,10 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 def measure(run: Run[NoOptions]) -> Section:
     if pgbouncer.PROGRAM is None:
         raise SystemExit(pgbouncer.MISSING)
-    with servers.shared() as shared:
-        return uvloop.run(_measured(shared.service, run))
+    with server_set.running(
+        0, SETTINGS, postgres_settings={"max_connections": _CONNECTIONS_MAX}
+    ) as shared:
+        return uvloop.run(_measured(shared.shared, run))
 
 
 async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
@@ -78,7 +80,8 @@ def _section(
         f"{_GATEWAYS} gateways with one worker each behind HAProxy. Each may open 17 connections "
         "by default and waits a second for Redis. A PgBouncer in transaction mode "
         f"(`default_pool_size = {_POOL_SIZE}`) stands before a PostgreSQL with "
-        f"`max_connections = 100`. {_LOAD.rate:g} searches and {_LOAD.writes:g} write per second, "
+        f"`max_connections = {_CONNECTIONS_MAX}`. {_LOAD.rate:g} searches and {_LOAD.writes:g} "
+        "write per second, "
         f"on {os.cpu_count()} cores that all of it shares. Counting starts after half a minute, "
         "since the first searches of so many processes wait for each other.\n\n"
         f"{table(head, rows)}\n\nPostgreSQL had at most {connections} connections. All gateways "

@@ -7,14 +7,14 @@ from typing import Any
 
 import uvloop
 
-from loadtests.bench.frame import NoOptions, Run
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import measurement
-from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import ScaleServers
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.loadtest.phases import measure as measure_phases
+from loadtests.servers import server_set
+from loadtests.servers.server_set import ServerSet
 
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
@@ -23,18 +23,18 @@ _NAMES = ("drained, then restarted", "restarted without draining", "killed, then
 
 
 def measure(run: Run[NoOptions]) -> Section:
-    with servers.running(_GATEWAYS) as started:
+    with server_set.running(_GATEWAYS, SETTINGS, balanced=True) as started:
         return uvloop.run(_measured(started, run))
 
 
-async def _measured(started: ScaleServers, run: Run[NoOptions]) -> Section:
+async def _measured(started: ServerSet, run: Run[NoOptions]) -> Section:
     target = Deployment(
-        started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
+        started.ways[0], admin_key=started.admin_key, data=run.data_folder, public=True
     )
     async with load_environment(target, seed=1, writes=True) as environment:
         rolled = await _suffered(environment, lambda: _roll(started))
         run.console.print(f"restarted: {rolled}", markup=False)
-        hasty = await _suffered(environment, lambda: _stop_and_start(started))
+        hasty = await _suffered(environment, lambda: _roll(started, drained=False))
         run.console.print(f"without draining: {hasty}", markup=False)
         killed = await _suffered(environment, lambda: _kill(started))
         run.console.print(f"killed: {killed}", markup=False)
@@ -73,22 +73,18 @@ async def _suffered(environment: LoadEnvironment, change: Callable[[], None]) ->
     }
 
 
-def _roll(started: ScaleServers) -> None:
+def _roll(started: ServerSet, *, drained: bool = True) -> None:
+    assert started.balancer is not None, "it was asked for"
     for number, gateway in enumerate(started.gateways):
-        started.balancer.drain(number)
+        if drained:
+            started.balancer.drain(number)
         gateway.stop()
         gateway.start()
         started.balancer.bring_back(number)
 
 
-def _stop_and_start(started: ScaleServers) -> None:
-    for number, gateway in enumerate(started.gateways):
-        gateway.stop()
-        gateway.start()
-        started.balancer.bring_back(number)
-
-
-def _kill(started: ScaleServers) -> None:
+def _kill(started: ServerSet) -> None:
+    assert started.balancer is not None, "it was asked for"
     started.gateways[0].kill()
     started.gateways[0].start()
     started.balancer.bring_back(0)

@@ -4,13 +4,13 @@ import os
 
 import uvloop
 
-from loadtests.bench.frame import NoOptions, Run
+from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import capacity, measurement
-from loadtests.bench_scale import servers
-from loadtests.bench_scale.servers import ScaleServers
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, load_environment
+from loadtests.servers import server_set
+from loadtests.servers.server_set import ServerSet
 
 _COUNTS = (1, 2, 3)
 _LOAD = Load(writes=2.0, connections=256)
@@ -22,7 +22,7 @@ def measure(run: Run[NoOptions]) -> Section:
     judged = 0
     for count in _COUNTS:
         run.console.print(f"{count} gateways")
-        with servers.running(count) as started:
+        with server_set.running(count, SETTINGS, balanced=True) as started:
             borne[count], faults, answers = uvloop.run(_borne(started, run))
         bars += [Bar(f"{count} gateways: {bar.what}", bar.figure, at_most=0) for bar in faults]
         judged += answers
@@ -37,9 +37,9 @@ def measure(run: Run[NoOptions]) -> Section:
     return Section("Throughput by number of gateways", text, {"borne": borne}, bars)
 
 
-async def _borne(started: ScaleServers, run: Run[NoOptions]) -> tuple[float, list[Bar], int]:
+async def _borne(started: ServerSet, run: Run[NoOptions]) -> tuple[float, list[Bar], int]:
     target = Deployment(
-        started.balancer.url, admin_key=started.admin_key, data=run.data_folder, public=True
+        started.ways[0], admin_key=started.admin_key, data=run.data_folder, public=True
     )
     async with load_environment(target, seed=1, writes=True) as environment:
         rate = await capacity.find(environment, _LOAD, environment.agents(_LOAD), run.console)

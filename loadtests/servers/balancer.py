@@ -4,14 +4,14 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-_WAIT_S_MAX = 30.0
-_POLL_S = 0.05
+from loadtests.servers.waiting import until
+
+_UNEXPECTED = "HAProxy did not reach the expected state"
 # `retries` and `redispatch` apply to requests that could not be sent; none is sent twice.
 _SETTINGS = """
 global
@@ -47,19 +47,12 @@ class Balancer:
     def drain(self, number: int) -> None:
         """Send no new requests to a gateway; returns when it has finished those under way."""
         self._say(f"set server gateways/g{number} state drain")
-        self.until(lambda: self._column(number, "scur") == "0")
+        until(lambda: self._column(number, "scur") == "0", _UNEXPECTED)
 
     def bring_back(self, number: int) -> None:
         """Send requests to the gateway again; returns when HAProxy's checks pass."""
         self._say(f"set server gateways/g{number} state ready")
-        self.until(lambda: self._column(number, "status") == "UP")
-
-    def until(self, is_so: Callable[[], bool]) -> None:
-        deadline_s = time.monotonic() + _WAIT_S_MAX
-        while not is_so():
-            if time.monotonic() > deadline_s:
-                raise TimeoutError("HAProxy did not reach the expected state")
-            time.sleep(_POLL_S)
+        until(lambda: self._column(number, "status") == "UP", _UNEXPECTED)
 
     def _column(self, number: int, name: str) -> str:
         head, *rows = self._say("show stat").removeprefix("# ").splitlines()
@@ -96,7 +89,7 @@ def before(ports: Sequence[int], port: int) -> Iterator[Balancer]:
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:  # noqa: S603  ours
             try:
                 balancer = Balancer(port, admin)
-                balancer.until(admin.exists)
+                until(admin.exists, _UNEXPECTED)
                 for number in range(len(ports)):
                     balancer.bring_back(number)
                 yield balancer

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gateway.embedded import embedded_servers
-
 # A line of Nearhit's log, in either format, or what other servers and earlier versions print.
 _LISTENING = re.compile(r"^.*\blistening\b.*?(http://[^\s\"]+).*\n", re.MULTILINE)
 _START_S_MAX = 60.0
@@ -98,13 +96,6 @@ def beside(
         }
         with process(command, environment | dict(settings or {}), Path(name)) as (url, pid):
             yield replace(service, url=url, pid=pid)
-
-
-@contextmanager
-def database(folder: Path) -> Iterator[str]:
-    """The URL of a new, empty PostgreSQL."""
-    with embedded_servers.own_servers(folder) as servers:
-        yield servers.database_url
 
 
 @contextmanager

@@ -27,17 +27,17 @@ from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench import machine
 from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
-from loadtests.servers import metrics
-from loadtests.soak import outcome, servers, stage, verdict
+from loadtests.servers import metrics, server_set
+from loadtests.servers.server_set import ServerSet
+from loadtests.soak import outcome, stage, verdict
 from loadtests.soak.audit import Audit
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults import faults
 from loadtests.soak.faults.faults import FAULTS
 from loadtests.soak.model.state import SoakState
 from loadtests.soak.mutants.rules import MUTANTS
-from loadtests.soak.options import PARTS, SoakOptions
+from loadtests.soak.options import PARTS, SETTINGS, SoakOptions
 from loadtests.soak.oracle import oracle
-from loadtests.soak.servers import SoakServers
 from loadtests.soak.work.context import SoakContext
 from loadtests.workload import history
 from loadtests.workload.history import RecordedHistory
@@ -78,7 +78,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
         without=arguments.without,
     )
     made_on = machine.description(_PACKAGES)
-    with servers.running(_GATEWAYS, balanced=options.balanced) as started:
+    with server_set.running(_GATEWAYS, SETTINGS, balanced=options.balanced, works=True) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
         urls = [gateway.url for gateway in started.gateways]
         answers = metrics.sums_by_label(urls, "nearhit_cache_lookups_total")
@@ -111,7 +111,7 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     )
     print(f"{name}: {mutant.what}", flush=True)
     launcher = ("loadtests.soak.mutants", name)
-    with servers.running(_GATEWAYS, balanced=False, launcher=launcher) as started:
+    with server_set.running(_GATEWAYS, SETTINGS, works=True, launcher=launcher) as started:
         soak = asyncio.run(_soaked(started, _past(arguments), options, console))
     audit = soak.context.audit
     for violation in audit.shown[:1]:
@@ -156,7 +156,7 @@ def _name(options: SoakOptions) -> str:
 
 
 async def _soaked(
-    started: SoakServers, past: HistorySource, options: SoakOptions, console: Console
+    started: ServerSet, past: HistorySource, options: SoakOptions, console: Console
 ) -> Soak:
     async with oracle(started.database_url, StaticEmbedder()) as truth:
         keys = await stage.make_keys(started.gateways[0].url, started.admin_key, past.subjects)

@@ -8,7 +8,7 @@ from typing import Any
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.faults.schedule import Fault, FaultSchedule
+from loadtests.soak.faults.schedule import FaultSchedule, SoakFault
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
@@ -35,7 +35,7 @@ class Soak:
         context: SoakContext,
         past: HistorySource,
         options: SoakOptions,
-        faults: Mapping[str, Fault],
+        faults: Mapping[str, SoakFault],
     ) -> None:
         self.context = context
         self.options = options

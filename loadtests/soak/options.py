@@ -1,7 +1,21 @@
-"""The options of a soak."""
+"""The options of a soak, and the settings of its servers."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+# Of the gateways and the worker.
+SETTINGS = {
+    "NEARHIT_CACHE_AUDIT_PER_MILLE": "0",  # gateways repair what their audit finds
+    "NEARHIT_REDIS_TIMEOUT_S": "0.1",  # the load generator delays Redis on a busy machine
+    "NEARHIT_LOG_LEVEL": "error",
+    "NEARHIT_PUBLIC_DOCUMENTS": "true",
+    "NEARHIT_SEMANTIC_SEARCHES": "all",  # its searches call no model
+    "NEARHIT_DOCUMENT_INLINE_BYTES_MAX": "16000",  # some of the documents are longer
+    "NEARHIT_PRICE_EMBEDDING": "1",  # so that a budget can be spent
+    "NEARHIT_JOB_LEASE_S": "2",  # the jobs of a killed worker are taken over within the soak
+    "NEARHIT_JOB_RETRY_DELAY_S": "0.5",
+    "NEARHIT_JOB_ATTEMPTS_MAX": "30",  # a fault costs attempts, and there are many
+}
 
 # Parts that can be left out, to narrow down a violation.
 PARTS = ("queued", "credentials")

@@ -1,101 +1,166 @@
-"""A PostgreSQL with pgvector that can be killed, copied, restored and failed over.
-
-It uses the programs and the cluster of Nearhit's embedded servers.
-"""
+"""A PostgreSQL with pgvector that can be killed, copied, restored and failed over."""
 
 import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from loadtests.servers.postgres import postgres_programs
 from loadtests.servers.postgres.postgres_programs import PostgresPrograms
+from loadtests.servers.waiting import until
 
-Stop: TypeAlias = Literal["smart", "fast", "immediate"]
+Stop: TypeAlias = Literal["fast", "immediate"]
 
-_SIGNALS: dict[Stop, signal.Signals] = {
-    "smart": signal.SIGTERM,
-    "fast": signal.SIGINT,
-    "immediate": signal.SIGQUIT,
-}
+_SIGNALS: dict[Stop, signal.Signals] = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
 class PostgresProcess:
-    """Always on the same socket, whichever data folder it runs on."""
+    """data, sockets: the folders of its data and its socket. name: as a primary knows a standby.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._programs, self._data = PostgresPrograms.create(folder)
-        self._sockets = self._made("sockets")
+    primary: the folder of the socket through which it reaches its primary, if it is a standby.
+    settings: more of PostgreSQL's own.
+    """
+
+    def __init__(
+        self,
+        programs: PostgresPrograms,
+        data: Path,
+        sockets: Path,
+        *,
+        name: str = "primary",
+        primary: Path | None = None,
+        settings: Mapping[str, str] = {},
+    ) -> None:
+        self.sockets = sockets
+        self._programs = programs
+        self.data = data
+        self._settings = {"cluster_name": name, **settings}
+        if primary is not None:
+            self._settings["primary_conninfo"] = programs.conninfo(primary)
+            # So that it follows a new primary soon.
+            self._settings["wal_retrieve_retry_interval"] = "500ms"
         self._copies = 0
         self._process: subprocess.Popen[bytes] | None = None
 
+    @classmethod
+    def create(cls, folder: Path, settings: Mapping[str, str]) -> Self:
+        """A new cluster in the folder."""
+        programs, data = PostgresPrograms.create(folder)
+        sockets = postgres_programs.new_folder(folder / "sockets")
+        return cls(programs, data, sockets, settings=settings)
+
     @property
     def url(self) -> str:
-        return self._programs.url(self._sockets)
+        return self._programs.url(self.sockets)
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    @property
+    def _running(self) -> "subprocess.Popen[bytes]":
+        assert self._process is not None, "it was started"
+        return self._process
 
     def start(self) -> None:
         """Returns when PostgreSQL accepts connections."""
-        self._process = self._programs.start(self._data, self._sockets)
+        self._process = self._programs.start(self.data, self.sockets, **self._settings)
 
     def stop(self, how: Stop = "fast") -> None:
+        """Does nothing if it does not run."""
         if self._process is not None:
             self._process.send_signal(_SIGNALS[how])
             self._process.wait()
             self._process = None
 
     def kill(self) -> None:
-        """Kill all processes, as a power cut does."""
-        assert self._process is not None, "it was started"
-        postgres_programs.kill(self._process)
-        self._process = None
+        """Kill all processes, as a power cut does; does nothing if it does not run."""
+        if self._process is not None:
+            postgres_programs.signal_all(self._process, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
 
     def crash(self) -> None:
         """Kill one process: PostgreSQL closes all connections and recovers by itself."""
-        assert self._process is not None, "it was started"
-        os.kill(next(postgres_programs.children(self._process)), signal.SIGKILL)
-        self._programs.wait_for(self._sockets)
+        os.kill(next(postgres_programs.children(self._running)), signal.SIGKILL)
 
-    def copy(self) -> Path:
+    def wait(self) -> None:
+        """Returns when it accepts connections."""
+        self._programs.wait_for(self.sockets)
+
+    def pause(self) -> None:
+        """Its connections stay open and get no response."""
+        postgres_programs.signal_all(self._running, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        postgres_programs.signal_all(self._running, signal.SIGCONT)
+
+    def copy(self, *options: str) -> Path:
         """A base backup of the current data."""
-        return self._backup()
+        self._copies += 1
+        data = self.data.with_name(f"{self.data.name}-copy{self._copies}")
+        postgres_programs.new_folder(data)
+        self._programs.backup(self.sockets, data, *options)
+        return data
 
     def restore(self, copy: Path) -> None:
         """Start on the copy; PostgreSQL must be stopped."""
-        self._replace(copy)
+        assert self._process is None, "it was stopped"
+        shutil.rmtree(self.data)
+        copy.rename(self.data)
         self.start()
 
-    def standby(self) -> Path:
-        """The data of an asynchronous standby that has everything committed until now.
+    def new_standby(self, name: str, sockets: Path, primary: Path | None = None) -> Self:
+        """A standby that runs and has all that is committed until now.
 
-        The standby is stopped, as if the network separated it from its primary.
+        primary: the folder of the socket through which it reaches this one; its own if None.
         """
-        data = self._backup("--write-recovery-conf")
-        sockets = self._made(f"{data.name}-sockets")
-        process = self._programs.start(data, sockets)
-        self._programs.wait_until_replayed(sockets, self._sockets)
-        process.send_signal(_SIGNALS["fast"])
-        process.wait()
-        return data
+        data = self.copy("--write-recovery-conf")
+        standby = type(self)(
+            self._programs, data, sockets, name=name, primary=primary or self.sockets
+        )
+        standby.start()
+        self.wait_for(standby)
+        return standby
+
+    def lost_standby(self) -> Path:
+        """The data of a standby that is stopped, as if the network separated it from this one."""
+        sockets = self.data.with_name(f"{self.data.name}-sockets{self._copies}")
+        standby = self.new_standby("lost", postgres_programs.new_folder(sockets))
+        standby.stop()
+        return standby.data
 
     def fail_over(self, standby: Path) -> None:
-        """Start the standby in the place of its lost primary and promote it."""
-        self._replace(standby)
-        self.start()
-        self._programs.promote(self._data)
+        """Start the standby in the place of this one, which is lost, and promote it."""
+        self.restore(standby)
+        self.promote()
 
-    def _replace(self, data: Path) -> None:
-        assert self._process is None, "it was stopped"
-        shutil.rmtree(self._data)
-        data.rename(self._data)
+    def wait_for(self, standby: "PostgresProcess") -> None:
+        """Wait until the standby has all that is committed until now."""
+        self._programs.wait_until_replayed(standby.sockets, self.sockets)
 
-    def _backup(self, *options: str) -> Path:
-        self._copies += 1
-        data = self._made(f"copy{self._copies}")
-        self._programs.backup(self._sockets, data, *options)
-        return data
+    def require(self, standby: str) -> None:
+        """From when this returns on, each commit waits for that standby."""
+        names = f"ALTER SYSTEM SET synchronous_standby_names = '\"{standby}\"'"
+        self._programs.ask(self.sockets, names)
+        self._programs.ask(self.sockets, "SELECT pg_reload_conf()")
+        until(lambda: self._has("sync_state = 'sync'", standby), "the standby is not synchronous")
 
-    def _made(self, name: str) -> Path:
-        return postgres_programs.new_folder(self._folder / name)
+    def is_followed_by(self, standby: str) -> bool:
+        """Whether the standby receives what is committed."""
+        return self._has("state = 'streaming'", standby)
+
+    def promote(self) -> None:
+        self._programs.promote(self.data)
+
+    def discard(self) -> None:
+        """Stop it and remove its data."""
+        self.kill()
+        shutil.rmtree(self.data)
+
+    def _has(self, condition: str, standby: str) -> bool:
+        followers = f"FROM pg_stat_replication WHERE {condition} AND application_name = '{standby}'"
+        return self._programs.ask(self.sockets, f"SELECT count(*) {followers}") == "1"

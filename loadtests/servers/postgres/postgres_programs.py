@@ -6,17 +6,15 @@ import pwd
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
 from gateway.embedded import embedded_servers
+from loadtests.servers.waiting import until
 
-_START_S_MAX = 60.0
-_POLL_S = 0.05
 _PORT = "5432"  # part of the socket's name
 SOCKET = f".s.PGSQL.{_PORT}"
 _SETTINGS = {
@@ -69,7 +67,7 @@ class PostgresPrograms:
 
     def wait_for(self, sockets: Path) -> None:
         ready = (self.programs / "pg_isready", "-q", "-h", sockets)
-        until(lambda: self._done(*ready).returncode == 0)
+        until(lambda: self._done(*ready).returncode == 0, "PostgreSQL does not answer")
 
     def ask(self, sockets: Path, statement: str) -> str:
         """The only value of the only row."""
@@ -88,7 +86,7 @@ class PostgresPrograms:
         """Wait until the standby has all that the primary has committed until now."""
         position = self.ask(primary, "SELECT pg_current_wal_flush_lsn()")
         reached = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
-        until(lambda: self.ask(sockets, reached) == "t")
+        until(lambda: self.ask(sockets, reached) == "t", "the standby does not follow")
 
     def promote(self, data: Path) -> None:
         """Returns when the standby is a primary."""
@@ -131,15 +129,6 @@ def signal_all(process: "subprocess.Popen[bytes]", sent: signal.Signals) -> None
 def children(process: "subprocess.Popen[bytes]") -> Iterator[int]:
     file = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     return map(int, file.read_text().split())
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Raises `TimeoutError`."""
-    deadline_s = time.monotonic() + _START_S_MAX
-    while not is_so():
-        if time.monotonic() > deadline_s:
-            raise TimeoutError("PostgreSQL did not reach the expected state")
-        time.sleep(_POLL_S)
 
 
 def _as_nobody() -> dict[str, Any]:

@@ -14,29 +14,21 @@ from typing import TypeAlias
 import orjson
 
 from loadtests.load.request import Call
+from loadtests.servers import faults
 from loadtests.servers.postgres.postgres_process import PostgresProcess
+from loadtests.servers.server_set import ServerSet
 from loadtests.soak.connections import connect
-from loadtests.soak.faults.excuse import excused
-from loadtests.soak.faults.schedule import Fault
-from loadtests.soak.servers import SoakServers
+from loadtests.soak.faults.excuse import excused, lasting
+from loadtests.soak.faults.schedule import SoakFault
 from loadtests.soak.work.context import SoakContext
 
-_SoakFault: TypeAlias = Callable[[SoakServers, SoakContext, Random], Awaitable[None]]
+_ServersFault: TypeAlias = Callable[[ServerSet, SoakContext, Random], Awaitable[None]]
 
 _LASTS_S = (0.2, 3.0)
 _TAIL_S = (2.0, 6.0)  # in which writes are made after a copy, and lost
-_FULL = "2mb"
 
 
-async def redis_killed(servers: SoakServers, _: SoakContext, random: Random) -> None:
-    redis = servers.redis
-    redis.forget()
-    await asyncio.to_thread(redis.kill)
-    await _while(random)
-    redis.start()
-
-
-async def redis_older(servers: SoakServers, _: SoakContext, random: Random) -> None:
+async def redis_older(servers: ServerSet, _: SoakContext, random: Random) -> None:
     """Redis starts again with its contents of some seconds before."""
     redis = servers.redis
     await asyncio.to_thread(redis.save)
@@ -45,40 +37,15 @@ async def redis_older(servers: SoakServers, _: SoakContext, random: Random) -> N
     redis.start()
 
 
-async def redis_paused(servers: SoakServers, _: SoakContext, random: Random) -> None:
-    servers.redis.pause()
-    await _while(random)
-    servers.redis.resume()
+def _lasts(name: str) -> _ServersFault:
+    async def fault(servers: ServerSet, context: SoakContext, random: Random) -> None:
+        simple = faults.of(servers, random.choice(servers.gateways))[name]
+        await lasting(context, simple, random, _LASTS_S)
+
+    return fault
 
 
-async def redis_full(servers: SoakServers, _: SoakContext, random: Random) -> None:
-    redis = servers.redis
-    await asyncio.to_thread(redis.limit, _FULL)
-    await _while(random)
-    await asyncio.to_thread(redis.limit, "0")
-
-
-async def worker_killed(servers: SoakServers, _: SoakContext, random: Random) -> None:
-    servers.worker.kill()
-    await _while(random)
-    servers.worker.start()
-
-
-async def gateway_killed(servers: SoakServers, context: SoakContext, random: Random) -> None:
-    gateway = random.choice(servers.gateways)
-    async with excused(context):
-        await asyncio.to_thread(gateway.kill)
-        await _while(random)
-        await asyncio.to_thread(gateway.start)
-
-
-async def postgres_crashed(servers: SoakServers, context: SoakContext, _: Random) -> None:
-    """One process is killed; PostgreSQL closes all connections and recovers by itself."""
-    async with excused(context):
-        await asyncio.to_thread(servers.postgres.crash)
-
-
-async def postgres_restarted(servers: SoakServers, context: SoakContext, random: Random) -> None:
+async def postgres_restarted(servers: ServerSet, context: SoakContext, random: Random) -> None:
     postgres = servers.postgres
     async with excused(context):
         await asyncio.to_thread(postgres.stop, random.choice(("fast", "immediate")))
@@ -86,33 +53,34 @@ async def postgres_restarted(servers: SoakServers, context: SoakContext, random:
         await asyncio.to_thread(postgres.start)
 
 
-async def postgres_restored(servers: SoakServers, context: SoakContext, random: Random) -> None:
+async def postgres_restored(servers: ServerSet, context: SoakContext, random: Random) -> None:
     """PostgreSQL comes back with a copy of its data some seconds old; all else goes on."""
     postgres = servers.postgres
     await _to_an_older_history(postgres, context, random, postgres.copy, postgres.restore)
 
 
-async def postgres_failed_over(servers: SoakServers, context: SoakContext, random: Random) -> None:
+async def postgres_failed_over(servers: ServerSet, context: SoakContext, random: Random) -> None:
     """An asynchronous standby takes over, which lacks the last commits."""
     postgres = servers.postgres
-    await _to_an_older_history(postgres, context, random, postgres.standby, postgres.fail_over)
+    await _to_an_older_history(postgres, context, random, postgres.lost_standby, postgres.fail_over)
 
 
-async def budget_spent(_: SoakServers, context: SoakContext, random: Random) -> None:
+async def budget_spent(_: ServerSet, context: SoakContext, random: Random) -> None:
     """A tenant's budget is spent, so that writes that need embeddings wait; then it is raised."""
     await _set_budget(context, 0.0)
     await asyncio.sleep(random.uniform(*_TAIL_S))
     await _set_budget(context, None)
 
 
-FAULTS: Mapping[str, _SoakFault] = {
-    "redis killed": redis_killed,
-    "redis paused": redis_paused,
-    "redis full": redis_full,
+FAULTS: Mapping[str, _ServersFault] = {
+    **{
+        name: _lasts(name)
+        for name in (
+            *("redis killed", "redis paused", "redis full"),
+            *("worker killed", "gateway killed", "postgres crashed"),
+        )
+    },
     "redis started with an older memory": redis_older,
-    "worker killed": worker_killed,
-    "gateway killed": gateway_killed,
-    "postgres crashed": postgres_crashed,
     "postgres restarted": postgres_restarted,
     "postgres restored": postgres_restored,
     "postgres failed over": postgres_failed_over,
@@ -120,7 +88,7 @@ FAULTS: Mapping[str, _SoakFault] = {
 }
 
 
-def of(servers: SoakServers, names: Collection[str]) -> Mapping[str, Fault]:
+def of(servers: ServerSet, names: Collection[str]) -> Mapping[str, SoakFault]:
     """The faults of these names, of these servers."""
     return {name: partial(FAULTS[name], servers) for name in names}
 

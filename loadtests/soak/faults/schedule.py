@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from loadtests.soak.work.context import SoakContext
 
-Fault: TypeAlias = Callable[[SoakContext, Random], Awaitable[None]]
+SoakFault: TypeAlias = Callable[[SoakContext, Random], Awaitable[None]]
 
 _STALL_EVERY_S = (0.5, 3.0)
 _STALLED_S = (0.1, 1.0)
@@ -21,7 +21,7 @@ class FaultSchedule:
     """
 
     def __init__(
-        self, context: SoakContext, faults: Mapping[str, Fault], every_s: float, random: Random
+        self, context: SoakContext, faults: Mapping[str, SoakFault], every_s: float, random: Random
     ) -> None:
         self.happened: Counter[str] = Counter()
         self._context = context

@@ -21,12 +21,14 @@ from pathlib import Path
 from loadtests.bench import machine
 from loadtests.bench.report import BenchmarkReport
 from loadtests.bench_faults.slow_connections import raise_file_limit
+from loadtests.servers import server_set
 from loadtests.servers.ports import free_port
 from loadtests.servers.service import Service
-from loadtests.soak import outcome, servers
+from loadtests.soak import outcome
 from loadtests.soak.greedy.comparison import Compared, measured_section
 from loadtests.soak.greedy.neighbour import KINDS
 from loadtests.soak.greedy.ordinary import OrdinaryTenant
+from loadtests.soak.options import SETTINGS
 from loadtests.workload import tenant_client
 
 _REPORT = Path("docs/benchmarks/soak.json")
@@ -54,8 +56,8 @@ def main() -> None:
     raise_file_limit()
     made_on = machine.description(_PACKAGES)
     port = free_port()
-    settings = servers.SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}"}
-    with servers.running(1, balanced=False, settings=settings) as started:
+    settings = SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}"}
+    with server_set.running(1, settings, works=True) as started:
         gateway = started.gateways[0]
         service = Service(gateway.url, started.admin_key, "", "", gateway.pid)
         compared = asyncio.run(_run(service, port, arguments))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loadtests.bench_edges import callers
-from loadtests.bench_edges.link import Link
+from loadtests.servers.link import Link
 from loadtests.servers.postgres.postgres_programs import SOCKET
 
 ONE_WAY_MS = 20
@@ -26,7 +26,7 @@ def folder() -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def echoing(folder: Path, link: Link, one_way_ms: int) -> AsyncIterator[None]:
+async def echoing(folder: Path, link: Link, one_way_ms: int | None) -> AsyncIterator[None]:
     """A server that returns each line, at the end of the link."""
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -37,7 +37,7 @@ async def echoing(folder: Path, link: Link, one_way_ms: int) -> AsyncIterator[No
     writers: list[asyncio.StreamWriter] = []
 
     async with await asyncio.start_unix_server(echo, folder / SOCKET):
-        await asyncio.to_thread(link.lead, folder, one_way_ms)
+        await asyncio.to_thread(link.lead, folder / SOCKET, one_way_ms)
         try:
             yield
         finally:
@@ -65,7 +65,7 @@ async def exchange(link: Link) -> float:
 
 def test_a_link_delays_and_is_cut_and_healed(folder: Path) -> None:
     async def check() -> None:
-        link = Link(folder / "link")
+        link = Link(folder / "link" / SOCKET)
         async with echoing(folder, link, ONE_WAY_MS):
             assert await exchange(link) >= 2 * ONE_WAY_MS / 1000
 
@@ -81,7 +81,7 @@ def test_a_link_delays_and_is_cut_and_healed(folder: Path) -> None:
 
 def test_what_a_silent_link_holds_back_arrives_when_it_resumes(folder: Path) -> None:
     async def check() -> None:
-        link = Link(folder / "link")
+        link = Link(folder / "link" / SOCKET)
         async with echoing(folder, link, ONE_WAY_MS):
             link.silence()
             waiting = asyncio.create_task(exchange(link))
@@ -96,8 +96,8 @@ def test_what_a_silent_link_holds_back_arrives_when_it_resumes(folder: Path) -> 
 
 def test_a_link_without_a_delay_is_no_relay(folder: Path) -> None:
     async def check() -> None:
-        link = Link(folder / "link")
-        async with echoing(folder, link, 0):
+        link = Link(folder / "link" / SOCKET)
+        async with echoing(folder, link, None):
             await exchange(link)
             assert (link.host / SOCKET).is_symlink()
 

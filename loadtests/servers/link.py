@@ -1,0 +1,65 @@
+"""A way to a server: a Unix socket that leads to another one, and can be cut and silenced."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from loadtests.servers.waiting import until
+
+
+class Link:
+    """socket: the one that clients connect to."""
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        socket.parent.mkdir(exist_ok=True)
+        self._target: Path | None = None
+        self._one_way_ms: int | None = None
+        self._relay: subprocess.Popen[bytes] | None = None
+
+    @property
+    def host(self) -> Path:
+        """The folder of the socket, as PostgreSQL's clients name it."""
+        return self.socket.parent
+
+    def lead(self, target: Path, one_way_ms: int | None) -> None:
+        """Lead to the server with this socket; connections to the one before are lost.
+
+        one_way_ms: the delay of each byte. None: there is no relay, which would take time of its
+        own; such a link can't be cut.
+        """
+        self._target, self._one_way_ms = target, one_way_ms
+        self.heal()
+
+    def cut(self) -> None:
+        """Lose all connections and let none begin."""
+        if self._relay is not None:
+            self._relay.kill()
+            self._relay.wait()
+            self._relay = None
+        self.socket.unlink(missing_ok=True)
+
+    def heal(self) -> None:
+        """Let connections begin; those that were open are lost."""
+        assert self._target is not None, "it leads somewhere"
+        self.cut()
+        if self._one_way_ms is None:
+            self.socket.symlink_to(self._target)
+            return
+        command = [sys.executable, "-m", "loadtests.servers.socket_relay", str(self.socket)]
+        self._relay = subprocess.Popen([*command, str(self._target), str(self._one_way_ms)])  # noqa: S603  ours
+        until(self.socket.exists, "the relay did not start")
+        self.socket.chmod(0o777)  # for a standby, which runs as nobody
+
+    def silence(self) -> None:
+        """Let nothing through: connections stay open, and new ones wait."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let through what has waited."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, sent: signal.Signals) -> None:
+        if self._relay is not None:
+            self._relay.send_signal(sent)

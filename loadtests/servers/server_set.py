@@ -1,0 +1,111 @@
+"""Gateways on one PostgreSQL and one Redis, with a worker and a balancer if wanted."""
+
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadtests.servers import balancer, service
+from loadtests.servers.balancer import Balancer
+from loadtests.servers.gateway import GatewayProcess
+from loadtests.servers.link import Link
+from loadtests.servers.ports import free_port
+from loadtests.servers.postgres.postgres_process import PostgresProcess
+from loadtests.servers.redis import RedisProcess
+from loadtests.servers.service import Service
+from loadtests.servers.small_disk import SmallDisk
+from loadtests.servers.worker import WorkerProcess
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSet:
+    """shared: what the gateways share, without a URL. worker: runs only if it was asked for.
+
+    link, disk: before Redis and under it, if it was `wired`.
+    """
+
+    shared: Service
+    postgres: PostgresProcess
+    redis: RedisProcess
+    gateways: Sequence[GatewayProcess]
+    worker: WorkerProcess
+    balancer: Balancer | None = None
+    link: Link | None = None
+    disk: SmallDisk | None = None
+
+    @property
+    def ways(self) -> Sequence[str]:
+        """The URLs for requests: of each gateway, or the balancer's as many times."""
+        return [(self.balancer or gateway).url for gateway in self.gateways]
+
+    @property
+    def admin_key(self) -> str:
+        return self.shared.admin_key
+
+    @property
+    def database_url(self) -> str:
+        return self.postgres.url
+
+
+@contextmanager
+def running(
+    gateways: int,
+    settings: Mapping[str, str],
+    *,
+    balanced: bool = False,
+    works: bool = False,
+    wired: bool = False,
+    launcher: tuple[str, ...] = ("gateway",),
+    postgres_settings: Mapping[str, str] = {},
+) -> Iterator[ServerSet]:
+    """balanced: with HAProxy. works: with a worker. wired: Redis can be cut off, and its disk full.
+
+    launcher: the module that runs the commands.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(service.server_folder())
+        with _deaf_to_ctrl_c():
+            postgres = PostgresProcess.create(folder, postgres_settings)
+            postgres.start()
+            stack.callback(postgres.stop, "immediate")
+            disk, link = _wires(stack, folder) if wired else (None, None)
+            redis = RedisProcess(folder if disk is None else disk.folder)
+            redis.start()
+            stack.callback(redis.kill)
+            redis_url = redis.url
+            if link is not None:
+                link.lead(redis.socket, 0)
+                redis_url = f"unix://{link.socket}?db=0"
+            shared = Service("", service.new_admin_key(), postgres.url, redis_url, 0)
+            beside = [GatewayProcess(shared, settings, launcher) for _ in range(gateways)]
+            for gateway in beside:
+                gateway.start()
+                stack.callback(gateway.stop)
+            worker = WorkerProcess(shared, settings, folder / "worker.log", launcher)
+            stack.callback(worker.kill)
+            if works:
+                worker.start()
+            before = None
+            if balanced:
+                ports = [gateway.port for gateway in beside]
+                before = stack.enter_context(balancer.before(ports, free_port()))
+        yield ServerSet(shared, postgres, redis, beside, worker, before, link, disk)
+
+
+def _wires(stack: ExitStack, folder: Path) -> tuple[SmallDisk, Link]:
+    disk = SmallDisk(folder / "redis")
+    stack.callback(disk.remove)
+    link = Link(folder / "wire.sock")
+    stack.callback(link.cut)
+    return disk, link
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that start meanwhile ignore Ctrl-C, so that their counters can still be read."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
