@@ -6,5 +6,6 @@ loadtest   what `nearhit loadtest` runs
 users      Locust's users: `make load`
 servers    the servers under test, as processes
 bench      the frame that all benchmarks share; each `bench_…` is one benchmark
+mutants    rules that are broken on purpose, which the soak and bench_edges have to find
 soak       histories of writes and rights under load, with every answer audited
 """

@@ -1,17 +1,15 @@
 """The judge can fail: gateways with one rule of read leases broken, which it has to find."""
 
-import asyncio
-import json
 from typing import Any
 
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_edges import edge_servers, judged
-from loadtests.bench_edges.mutants.rules import MUTANTS, LeaseMutant
 from loadtests.bench_edges.options import EdgesRun
-from loadtests.soak import verdict
+from loadtests.mutants.lease_rules import MUTANTS
+from loadtests.mutants.mutant import Mutant
+from loadtests.soak import run as soak_run
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
-from loadtests.soak.options import PARTS, SoakOptions
 
 _TEXT = """\
 The servers and the judge are those of the section before. In all gateways and in the worker one \
@@ -30,13 +28,7 @@ def measure(run: EdgesRun) -> Section:
         is_right = audit.has_wrong_answer != mutant.is_control
         missed += not is_right
         wrong = ", ".join(f"{audit.counts[kind]} {kind}" for kind in VIOLATIONS[:4])
-        run.console.print(
-            f"{name}: {'right' if is_right else 'WRONG'} after {soak.seconds:.1f} s; "
-            f"{verdict.counts(soak)}",
-            markup=False,
-        )
-        for violation in audit.shown[:1]:
-            run.console.print(json.dumps(violation, default=str), markup=False, soft_wrap=True)
+        soak_run.show_mutant(name, soak, is_right=is_right)
         rows.append((mutant.what, f"{soak.seconds:.1f}", f"{audit.counts['judged']:,}", wrong))
         figures[name] = {"seconds": round(soak.seconds, 1), **audit.counts}
     text = f"{_TEXT}\n\n{table(('broken rule', 'seconds', 'judged', 'found'), rows)}"
@@ -44,29 +36,20 @@ def measure(run: EdgesRun) -> Section:
     return Section("Broken rules", text, figures, bars)
 
 
-def _soaked(name: str, mutant: LeaseMutant, run: EdgesRun) -> Soak:
-    """Queued writes and credentials are left out, since no mutant concerns them."""
-    options = SoakOptions(
+def _soaked(name: str, mutant: Mutant, run: EdgesRun) -> Soak:
+    options = soak_run.mutant_options(
+        mutant,
         minutes=run.options.mutant_s / 60,
-        answers=0,
         seed=run.options.seed,
-        faults=mutant.faults,
         fault_every_s=_FAULT_EVERY_S,
         rest_every_s=_REST_EVERY_S,
         rest_questions=_REST_QUESTIONS,
-        without=PARTS,
-        until_caught=not mutant.is_control,
-        askers=judged.ASKERS,
-        repeaters=judged.REPEATERS,
-        writers=judged.WRITERS,
-        write_turns=judged.WRITE_TURNS,
+        **judged.CALLERS,
     )
-    past = judged.past(run.data_folder, run.options.seed)
-    launcher = ("loadtests.bench_edges.mutants", name)
     with edge_servers.running(
         reads_standby=bool(run.options.standbys),
         delays=run.options.delays,
-        launcher=launcher,
+        launcher=("loadtests.mutants", "lease", name),
         read_lease_s=mutant.read_lease_s,
     ) as servers:
-        return asyncio.run(judged.judged(servers, past, options, run.console))
+        return judged.judged(servers, run, options)

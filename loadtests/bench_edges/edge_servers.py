@@ -25,6 +25,10 @@ class EdgeServers:
         return [gateway.url for gateway in self.gateways]
 
     @property
+    def database_url(self) -> str:
+        return self.regions.database_url
+
+    @property
     def admin_key(self) -> str:
         return self.regions.admin_key
 

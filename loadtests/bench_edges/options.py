@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from loadtests.bench.frame import Run, option
-from loadtests.bench_edges.mutants.rules import MUTANTS
+from loadtests.mutants.lease_rules import MUTANTS
 
 
 @dataclass(frozen=True, slots=True)

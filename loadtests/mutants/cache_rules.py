@@ -1,14 +1,8 @@
-"""Each mutant: the rule that is replaced, by which one, and what of a soak shows it.
-
-Controls break nothing: with them the soak has to find nothing in the same time.
-
-A mutant lives in a process of its own, which `loadtests.soak.mutants` starts.
-"""
+"""Mutants of the rules of the cache and of who is let in, which the soak has to find."""
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from cache import keys, local_cache, protocol
@@ -23,20 +17,10 @@ from gateway.search import search_request
 from index.model.scope import PUBLIC, Scope
 from index.search import sight_reader
 from index.tenants.principals import Principal
-from loadtests.soak.mutants.replacement import replaced
+from loadtests.mutants.mutant import Mutant, replaced, together
 
 _LATE_S = 0.1
 _CREDENTIAL = re.compile(rb"(?i)\r\nauthorization:[^\r]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """replace: breaks the rule in this process. faults: that have to happen for it to matter."""
-
-    what: str
-    replace: Callable[[], None]
-    faults: tuple[str, ...] = ()
-    is_control: bool = False
 
 
 def _drops_nothing(_self: registry_replica.RegistryReplica[Any], _news: Any) -> dict[str, int]:
@@ -83,14 +67,6 @@ async def _fills_late(self: store.RedisStore, *arguments: Any, **options: Any) -
     return await _fill(self, *arguments, **options)
 
 
-def _all(*replacements: Callable[[], None]) -> Callable[[], None]:
-    def replace() -> None:
-        for replacement in replacements:
-            replacement()
-
-    return replace
-
-
 _digest = known_heads._digest  # noqa: SLF001  the rule that the mutant breaks
 
 
@@ -112,7 +88,7 @@ class _RememberingGate(Authenticator):
 
 
 MUTANTS: Mapping[str, Mutant] = {
-    "none": Mutant("no rule is broken", _all(), is_control=True),
+    "none": Mutant("no rule is broken", together(), is_control=True),
     "late-fills": Mutant(
         "fills come late, which breaks no rule",
         replaced(store.RedisStore, "fill", _fills_late),
@@ -124,7 +100,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "fill-ignores-fence": Mutant(
         "a fill is stored though the invalidation of a change that it misses has begun",
-        _all(
+        together(
             replaced(protocol, "may_fill", _fills_whatever_the_fence),
             replaced(store.RedisStore, "fill", _fills_late),
         ),

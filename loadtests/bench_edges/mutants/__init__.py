@@ -1,1 +1,0 @@
-"""Gateways with one rule of read leases broken on purpose, to show that the judge detects it."""

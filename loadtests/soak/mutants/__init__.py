@@ -1,1 +1,0 @@
-"""Gateways with one rule of the cache broken on purpose, to show that the soak detects it."""

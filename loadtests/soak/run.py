@@ -1,0 +1,117 @@
+"""A soak on running servers: on which histories, and what it shows meanwhile and of a mutant."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from index.embedders.static_embedder import StaticEmbedder
+from loadtests.mutants.mutant import Mutant
+from loadtests.soak import stage, verdict
+from loadtests.soak.audit import Audit
+from loadtests.soak.driver import Soak
+from loadtests.soak.faults.excuse import WarmUp
+from loadtests.soak.faults.schedule import SoakFault
+from loadtests.soak.model.state import SoakState
+from loadtests.soak.options import PARTS, SoakOptions
+from loadtests.soak.oracle import oracle
+from loadtests.soak.work.context import JudgedServers, SoakContext
+from loadtests.workload import history
+from loadtests.workload.history import RecordedHistory
+from loadtests.workload.rights import Rights
+from loadtests.workload.world import GeneratedHistory, HistorySource
+
+# Starting values, not measured.
+_DOCUMENTS = 60  # generated
+_SUBJECTS = 20
+_LINE_EVERY_S = 5.0
+
+
+def past(data: Path | None, seed: int) -> HistorySource:
+    """The real histories in the folder, or generated ones without a folder."""
+    if data is None:
+        return GeneratedHistory(documents=_DOCUMENTS, seed=seed)
+    return RecordedHistory(history.read(data), subjects_max=_SUBJECTS, seed=seed)
+
+
+def mutant_options(mutant: Mutant, *, minutes: float, seed: int, **more: Any) -> SoakOptions:
+    """Queued writes and credentials are left out, since no mutant concerns them."""
+    return SoakOptions(
+        minutes=minutes,
+        answers=0,
+        seed=seed,
+        faults=mutant.faults,
+        without=PARTS,
+        until_caught=not mutant.is_control,
+        **more,
+    )
+
+
+async def soaked(
+    servers: JudgedServers,
+    source: HistorySource,
+    options: SoakOptions,
+    faults: Mapping[str, SoakFault],
+    console: Console,
+    warm_up: WarmUp | None = None,
+) -> Soak:
+    """The soak on these servers, after it has ended.
+
+    warm_up: of gateways that are cold, until which errors are excused.
+    """
+    async with oracle(servers.database_url, StaticEmbedder()) as truth:
+        keys = await stage.make_keys(servers.gateways[0].url, servers.admin_key, source.subjects)
+        state = SoakState(Rights(), keys.credentials)
+        context = SoakContext(servers, state, Audit(state), truth, keys.admins)
+        soak = Soak(context, source, options, faults)
+        async with _shown(soak, console):
+            with suppress(asyncio.CancelledError):
+                if warm_up is not None:
+                    context.outages.begin(time.monotonic())
+                await soak.settle()
+                if warm_up is not None:
+                    await warm_up(context)
+                    context.outages.end(time.monotonic())
+                await soak.run()
+        return soak
+
+
+def show_violations(soak: Soak, most: int | None = None) -> None:
+    for violation in soak.context.audit.shown[:most]:
+        print(json.dumps(violation, default=str))
+
+
+def show_mutant(name: str, soak: Soak, *, is_right: bool) -> None:
+    show_violations(soak, 1)
+    found = "caught" if soak.context.audit.has_wrong_answer else "nothing found"
+    print(
+        f"{'PASS' if is_right else 'FAIL'} {name}: {found} after {soak.seconds:.1f} s; "
+        f"{verdict.counts(soak)}",
+        flush=True,
+    )
+
+
+@asynccontextmanager
+async def _shown(soak: Soak, console: Console) -> AsyncIterator[None]:
+    """Show the progress: a line every few seconds, on a terminal always the same line."""
+    telling = asyncio.create_task(_tell(soak, console))
+    try:
+        yield
+    finally:
+        telling.cancel()
+
+
+async def _tell(soak: Soak, console: Console) -> None:
+    if console.is_terminal:
+        with console.status("") as status:
+            while True:
+                status.update(verdict.progress(soak))
+                await asyncio.sleep(0.2)
+    while True:
+        await asyncio.sleep(_LINE_EVERY_S)
+        print(verdict.progress(soak), flush=True)
