@@ -1,10 +1,9 @@
 """How long a change takes to invalidate the answers that it affects, among ten thousand."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from random import Random
 from statistics import fmean, median
 
 import numpy as np
@@ -108,7 +107,7 @@ def _timed(
     progress: Progress,
 ) -> DrainTimes:
     timed = DrainTimes()
-    edits = _edits(made_up)
+    edits = topics.edits(made_up, _SEED)
     _put(full, next(edits), gateway)
     # Questions whose answers an edit of this document drops: asked again after each edit.
     again = full.search_all(bodies, connections=run.options.connections)
@@ -134,18 +133,9 @@ def _timed(
     return timed
 
 
-def _edits(made_up: TopicWorld) -> Iterator[str]:
-    """The first document's texts, each with a sentence of the one before replaced."""
-    random = Random(_SEED)  # noqa: S311  no secret
-    text: str = made_up.documents[0]["text"]
-    while True:
-        text = topics.edited(text, made_up.topics[0], random)
-        yield text
-
-
 def _put(tenant: TenantClient, text: str, by: Service) -> TimedPut:
     before_s, started_s = service.processor_s(by.pid), time.perf_counter()
-    tenant.put_one("document-0", text, language="en", readers=["tenant"])
+    tenant.edit_first(text)
     took_s = time.perf_counter() - started_s
     return TimedPut(took_s * 1000, (service.processor_s(by.pid) - before_s) * 1000)
 

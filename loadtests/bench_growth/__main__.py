@@ -12,9 +12,8 @@ Only `shards` has targets.
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_growth import chunks, deployment, entries, tenants, writers
+from loadtests.bench_growth import chunks, deployment, entries, shards, tenants, writers
 from loadtests.bench_growth.options import GrowthOptions
-from loadtests.bench_growth.shards import comparison as shard_comparison
 
 _HEAD = """# Growth
 
@@ -33,7 +32,7 @@ BENCHMARK = Benchmark(
     options=GrowthOptions,
     sections={
         "chunks": chunks.measure,
-        "shards": shard_comparison.measure,
+        "shards": shards.measure,
         "tenants": tenants.measure,
         "entries": entries.measure,
         "writers": writers.measure,

@@ -5,15 +5,15 @@ searches PostgreSQL.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import asyncpg
 import uvloop
 
-from loadtests.bench.section import Section, table
-from loadtests.bench_growth import caller, generated_corpus, plot, probe, residence
+from loadtests.bench.section import Section
+from loadtests.bench_growth import caller, cost_page, generated_corpus, probe, residence
+from loadtests.bench_growth.cost_page import Figures
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Probe, RequestCost
+from loadtests.bench_growth.probe import Probe
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -22,19 +22,36 @@ _SMALL, _SMALL_CHUNKS = "small", 1_000
 _WARM_UP = 50
 _TURNS = 5
 _SHARDS, _WITHOUT = "with shards", "without"  # the gateways, as the page names them
+_BESIDE = "chunks beside 1,000, which are asked, "
 # The same figures in JSON: of the tenants that grow, and of the small one.
-_NAMES = {"grown_shards": _SHARDS, "grown": _WITHOUT}
-_SMALL_NAMES = {"small_shards": _SHARDS, "small": _WITHOUT}
-
-# By gateway and by number of chunks.
-Costs = Mapping[str, dict[int, RequestCost]]
+_NAMES = {
+    "grown_shards": _SHARDS,
+    "grown": _WITHOUT,
+    "small_shards": _BESIDE + _SHARDS,
+    "small": _BESIDE + _WITHOUT,
+}
+_COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
+_LINES = {
+    _SHARDS: _SHARDS,
+    _WITHOUT: _WITHOUT,
+    f"1,000 beside, {_SHARDS}": _BESIDE + _SHARDS,
+    f"1,000 beside, {_WITHOUT}": _BESIDE + _WITHOUT,
+}
+_PANELS = {
+    "P50 ms": {label: (one, "p50_ms") for label, one in _LINES.items()},
+    "P99 ms": {label: (one, "p99_ms") for label, one in _LINES.items()},
+    "processor µs a request": {
+        f"{server}, {one}": (one, field)
+        for server, field in (("gateway", "gateway_us"), ("PostgreSQL", "database_us"))
+        for one in (_SHARDS, _WITHOUT)
+    },
+}
 
 
 def measure(run: GrowthRun) -> Section:
-    grown: Costs = {_SHARDS: {}, _WITHOUT: {}}
-    beside: Costs = {_SHARDS: {}, _WITHOUT: {}}
-    in_memory: set[int] = set()
-    bytes_a_chunk: dict[int, float] = {}
+    series: dict[str, dict[int, Figures]] = {name: {} for name in _NAMES.values()}
+    in_memory: list[int] = []
+    bytes_a_chunk: dict[str, float] = {}
     with (
         service.nearhit(residence.WITHOUT_SHARDS) as without,
         service.beside(without, residence.WITH_SHARDS) as shards,
@@ -46,24 +63,27 @@ def measure(run: GrowthRun) -> Section:
         total = _SMALL_CHUNKS
         for size in run.options.chunks:
             status.update(f"{size:,} chunks")
-            name = f"of-{size}"
-            fill(without, {name: size})
+            fill(without, {f"of-{size}": size})
             total += size
-            bytes_a_chunk[size] = uvloop.run(_database_bytes(without.database_url)) / total
-            large = _probes(gateways, name)
+            disk_bytes = uvloop.run(_database_bytes(without.database_url)) / total
+            bytes_a_chunk[str(size)] = disk_bytes
+            large = _probes(gateways, f"of-{size}")
             if residence.load(shards, large[_SHARDS].requests) is not None:
-                in_memory.add(size)
-            _measure(large, grown, size, run)
+                in_memory.append(size)
+            for name, figures in _measured(large, run).items():
+                series[name][size] = {**figures, "disk_bytes": disk_bytes}
             assert residence.load(shards, small[_SHARDS].requests) is not None, "it is small"
-            _measure(small, beside, size, run)
+            for name, figures in _measured(small, run).items():
+                series[_BESIDE + name][size] = figures
+    rows = cost_page.costs("chunks, gateway", series, _COLUMNS)
+    picture = cost_page.picture(run, "chunks", "chunks of the tenant", series, _PANELS)
     return Section(
         title="Chunks",
-        text=_text(run, grown, beside, in_memory, bytes_a_chunk),
+        text=f"{_notes(run.options.chunks, in_memory)}\n\n{rows}\n\n{picture}",
         figures={
-            **{name: _as_json(grown[gateway]) for name, gateway in _NAMES.items()},
-            **{name: _as_json(beside[gateway]) for name, gateway in _SMALL_NAMES.items()},
-            "in_memory": sorted(in_memory),
-            "bytes_a_chunk": {str(size): size_bytes for size, size_bytes in bytes_a_chunk.items()},
+            **{key: cost_page.as_json(series[name]) for key, name in _NAMES.items()},
+            "in_memory": in_memory,
+            "bytes_a_chunk": bytes_a_chunk,
         },
         bars=[],
     )
@@ -87,12 +107,11 @@ def _probes(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
     }
 
 
-def _measure(probes: Mapping[str, Probe], costs: Costs, size: int, run: GrowthRun) -> None:
+def _measured(probes: Mapping[str, Probe], run: GrowthRun) -> dict[str, Figures]:
     for each in probes.values():
         probe.warm(each.gateway, each.requests, _WARM_UP)
     taken = probe.take_in_turns(probes, seconds=run.options.seconds, turns=_TURNS)
-    for name, cost in taken.items():
-        costs[name][size] = cost
+    return {name: cost.as_json() for name, cost in taken.items()}
 
 
 async def _vacuum(url: str) -> None:
@@ -108,18 +127,10 @@ async def _database_bytes(url: str) -> float:
     return float(size_bytes)
 
 
-def _as_json(costs: Mapping[int, RequestCost]) -> dict[str, Any]:
-    return {str(size): cost.as_json() for size, cost in costs.items()}
-
-
-def _text(
-    run: GrowthRun,
-    grown: Costs,
-    beside: Costs,
-    in_memory: set[int],
-    bytes_a_chunk: Mapping[int, float],
-) -> str:
-    notes = (
+def _notes(sizes: Sequence[int], in_memory: Sequence[int]) -> str:
+    above = [size for size in sizes if size not in in_memory]
+    here = f", here at {above[0]:,} chunks and above" if above else ""
+    return (
         "One connection asks new questions in a tenant of so many chunks, all of which the caller "
         f"may read, and in a tenant of {_SMALL_CHUNKS:,} chunks in the same index, beside the "
         "larger tenants of the rows above. Rows are inserted in batches without the writer, from "
@@ -129,56 +140,6 @@ def _text(
         f"Two gateways on this database get the same questions in {_TURNS} turns each: one with "
         "[shards](../design/answering.md#from-memory), as by default, after "
         "it has loaded the tenant, and one without (`NEARHIT_SHARD_BYTES_MAX=0`).\n"
-        f"{_limit(run.options.chunks, in_memory)}"
-    )
-    head = ("chunks, gateway", *probe.HEAD, "answered from", "bytes a chunk on disk")
-    rows = table(head, _rows(grown, beside, in_memory, bytes_a_chunk))
-    return f"{notes}\n\n{rows}\n\n{_picture(run, grown, beside)}"
-
-
-def _limit(sizes: Sequence[int], in_memory: set[int]) -> str:
-    """From which size PostgreSQL answers both gateways."""
-    above = [size for size in sizes if size not in in_memory]
-    limit = (
         f"A tenant with more than {residence.CHUNKS_MAX:,} chunks (`NEARHIT_SHARD_CHUNKS_MAX`) is "
-        "not loaded: PostgreSQL answers"
-    )
-    return f"{limit}, here at {above[0]:,} chunks and above." if above else f"{limit}."
-
-
-def _rows(
-    grown: Costs, beside: Costs, in_memory: set[int], bytes_a_chunk: Mapping[int, float]
-) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = []
-    for size in bytes_a_chunk:
-        for gateway, costs in grown.items():
-            is_resident = gateway == _SHARDS and size in in_memory
-            source = "memory" if is_resident else "PostgreSQL"
-            disk = f"{bytes_a_chunk[size]:,.0f}" if gateway == _SHARDS else ""
-            rows.append((f"{size:,}, {gateway}", *costs[size].row(), source, disk))
-    for size in bytes_a_chunk:
-        for gateway, costs in beside.items():
-            source = "memory" if gateway == _SHARDS else "PostgreSQL"
-            label = f"1,000 beside {size:,}, {gateway}"
-            rows.append((label, *costs[size].row(), source, ""))
-    return rows
-
-
-def _picture(run: GrowthRun, grown: Costs, beside: Costs) -> str:
-    large = {gateway: list(costs.values()) for gateway, costs in grown.items()}
-    small = {f"1,000 beside, {gateway}": list(costs.values()) for gateway, costs in beside.items()}
-    both = large | small
-    return plot.lines(
-        run.pictures / "growth-chunks.svg",
-        list(grown[_SHARDS]),
-        {
-            "P50 ms": {name: [cost.p50_ms for cost in costs] for name, costs in both.items()},
-            "P99 ms": {name: [cost.p99_ms for cost in costs] for name, costs in both.items()},
-            "processor µs a request": {
-                f"{server}, {name}": [getattr(cost, field) for cost in costs]
-                for server, field in (("gateway", "gateway_us"), ("PostgreSQL", "database_us"))
-                for name, costs in large.items()
-            },
-        },
-        xlabel="chunks of the tenant",
+        f"not loaded: PostgreSQL answers both gateways{here}."
     )

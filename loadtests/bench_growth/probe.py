@@ -11,19 +11,6 @@ from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
-HEAD = (
-    "requests/s",
-    "hits",
-    "P50 ms",
-    "P99 ms",
-    "gateway µs",
-    "PostgreSQL µs",
-    "Redis µs",
-    "gateway MB",
-    "PostgreSQL MB",
-    "Redis MB",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class RequestCost:
@@ -42,20 +29,6 @@ class RequestCost:
 
     def as_json(self) -> dict[str, float]:
         return asdict(self)
-
-    def row(self) -> Sequence[str]:
-        """The cells under `HEAD`."""
-        return (
-            f"{self.per_second:,.0f}",
-            f"{self.hits:.2f}",
-            f"{self.p50_ms:.2f}",
-            f"{self.p99_ms:.2f}",
-            *(f"{spent:,.0f}" for spent in (self.gateway_us, self.database_us, self.redis_us)),
-            *(
-                f"{memory_mb:,.0f}"
-                for memory_mb in (self.gateway_mb, self.database_mb, self.redis_mb)
-            ),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,10 @@ class TenantClient:
         chunks: dict[str, int] = written.json()["chunks"]
         return chunks
 
+    def edit_first(self, text: str) -> None:
+        """Write the first document of generated topics."""
+        self.put_one("document-0", text, language="en", readers=["tenant"])
+
     def remove(self, document_id: str) -> None:
         self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
 

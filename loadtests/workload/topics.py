@@ -53,6 +53,15 @@ def edited(text: str, topic: Sequence[str], random: Random) -> str:
     return ". ".join(sentences) + "."
 
 
+def edits(world: TopicWorld, seed: int | str) -> Iterator[str]:
+    """The first document's texts, each with a sentence of the one before replaced."""
+    random = Random(seed)  # noqa: S311  no secret
+    text: str = world.documents[0]["text"]
+    while True:
+        text = edited(text, world.topics[0], random)
+        yield text
+
+
 def _most_common(words: int) -> list[str]:
     from wordfreq import top_n_list  # takes long
 

@@ -1,0 +1,231 @@
+"""Tenants in a gateway's memory: loading, size, new questions and edits, beside PostgreSQL."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+
+import uvloop
+
+from index.postgres.database import announce_to_nobody, connect
+from index.resident.building import loading
+from loadtests.bench.frame import SETTINGS
+from loadtests.bench.section import Bar, Section
+from loadtests.bench_growth import (
+    caller,
+    chunks,
+    cost_page,
+    edits,
+    generated_corpus,
+    probe,
+    residence,
+)
+from loadtests.bench_growth.edits import EditDifference, Editor
+from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import Probe, RequestCost
+from loadtests.load import closed_loop
+from loadtests.servers import memory, service
+from loadtests.servers.service import Service
+
+_FIRST, _FIRST_CHUNKS = "first", 1_000  # the tenant that warms each gateway up
+_WARM_UP = 50
+_EDITS_WARM_UP = 3
+_TURNS = 5
+
+# The targets.
+_P50_CHUNKS, _P50_MS_MAX = 10_000, 1.5
+_CHUNK_BYTES_MAX = 2_000.0
+_EDIT_MS_MAX = 1.5
+
+# The servers, as the page and the JSON name them.
+SHARDS, WITHOUT, BARE = "with shards", "without", "bare app"
+
+_LOADED = {
+    "load_s": ("seconds to load", ".2f"),
+    "shard_bytes": ("bytes a chunk, shard", ",.0f"),
+    "process_bytes": ("bytes a chunk, process", ",.0f"),
+}
+_NEW = {
+    "per_second": ("requests/s", ",.0f"),
+    "p50_ms": ("P50 ms", ".2f"),
+    "p99_ms": ("P99 ms", ".2f"),
+    "p50_to_bare": ("P50 to the bare app's", ".1f"),
+    "gateway_us": ("gateway µs", ",.0f"),
+    "database_us": ("PostgreSQL µs", ",.0f"),
+}
+_EDITS = {
+    "before_ms": ("search before ms", ".2f"),
+    "write_ms": ("edit ms", ".2f"),
+    "search_ms": ("search after ms", ".2f"),
+    "total_ms": ("edit and search after ms", ".2f"),
+    "more_ms": ("more ms", "+.2f"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFigures:
+    """Of one size of tenant.
+
+    load_s: from the third search until the tenant is in memory.
+    shard_bytes: for each chunk, as the gateway counts them. process_bytes: for each chunk, what the
+    gateway's process grew by.
+    new: the cost of a new question by server.
+    """
+
+    load_s: float
+    shard_bytes: float
+    process_bytes: float
+    new: Mapping[str, RequestCost]
+    edit: EditDifference
+
+
+def measure(run: GrowthRun) -> Section:
+    by_size: dict[int, ShardFigures] = {}
+    questions = generated_corpus.questions()  # for the first tenant
+    with (
+        service.nearhit({**SETTINGS, **residence.WITHOUT_SHARDS}) as without,
+        run.console.status("filling") as status,
+    ):
+        chunks.fill(without, {_FIRST: _FIRST_CHUNKS})
+        for size in run.options.shards:
+            status.update(f"{size:,} chunks in memory")
+            chunks.fill(without, {_tenant(size): size})
+            # A gateway for each size: its memory holds nothing of the other sizes.
+            with service.beside(without, {**SETTINGS, **residence.WITH_SHARDS}) as shards:
+                # Another tenant first: the process then has all that depends on no tenant.
+                requests = map(caller.of(shards, _FIRST), questions)
+                residence.load(shards, requests)
+                probe.warm(shards, requests, _WARM_UP)
+                by_size[size] = _measured(run, without, shards, size)
+    return Section(
+        title="Shards",
+        text=text(by_size, edits_each=run.options.edits),
+        figures={str(size): asdict(figures) for size, figures in by_size.items()},
+        bars=list(bars(by_size)),
+    )
+
+
+def bars(by_size: Mapping[int, ShardFigures]) -> Iterator[Bar]:
+    """The target of a new question is for one size alone; without it there is none."""
+    if _P50_CHUNKS in by_size:
+        p50_ms = by_size[_P50_CHUNKS].new[SHARDS].p50_ms
+        yield Bar(f"P50 ms of a new question, {_P50_CHUNKS:,} chunks", p50_ms, at_most=_P50_MS_MAX)
+    shard_bytes = max(figures.shard_bytes for figures in by_size.values())
+    what = "bytes a chunk, of a shard, the most of all sizes"
+    yield Bar(what, shard_bytes, at_most=_CHUNK_BYTES_MAX)
+    largest = max(by_size)
+    what = f"bytes a chunk, of the process, {largest:,} chunks"
+    yield Bar(what, by_size[largest].process_bytes, at_most=_CHUNK_BYTES_MAX)
+    more_ms = max(figures.edit.more_ms for figures in by_size.values())
+    what = "ms that an edit costs more with shards, the most of all sizes"
+    yield Bar(what, more_ms, at_most=_EDIT_MS_MAX)
+
+
+def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> ShardFigures:
+    requests = map(caller.of(shards, _tenant(size)), generated_corpus.questions())
+    before_mb = memory.megabytes([shards.pid])
+    load_s = residence.load(shards, requests)
+    if load_s is None:
+        raise ValueError(f"{size:,} chunks are too many for a gateway's memory")
+    loaded_mb = memory.megabytes([shards.pid])
+    editors = (
+        Editor(shards, _tenant(size), "edits-with-shards"),
+        Editor(without, _tenant(size), "edits-without"),
+    )
+    shard_bytes = uvloop.run(_shard_bytes(without.database_url, _tenant(size), size))
+    new = _new_questions(run, without, shards, size)
+    edits.compare(*editors, edits=_EDITS_WARM_UP)
+    return ShardFigures(
+        load_s=load_s,
+        shard_bytes=shard_bytes / size,
+        process_bytes=(loaded_mb - before_mb) * 2**20 / size,
+        new=new,
+        edit=edits.compare(*editors, edits=run.options.edits),
+    )
+
+
+def _new_questions(
+    run: GrowthRun, without: Service, shards: Service, size: int
+) -> Mapping[str, RequestCost]:
+    """The cost of the same new questions to the gateways and to the bare app, by name."""
+    keys = {
+        SHARDS: caller.new_key(shards, _tenant(size), "asks-with-shards"),
+        WITHOUT: caller.new_key(without, _tenant(size), "asks-without"),
+    }
+    search = caller.asking(shards, keys[SHARDS])("what does the bare app answer")
+    (answer,) = uvloop.run(closed_loop.send_all(shards.url, [search], connections=1))
+    with service.bare(answer.body) as (url, pid):
+        servers = {SHARDS: shards, WITHOUT: without, BARE: replace(shards, url=url, pid=pid)}
+        probes = {
+            name: Probe(
+                server,
+                map(
+                    caller.asking(server, keys.get(name, keys[SHARDS])),
+                    generated_corpus.questions(),
+                ),
+            )
+            for name, server in servers.items()
+        }
+        for each in probes.values():
+            probe.warm(each.gateway, each.requests, _WARM_UP)
+        costs = probe.take_in_turns(probes, seconds=run.options.seconds, turns=_TURNS)
+    assert not any(cost.hits for cost in costs.values()), "each question is asked once"
+    return costs
+
+
+async def _shard_bytes(database_url: str, tenant: str, chunks_of_tenant: int) -> int:
+    """What a shard of the tenant takes in memory, as the gateway counts it against its budget."""
+    async with connect(
+        database_url,
+        connections_max=2,
+        statement_timeout_s=600,
+        observe=lambda _name, _seconds: None,
+        announce=announce_to_nobody,
+    ) as database:
+        shard = await loading.load(database, tenant, chunks_max=chunks_of_tenant)
+    assert shard is not None, "it has no more chunks than that"
+    assert shard.rows == chunks_of_tenant, "it has no fewer either"
+    return shard.size_bytes
+
+
+def _tenant(size: int) -> str:
+    return f"of-{size}"
+
+
+def text(by_size: Mapping[int, ShardFigures], *, edits_each: int) -> str:
+    loads = {size: asdict(figures) for size, figures in by_size.items()}
+    new = {
+        name: {
+            size: cost.as_json() | {"p50_to_bare": cost.p50_ms / figures.new[BARE].p50_ms}
+            for size, figures in by_size.items()
+            for cost in (figures.new[name],)
+        }
+        for name in (SHARDS, WITHOUT, BARE)
+    }
+    edited = {
+        SHARDS: {
+            size: figures.edit.shards | {"more_ms": figures.edit.more_ms}
+            for size, figures in by_size.items()
+        },
+        WITHOUT: {size: figures.edit.without for size, figures in by_size.items()},
+    }
+    return f"""\
+A [shard](../design/answering.md#from-memory) is a tenant in a gateway's memory. For each size, a \
+new gateway loads one tenant with so many chunks. The time is from the third search, which begins \
+the loading, until the tenant is in memory; it is read every 20 ms. The bytes of a shard are those \
+that count against `NEARHIT_SHARD_BYTES_MAX`. Those of the process are the growth of its memory, \
+including what the allocator keeps after loading.
+
+{cost_page.rows("chunks", {"": loads}, _LOADED)}
+
+**New questions.** One connection in a closed loop asks in {_TURNS} turns each: the gateway with \
+the shard, a gateway without shards on the same database (`NEARHIT_SHARD_BYTES_MAX=0`), and a bare \
+Starlette app that parses the body and returns the bytes of such an answer.
+
+{cost_page.rows("chunks, server", new, _NEW)}
+
+**Edits.** {edits_each} times through each of the two gateways, in turns, a caller on one \
+connection searches, edits a sentence of a document of one chunk, and searches again. All \
+questions are new, and the first search is at a revision that the gateway has searched before. \
+Medians. *More* is the median over the turns of how much longer the edit and the search after it \
+take with shards.
+
+{cost_page.rows("chunks, gateway", edited, _EDITS)}"""
