@@ -4,7 +4,6 @@
     writes    the time until a write is acknowledged
     judged    every answer judged, while regions are cut off and the primary is failed over
     mutants   rules of the read leases that are broken, which the judge has to find
-    cold      round trips of a far gateway's start, first answers and first writes
     large     a large deployment in two regions: answers, writes, memory, disk, start
     cut       a region that is cut off: what it answers, and how long it delays writes
 
@@ -13,7 +12,7 @@ DATA holds real histories; without it they are generated.
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_edges import broken_rules, cold, cut, judged, large, latency, write_times
+from loadtests.bench_edges import broken_rules, cut, judged, large, latency, write_times
 from loadtests.bench_edges.options import EdgesOptions
 
 _HEAD = """# Regions
@@ -39,7 +38,6 @@ BENCHMARK = Benchmark(
         "judged": judged.measure,
         "mutants": broken_rules.measure,
         "cut": cut.measure,
-        "cold": cold.measure,
         "large": large.measure,
     },
 )

@@ -21,14 +21,7 @@ from loadtests.bench_index import ingestion, recall, statement
 from loadtests.bench_index.models import comparison as model_comparison
 from loadtests.bench_index.options import IndexOptions
 from loadtests.bench_index.quality import comparison as quality_comparison
-from loadtests.bench_index.quality import (
-    confident_answers,
-    languages,
-    long_questions,
-    ordering,
-    special_questions,
-    typos,
-)
+from loadtests.bench_index.quality import ordering, special_questions, variants
 
 _HEAD = """# Benchmark of the index
 
@@ -47,12 +40,12 @@ BENCHMARK = Benchmark(
     sections={
         "quality": quality_comparison.measure,
         "models": model_comparison.measure,
-        "typos": typos.measure,
-        "long": long_questions.measure,
+        "typos": variants.typos,
+        "long": variants.long_questions,
         "special": special_questions.measure,
-        "languages": languages.measure,
+        "languages": variants.languages,
         "ordering": ordering.measure,
-        "confidence": confident_answers.measure,
+        "confidence": variants.confidence,
         "recall": recall.measure,
         "statement": statement.measure,
         "ingestion": ingestion.measure,

@@ -1,6 +1,6 @@
 """The comparison of models: what it asks of whom, and how it divides times."""
 
-from loadtests.bench_index.models import quality, timing
+from loadtests.bench_index.models import comparison
 from loadtests.bench_index.sets import RetrievalSet, SetPassage, SetQuestion
 
 
@@ -15,22 +15,24 @@ def _set(passages: int, relevant: str) -> RetrievalSet:
 
 
 def test_a_sample_is_bounded_and_holds_the_passages_that_answer() -> None:
-    answering = f"{quality.PASSAGES_MAX + 4}"
+    answering = f"{comparison.PASSAGES_MAX + 4}"
 
-    sampled = quality.sample(_set(quality.PASSAGES_MAX + 5, answering))
+    sampled = comparison.sample(_set(comparison.PASSAGES_MAX + 5, answering))
 
     identifiers = {passage.passage_id for passage in sampled.passages}
-    assert len(identifiers) == quality.PASSAGES_MAX
+    assert len(identifiers) == comparison.PASSAGES_MAX
     assert answering in identifiers
 
 
 def test_models_are_timed_on_the_same_texts_in_turns() -> None:
     calls: list[tuple[str, str, bool]] = []
 
-    def embed(name: str) -> timing.Embed:
+    def embed(name: str) -> comparison.Embed:
         return lambda text, is_query: calls.append((name, text, is_query))
 
-    times = timing.measure({"first": embed("first"), "second": embed("second")}, _set(9, "1"), 2)
+    times = comparison.take_times(
+        {"first": embed("first"), "second": embed("second")}, _set(9, "1"), 2
+    )
 
     by_model = [[call[1:] for call in calls if call[0] == name] for name in ("first", "second")]
     assert by_model[0] == by_model[1]
