@@ -1,9 +1,9 @@
 """A section of a page: text, figures and targets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +71,24 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; all columns but the first are aligned to the right."""
     ruler = ["---", *("---:" for _ in head[1:])]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ruler, *rows))
+
+
+Columns: TypeAlias = Mapping[str, tuple[str, str]]
+"""By the name of a figure: the head of its column, and its format."""
+
+
+def figure_table(
+    head: str, rows: Mapping[str, Mapping[str, float | None]], columns: Columns
+) -> str:
+    """A row for each name; a figure that it lacks is empty. head: of the names."""
+    cells = [
+        (
+            name,
+            *(
+                "" if figures.get(field) is None else f"{figures[field]:{form}}"
+                for field, (_, form) in columns.items()
+            ),
+        )
+        for name, figures in rows.items()
+    ]
+    return table((head, *(title for title, _ in columns.values())), cells)

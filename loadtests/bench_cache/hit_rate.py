@@ -1,13 +1,12 @@
 """The hit rate of the cache while documents are edited, and without edits."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache import coarse, questions
+from loadtests.bench_cache import questions
 from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
@@ -20,20 +19,7 @@ _SEARCHES = 10_000
 _SEARCHES_A_WRITE = (100, 20)
 _RATIO_MIN = 0.9
 _SEED = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Shares of the searches.
-
-    at_best: searches whose last answer still has the same bytes.
-    coarse:  hits of a cache that drops everything at each write, computed and not run.
-    """
-
-    searches_a_write: int
-    precise: float
-    at_best: float
-    coarse: float
+WRITE = -1  # in a trace, among the numbers of the questions
 
 
 def measure(run: CacheRun) -> Section:
@@ -44,34 +30,50 @@ def measure(run: CacheRun) -> Section:
     ]
     trace = questions.by_zipf(_QUESTIONS, _SEARCHES, _SEED)
     with service.nearhit(PATIENT) as gateway, run.progress() as progress:
-        undisturbed = _rates(gateway, book, bodies, trace, 0, progress).precise
-        rates = [_rates(gateway, book, bodies, trace, rate, progress) for rate in _SEARCHES_A_WRITE]
+        undisturbed = _rates(gateway, book, bodies, trace, 0, progress)["precise"]
+        rates = {
+            each: _rates(gateway, book, bodies, trace, each, progress) for each in _SEARCHES_A_WRITE
+        }
     return Section(
         title="Hit rate under edits",
         text=_text(undisturbed, rates),
         figures={
             "undisturbed": undisturbed,
-            **{
-                f"write_each_{rate.searches_a_write}": {
-                    "precise": rate.precise,
-                    "at_best": rate.at_best,
-                    "coarse": rate.coarse,
-                }
-                for rate in rates
-            },
+            **{f"write_each_{each}": dict(shares) for each, shares in rates.items()},
         },
-        bars=[_bar(rate, undisturbed) for rate in rates],
+        bars=[_bar(each, shares, undisturbed) for each, shares in rates.items()],
     )
 
 
-def _bar(rates: Rates, undisturbed: float) -> Bar:
+def coarse_hits(trace: Iterable[int]) -> int:
+    """How many searches hit in a cache that drops a tenant's answers at each write."""
+    cached: set[int] = set()
+    count = 0
+    for step in trace:
+        if step == WRITE:
+            cached.clear()
+        elif step in cached:
+            count += 1
+        else:
+            cached.add(step)
+    return count
+
+
+def mixed(trace: Iterable[int], searches_a_write: int) -> Iterable[int]:
+    """The questions in their order, with a write after each so many."""
+    for number, question in enumerate(trace, start=1):
+        yield question
+        if number % searches_a_write == 0:
+            yield WRITE
+
+
+def _bar(searches_a_write: int, shares: Mapping[str, float], undisturbed: float) -> Bar:
     """Compare with the rate without edits, or with the best possible rate if that is low."""
-    what = f"hit rate with an edit each {rates.searches_a_write} searches, to"
-    if rates.at_best < _RATIO_MIN * undisturbed:
-        return Bar(
-            f"{what} the best possible rate", rates.precise / rates.at_best, at_least=_RATIO_MIN
-        )
-    return Bar(f"{what} that without edits", rates.precise / undisturbed, at_least=_RATIO_MIN)
+    what = f"hit rate with an edit each {searches_a_write} searches, to"
+    precise, at_best = shares["precise"], shares["at_best"]
+    if at_best < _RATIO_MIN * undisturbed:
+        return Bar(f"{what} the best possible rate", precise / at_best, at_least=_RATIO_MIN)
+    return Bar(f"{what} that without edits", precise / undisturbed, at_least=_RATIO_MIN)
 
 
 def _rates(
@@ -81,8 +83,12 @@ def _rates(
     trace: Sequence[int],
     searches_a_write: int,
     progress: Progress,
-) -> Rates:
-    """Of a new tenant; 0 searches a write: nobody writes."""
+) -> Mapping[str, float]:
+    """Shares of the searches of a new tenant; 0 searches a write: nobody writes.
+
+    at_best: searches whose last answer still has the same bytes.
+    coarse:  hits of a cache that drops everything at each write, computed and not run.
+    """
     edits = iter(book.edits)
     last_bodies: dict[bytes, bytes] = {}
     hits = unchanged = 0
@@ -90,7 +96,9 @@ def _rates(
         what = f"an edit each {searches_a_write} searches" if searches_a_write else "no edits"
         task = progress.add_task(what, total=len(trace))
         tenant.put(book.documents, lambda _: None)
-        for searches in _runs(trace, searches_a_write or 1_000):
+        length = searches_a_write or 1_000
+        for start in range(0, len(trace), length):
+            searches = trace[start : start + length]
             batch = [bodies[number] for number in searches]
             # One after the other, so that of a question asked twice the second time is a hit.
             for body, answer in zip(batch, tenant.search_all(batch, connections=1), strict=True):
@@ -100,20 +108,15 @@ def _rates(
             progress.advance(task, len(searches))
             if searches_a_write:
                 handbook.apply(next(edits), tenant)
-    return Rates(
-        searches_a_write,
-        hits / len(trace),
-        unchanged / len(trace),
-        coarse.hits(coarse.mixed(trace, searches_a_write or len(trace) + 1)) / len(trace),
-    )
+    counts = {
+        "precise": hits,
+        "at_best": unchanged,
+        "coarse": coarse_hits(mixed(trace, searches_a_write or len(trace) + 1)),
+    }
+    return {name: count / len(trace) for name, count in counts.items()}
 
 
-def _runs(trace: Sequence[int], length: int) -> Iterator[Sequence[int]]:
-    for start in range(0, len(trace), length):
-        yield trace[start : start + length]
-
-
-def _text(undisturbed: float, rates: Sequence[Rates]) -> str:
+def _text(undisturbed: float, rates: Mapping[int, Mapping[str, float]]) -> str:
     notes = (
         f"The handbook again, in a new tenant for each row; {_SEARCHES:,} searches one after the "
         f"other, of {_QUESTIONS:,} questions by Zipf's law, the cache empty at first.\n"
@@ -128,13 +131,10 @@ def _text(undisturbed: float, rates: Sequence[Rates]) -> str:
     )
     rows = [
         (
-            f"one in {rate.searches_a_write} searches",
-            *(
-                f"{share:.3f} ({share / undisturbed:.2f})"
-                for share in (rate.precise, rate.at_best, rate.coarse)
-            ),
+            f"one in {each} searches",
+            *(f"{share:.3f} ({share / undisturbed:.2f})" for share in shares.values()),
         )
-        for rate in rates
+        for each, shares in rates.items()
     ]
     head = ("edits", "hit rate (to none)", "at best", "coarse")
     return f"{notes}\n\n{table(head, rows)}"

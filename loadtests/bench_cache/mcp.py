@@ -10,7 +10,7 @@ import orjson
 import uvloop
 
 from loadtests.bench import turns
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench.turns import Case, percentile_ms
 from loadtests.bench_cache.options import CacheRun
 from loadtests.bench_cache.speed import leave_document
@@ -23,6 +23,13 @@ _TIMES_MAX = 3.0
 _DOCUMENTS = 50
 _QUESTION = "how many days of leave does team 17 get?"
 _PLAIN, _TOOL, _TOOL_NOW = "plain search", "tool, with handshake", "tool, without"
+_COLUMNS = {
+    "per_second": ("requests/s", ",.0f"),
+    "p50_ms": ("P50 ms", ".2f"),
+    "p99_ms": ("P99 ms", ".2f"),
+    "times": ("time per request", ".2f"),
+    "p50_times": ("P50 to plain", ".2f"),
+}
 _VERSION = "2026-07-28"
 
 
@@ -43,33 +50,27 @@ def measure(run: CacheRun) -> Section:
         )
     plain = taken[_PLAIN]
     rows = {
-        name: (
-            of_case.per_second,
-            of_case.median_ms(50),
-            of_case.median_ms(99),
-            plain.ratio_to(of_case),
-            of_case.ratio_to(plain, percentile_ms(50)),
-        )
+        name: {
+            "per_second": of_case.per_second,
+            "p50_ms": of_case.median_ms(50),
+            "p99_ms": of_case.median_ms(99),
+            "times": plain.ratio_to(of_case),
+            "p50_times": of_case.ratio_to(plain, percentile_ms(50)),
+        }
         for name, of_case in taken.items()
     }
-    cells = [
-        [name, f"{per_second:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{times:.2f}", f"{p50_times:.2f}"]
-        for name, (per_second, p50, p99, times, p50_times) in rows.items()
-    ]
-    head = ["", "requests/s", "P50 ms", "P99 ms", "time per request", "P50 to plain"]
     text = (
         f"One worker and one cached question, over {run.options.connections} open connections, in "
         f"turns of {run.options.seconds:g} s, {run.options.rounds} of each; medians. The last two "
         "columns are ratios to the plain search's turn of the same round. Older versions of the "
         "protocol begin with a handshake; newer ones send its content with each request.\n\n"
     )
-    fields = ("per_second", "p50_ms", "p99_ms", "times", "p50_times")
     return Section(
         title="Model Context Protocol",
-        text=text + table(head, cells),
-        figures={name: dict(zip(fields, row, strict=True)) for name, row in rows.items()},
+        text=text + figure_table("", rows, _COLUMNS),
+        figures=dict(rows),
         bars=[
-            Bar(f"time of a {name}, to the plain search", rows[name][3], at_most=_TIMES_MAX)
+            Bar(f"time of a {name}, to the plain search", rows[name]["times"], at_most=_TIMES_MAX)
             for name in (_TOOL, _TOOL_NOW)
         ],
     )

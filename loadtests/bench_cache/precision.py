@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-import numpy as np
 import orjson
 from rich.progress import Progress
 
 from loadtests.bench.section import Bar, Section, table
-from loadtests.bench_cache import attribution, questions
-from loadtests.bench_cache.attribution import DroppedByWrite
+from loadtests.bench_cache import questions
 from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.bench_cache.questions import TypedQuestion
 from loadtests.load.response import HttpResponse
@@ -30,25 +28,42 @@ _SHARE_MAX = 0.05  # of the live answers that one inserted chunk may drop in the
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """chunks: of the tenant before the first edit.
+class DroppedByWrite:
+    """The answers that one write dropped.
 
-    taken:    by edit; mistyped: only of the answers to questions with a typo.
-    renewed:  drains that dropped everything.
-    counted:  dropped answers by the gateway's own count.
+    in_vain:  dropped although the new answer has the same bytes.
+    inserted: chunks that the write added; all dropped answers are attributed to them.
     """
 
-    chunks: int
-    taken: Sequence[DroppedByWrite]
-    mistyped: Sequence[DroppedByWrite]
-    of_edits: int
-    renewed: float
-    counted: float
+    live: int
+    dropped: int
+    in_vain: int
+    inserted: int
+
+    @property
+    def share(self) -> float:
+        return self.dropped / self.live
+
+
+def share_by_write(taken: Sequence[DroppedByWrite]) -> float:
+    """The mean share of the live answers that one write dropped."""
+    return fmean(write.share for write in taken)
+
+
+def share_by_chunk(taken: Sequence[DroppedByWrite]) -> float:
+    """The mean over the writes that inserted chunks of the share dropped for each such chunk."""
+    return fmean(write.share / write.inserted for write in taken if write.inserted)
+
+
+def share_in_vain(taken: Sequence[DroppedByWrite]) -> float:
+    """The needless share of all dropped answers."""
+    dropped = sum(write.dropped for write in taken)
+    return sum(write.in_vain for write in taken) / dropped if dropped else 0.0
 
 
 def measure(run: CacheRun) -> Section:
     book = handbook.read(run.data)
-    question_list = questions.make(list(book.texts.values()), _LIVE, _SEED)
+    asked = questions.make(list(book.texts.values()), _LIVE, _SEED)
     with (
         service.nearhit(PATIENT) as gateway,
         new_tenant(gateway, "handbook") as tenant,
@@ -57,28 +72,29 @@ def measure(run: CacheRun) -> Section:
         task = progress.add_task("ingesting the handbook", total=len(book.texts))
         chunks = tenant.put(book.documents, lambda count: progress.advance(task, count))
         edits = _until(time.monotonic() + 60 * run.options.minutes, book.edits, progress)
-        taken, mistyped = zip(
-            *_replay(tenant, edits, question_list, run.options.connections), strict=True
+        taken, mistyped = zip(*_replay(tenant, edits, asked, run.options.connections), strict=True)
+        counted, renewed = (
+            metrics.cache_event(gateway.url, event) for event in ("dropped", "renewed")
         )
-        replay = Replay(
-            chunks,
-            taken,
-            mistyped,
-            len(book.edits),
-            metrics.cache_event(gateway.url, "renewed"),
-            metrics.cache_event(gateway.url, "dropped"),
-        )
+    by_chunk = share_by_chunk(taken)
+    figures = {
+        "edits": len(taken),
+        "chunks": chunks,
+        "share_by_edit": share_by_write(taken),
+        "share_by_chunk": by_chunk,
+        "share_in_vain": share_in_vain(taken),
+        "share_by_edit_mistyped": share_by_write(mistyped),
+        "inserted": sum(write.inserted for write in taken),
+        "dropped": sum(write.dropped for write in taken),
+        "counted": counted,
+        "renewed": renewed,
+    }
+    what = "mean share of the live answers that one inserted chunk drops"
     return Section(
         title="Precision",
-        text=_text(replay),
-        figures=_figures(replay),
-        bars=[
-            Bar(
-                "mean share of the live answers that one inserted chunk drops",
-                attribution.share_by_chunk(taken),
-                at_most=_SHARE_MAX,
-            )
-        ],
+        text=_text(figures, taken, mistyped, len(book.edits)),
+        figures=figures,
+        bars=[Bar(what, by_chunk, at_most=_SHARE_MAX)],
     )
 
 
@@ -93,21 +109,16 @@ def _until(ends_s: float, edits: Sequence[Edit], progress: Progress) -> Iterator
 
 
 def _replay(
-    tenant: TenantClient,
-    edits: Iterator[Edit],
-    question_list: Sequence[TypedQuestion],
-    connections: int,
+    tenant: TenantClient, edits: Iterator[Edit], asked: Sequence[TypedQuestion], connections: int
 ) -> Iterator[tuple[DroppedByWrite, DroppedByWrite]]:
     """What each edit took of all answers, and of those to questions with a typo."""
-    bodies = [orjson.dumps({"query": question.text}) for question in question_list]
+    bodies = [orjson.dumps({"query": question.text}) for question in asked]
     before = tenant.search_all(bodies, connections=connections)
     for edit in edits:
         inserted = handbook.apply(edit, tenant)
         after = tenant.search_all(bodies, connections=connections)
         turned = list(zip(before, after, strict=True))
-        mistyped = [
-            pair for pair, question in zip(turned, question_list, strict=True) if question.has_typo
-        ]
+        mistyped = [pair for pair, one in zip(turned, asked, strict=True) if one.has_typo]
         yield _taken(turned, inserted), _taken(mistyped, inserted)
         before = after
 
@@ -120,55 +131,33 @@ def _taken(turned: Sequence[tuple[HttpResponse, HttpResponse]], inserted: int) -
     return DroppedByWrite(len(live), len(dropped), in_vain, inserted)
 
 
-def _text(replay: Replay) -> str:
-    taken = replay.taken
-    shares = [write.share for write in taken]
-    single = [write for write in taken if write.inserted == 1]
+def _text(
+    figures: dict[str, float],
+    taken: Sequence[DroppedByWrite],
+    mistyped: Sequence[DroppedByWrite],
+    edits: int,
+) -> str:
     rows = [
-        ("one edit, mean", f"{attribution.share_by_write(taken):.4f}"),
-        ("one edit, median", f"{np.median(shares):.4f}"),
-        ("one edit, P95", f"{np.quantile(shares, 0.95):.4f}"),
-        ("one inserted chunk, mean over the edits", f"{attribution.share_by_chunk(taken):.4f}"),
-        ("the same, pooled", f"{attribution.share_by_chunk_pooled(taken):.4f}"),
+        ("one edit, mean", f"{figures['share_by_edit']:.4f}"),
+        ("one inserted chunk, mean over the edits", f"{figures['share_by_chunk']:.4f}"),
+        (
+            f"one edit, of the {mistyped[0].live} answers to questions with a typo, mean",
+            f"{figures['share_by_edit_mistyped']:.4f}",
+        ),
+        ("dropped needlessly, of all dropped", f"{figures['share_in_vain']:.4f}"),
     ]
-    if single:
-        what = f"the {len(single)} edits that inserted just one chunk, mean"
-        rows.append((what, f"{attribution.share_by_write(single):.4f}"))
-    what = f"one edit, of the {replay.mistyped[0].live} answers to questions with a typo, mean"
-    rows.append((what, f"{attribution.share_by_write(replay.mistyped):.4f}"))
-    rows.append(("dropped needlessly, of all dropped", f"{attribution.share_in_vain(taken):.4f}"))
     notes = (
-        f"A tenant with a real handbook, {replay.chunks:,} chunks, and "
+        f"A tenant with a real handbook, {figures['chunks']:,} chunks, and "
         f"{fmean(write.live for write in taken):,.0f} live answers to as many different questions "
         f"made of its own words. {questions.HOW}\n"
-        f"The first {len(taken):,} of the {replay.of_edits:,} edits that its people made to it are "
+        f"The first {len(taken):,} of the {edits:,} edits that its people made to it are "
         "replayed over HTTP, one commit each; a moved document is removed and written.\n"
         "After each edit all questions are asked again: an answer that no cache gives was dropped, "
         "needlessly if its bytes are the same as before.\n"
         "The dropped answers are attributed to the inserted chunks in equal parts, also those that "
         "replaced or removed chunks have dropped; an edit that "
         f"inserted none counts by edit only ({sum(not write.inserted for write in taken)} did).\n"
-        "The target is for the mean over the edits; pooled is the sum of the shares divided by the "
-        "sum of the chunks, in which long rewrites weigh more.\n"
-        f"{replay.renewed:.0f} drains dropped everything; the gateway counted "
-        f"{replay.counted:,.0f} dropped, and {sum(write.dropped for write in taken):,} were found "
-        "missing."
+        f"{figures['renewed']:.0f} drains dropped everything; the gateway counted "
+        f"{figures['counted']:,.0f} dropped, and {figures['dropped']:,} were found missing."
     )
     return f"{notes}\n\n{table(('share of the live answers dropped by', ''), rows)}"
-
-
-def _figures(replay: Replay) -> dict[str, float]:
-    taken = replay.taken
-    return {
-        "edits": len(taken),
-        "chunks": replay.chunks,
-        "share_by_edit": attribution.share_by_write(taken),
-        "share_by_chunk": attribution.share_by_chunk(taken),
-        "share_by_chunk_pooled": attribution.share_by_chunk_pooled(taken),
-        "share_in_vain": attribution.share_in_vain(taken),
-        "share_by_edit_mistyped": attribution.share_by_write(replay.mistyped),
-        "inserted": sum(write.inserted for write in taken),
-        "dropped": sum(write.dropped for write in taken),
-        "counted": replay.counted,
-        "renewed": replay.renewed,
-    }

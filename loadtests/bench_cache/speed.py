@@ -13,7 +13,7 @@ import orjson
 from rich.console import Console
 
 from loadtests.bench import turns
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench.turns import Case, Turns, percentile_ms
 from loadtests.bench_cache.options import CacheRun
 from loadtests.load.request import RequestTemplate
@@ -180,9 +180,4 @@ def _text(rows: Mapping[str, Mapping[str, float]], run: CacheRun) -> str:
         f"{_TEAMS} documents. A semantic hit is one of {_TEAMS} questions with its words in "
         "another order, each order once; the gateway also computes a sample of them, as always."
     )
-    cells = [
-        (name, *(f"{row[field]:{form}}" for field, (_, form) in _COLUMNS.items()))
-        for name, row in rows.items()
-    ]
-    head = ("", *(title for title, _ in _COLUMNS.values()))
-    return f"{notes}\n\n{table(head, cells)}"
+    return f"{notes}\n\n{figure_table('', rows, _COLUMNS)}"

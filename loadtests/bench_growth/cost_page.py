@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping
 
-from loadtests.bench.section import table
+from loadtests.bench.section import Columns, figure_table
 from loadtests.bench_growth import plot
 from loadtests.bench_growth.options import GrowthRun
 
 Figures = Mapping[str, float]
 Series = Mapping[str, Mapping[int, Figures]]
 """By name, then by size: what was measured, by the names of the figures in JSON."""
-
-Columns = Mapping[str, tuple[str, str]]
-"""By the name of a figure: the head of its column, and its format."""
 
 _COSTS: Columns = {
     "per_second": ("requests/s", ",.0f"),
@@ -29,18 +26,12 @@ _COSTS: Columns = {
 
 def rows(head: str, series: Series, columns: Columns = _COSTS) -> str:
     """A table; a figure that a size lacks is empty. head: of the sizes."""
-    cells = [
-        (
-            f"{size:,}, {name}" if name else f"{size:,}",
-            *(
-                f"{figures[field]:{form}}" if field in figures else ""
-                for field, (_, form) in columns.items()
-            ),
-        )
+    sizes = {
+        f"{size:,}, {name}" if name else f"{size:,}": figures
         for name, by_size in series.items()
         for size, figures in by_size.items()
-    ]
-    return table((head, *(title for title, _ in columns.values())), cells)
+    }
+    return figure_table(head, sizes, columns)
 
 
 def costs(head: str, series: Series, more: Columns | None = None) -> str:

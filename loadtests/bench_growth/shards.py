@@ -126,12 +126,12 @@ def _measured(run: GrowthRun, without: Service, shards: Service, size: int) -> S
     if load_s is None:
         raise ValueError(f"{size:,} chunks are too many for a gateway's memory")
     loaded_mb = memory.megabytes([shards.pid])
+    shard_bytes = uvloop.run(_shard_bytes(without.database_url, _tenant(size), size))
+    new = _new_questions(run, without, shards, size)
     editors = (
         Editor(shards, _tenant(size), "edits-with-shards"),
         Editor(without, _tenant(size), "edits-without"),
     )
-    shard_bytes = uvloop.run(_shard_bytes(without.database_url, _tenant(size), size))
-    new = _new_questions(run, without, shards, size)
     edits.compare(*editors, edits=_EDITS_WARM_UP)
     return ShardFigures(
         load_s=load_s,

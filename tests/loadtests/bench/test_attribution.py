@@ -1,7 +1,7 @@
 import pytest
 
-from loadtests.bench_cache import attribution
-from loadtests.bench_cache.attribution import DroppedByWrite
+from loadtests.bench_cache import precision
+from loadtests.bench_cache.precision import DroppedByWrite
 
 ONE = DroppedByWrite(live=1_000, dropped=40, in_vain=10, inserted=1)
 FOUR = DroppedByWrite(live=1_000, dropped=80, in_vain=0, inserted=4)
@@ -10,17 +10,13 @@ TAKEN = [ONE, FOUR, NONE]
 
 
 def test_a_write_took_the_share_of_the_answers_that_it_dropped() -> None:
-    assert attribution.share_by_write(TAKEN) == pytest.approx((0.04 + 0.08 + 0.03) / 3)
+    assert precision.share_by_write(TAKEN) == pytest.approx((0.04 + 0.08 + 0.03) / 3)
 
 
 def test_what_a_write_took_is_parted_among_the_chunks_that_it_inserted() -> None:
-    assert attribution.share_by_chunk(TAKEN) == pytest.approx((0.04 + 0.08 / 4) / 2)
-
-
-def test_pooled_a_write_counts_as_often_as_it_inserted_chunks() -> None:
-    assert attribution.share_by_chunk_pooled(TAKEN) == pytest.approx((0.04 + 0.08) / 5)
+    assert precision.share_by_chunk(TAKEN) == pytest.approx((0.04 + 0.08 / 4) / 2)
 
 
 def test_in_vain_is_a_share_of_all_that_was_dropped() -> None:
-    assert attribution.share_in_vain(TAKEN) == pytest.approx(30 / 150)
-    assert attribution.share_in_vain([DroppedByWrite(1_000, 0, 0, 1)]) == 0
+    assert precision.share_in_vain(TAKEN) == pytest.approx(30 / 150)
+    assert precision.share_in_vain([DroppedByWrite(1_000, 0, 0, 1)]) == 0
