@@ -8,14 +8,8 @@ time of the gateway's event loop counts, not the time that the client waits.
 
 import argparse
 import json
-import os
-import re
-import secrets
 import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,9 +18,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import httpx2
+from loadtests.load.request import encode_request
+from loadtests.servers import service
+from loadtests.workload.tenant_client import new_tenant
 
-_START_S_MAX = 120.0
 _DRAWN = 2_000  # times, of a bootstrap
 # Some staleness is allowed: the hit is from memory, and one in thousands reads the revision.
 _BODY = b'{"query":"annual leave","top_k":3,"max_staleness_ms":60000}'
@@ -36,75 +31,36 @@ _BODY = b'{"query":"annual leave","top_k":3,"max_staleness_ms":60000}'
 class ServedCheckout:
     """A gateway with one document. key: of a reader."""
 
-    process: subprocess.Popen[str]
-    port: int
+    url: str
+    pid: int
     key: str
 
     def processor_s(self) -> float:
         """Used by the gateway's event loop so far."""
-        nanoseconds = Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[0]
-        return int(nanoseconds) / 1e9
+        return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[0]) / 1e9
 
     def block(self, requests: int, *, repeats: bool) -> float:
         """Seconds of processor time a request. repeats: in the same bytes each time."""
-        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+        port = int(self.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as connection:
             before_s = self.processor_s()
             for number in range(requests):
-                connection.sendall(self._request(0 if repeats else number))
+                headers = [("X-Request-Id", f"request-{0 if repeats else number:06}")]
+                url = f"{self.url}/v1/search"
+                connection.sendall(encode_request("POST", url, self.key, _BODY, headers))
                 answer = connection.recv(65_536)
                 assert answer.startswith(b"HTTP/1.1 200"), answer
             return (self.processor_s() - before_s) / requests
 
-    def _request(self, number: int) -> bytes:
-        return (
-            f"POST /v1/search HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.key}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(_BODY)}\r\n"
-            f"X-Request-Id: request-{number:06}\r\n\r\n"
-        ).encode() + _BODY
-
 
 @contextmanager
 def served(checkout: Path, further: dict[str, str]) -> Iterator[ServedCheckout]:
-    admin_key = f"nh_{secrets.token_hex(16)}"
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gateway", "serve", "--port", "0"],
-            cwd=checkout,
-            env=os.environ
-            | {
-                "NEARHIT_DATA_DIR": f"{folder}/data",
-                "NEARHIT_ADMIN_KEY": admin_key,
-                "NEARHIT_KEY_REQUESTS_PER_S": "0",
-                "NEARHIT_TENANT_REQUESTS_PER_S": "0",
-                "NEARHIT_LOG_LEVEL": "warning",
-            }
-            | further,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            assert process.stdout is not None
-            line = next(line for line in process.stdout if "listening" in line)
-            (url,) = re.findall(r"http://[^\s\"]+", line)
-            with httpx2.Client(base_url=url, timeout=_START_S_MAX) as client:
-                yield ServedCheckout(process, int(url.rpartition(":")[2]), _key(client, admin_key))
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _key(client: httpx2.Client, admin_key: str) -> str:
-    """The key of a reader of a tenant with one document."""
-    operator = {"Authorization": f"Bearer {admin_key}"}
-    assert client.get("/readyz").status_code == 200
-    client.post("/v1/tenants", json={"id": "paired"}, headers=operator)
-    body = {"tenant": "paired", "subject": "ana"}
-    key: str = client.post("/v1/keys", json=body, headers=operator).json()["key"]
-    document = {"text": "# Leave\n\nEverybody gets 25 days of annual leave."}
-    headers = {"Authorization": f"Bearer {key}"}
-    assert client.put("/v1/documents/leave", json=document, headers=headers).status_code == 200
-    return key
+    with (
+        service.nearhit({"NEARHIT_LOG_LEVEL": "warning", **further}, checkout=checkout) as gateway,
+        new_tenant(gateway, "paired") as tenant,
+    ):
+        tenant.put_one("leave", "# Leave\n\nEverybody gets 25 days of annual leave.")
+        yield ServedCheckout(gateway.url, gateway.pid, tenant.key)
 
 
 def main() -> None:

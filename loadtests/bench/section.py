@@ -77,9 +77,7 @@ Columns: TypeAlias = Mapping[str, tuple[str, str]]
 """By the name of a figure: the head of its column, and its format."""
 
 
-def figure_table(
-    head: str, rows: Mapping[str, Mapping[str, float | None]], columns: Columns
-) -> str:
+def figure_table(head: str, rows: Mapping[str, Mapping[str, Any]], columns: Columns) -> str:
     """A row for each name; a figure that it lacks is empty. head: of the names."""
     cells = [
         (

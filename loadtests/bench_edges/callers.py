@@ -51,8 +51,12 @@ async def new_tenant(url: str, admin_key: str, name: str) -> str:
     """The key of a new tenant's subject."""
     operator = at(url, admin_key)
     await _post(operator, "/v1/tenants", {"id": name})
-    reply = await _post(operator, "/v1/keys", {"tenant": name, "subject": "bench"})
-    key: str = orjson.loads(reply.body)["key"]
+    return await new_key(operator, name)
+
+
+async def new_key(operator: Caller, tenant: str, **fields: Any) -> str:
+    body = {"tenant": tenant, "subject": "bench", **fields}
+    key: str = orjson.loads((await _post(operator, "/v1/keys", body)).body)["key"]
     return key
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import orjson
 import uvloop
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.options import EdgesRun
@@ -30,6 +30,18 @@ _QUESTION, _REPEATED = "what does the counter show", "what everybody asks"
 _DELAYED_S = 0.2 * READ_LEASE_S
 # A delayed write waits for the lease from when it has read the leases, and for its usual work.
 _DELAY_LEASES_MAX = 1.1
+
+_COLUMNS = {
+    "answered": ("answered", ",d"),
+    "refused": ("refused", ",d"),
+    "unanswered": ("unanswered", ",d"),
+    "wrong": ("wrong", ",d"),
+    "usual_ms": ("a write, ms", ",.0f"),
+    "delays": ("delays", "d"),
+    "longest_ms": ("the longest, ms", ",.0f"),
+    "leased_again_s": ("lease again, s", ".2f"),
+    "writes_delayed_s": ("writes delayed, s", ".2f"),
+}
 
 _Cut: TypeAlias = tuple[str, Callable[[Link], None], Callable[[Link], None]]
 _CUTS: tuple[_Cut, ...] = (
@@ -220,24 +232,15 @@ def _number(body: bytes) -> int:
 
 
 def _section(results: list[CutResult]) -> Section:
-    rows = [
-        (
-            f"{result.region}, {result.way}",
-            f"{result.answered:,}",
-            f"{result.refused:,}",
-            f"{result.unanswered:,}",
-            f"{result.wrong:,}",
-            f"{result.usual_s * 1000:,.0f}",
-            ", ".join(f"{delay_s * 1000:,.0f}" for delay_s in result.delays_s) or "none",
-            f"{result.leased_again_s:.2f}",
-            f"{result.writes_delayed_s:.2f}",
-        )
-        for result in results
-    ]
-    head = (
-        *("region", "answered", "refused", "unanswered", "wrong"),
-        *("a write, ms", "delays, ms", "lease again, s", "writes delayed, s"),
-    )
+    rows = {
+        f"{number}: {result.region}, {result.way}": {
+            **asdict(result),
+            "usual_ms": result.usual_s * 1000,
+            "delays": len(result.delays_s),
+            "longest_ms": max(result.delays_s, default=0.0) * 1000,
+        }
+        for number, result in enumerate(results, start=1)
+    }
     text = (
         f"A region is away for {_AWAY_S:g} s: *cut off*, when its connections are lost, or "
         "*silent*, when nothing comes through. A caller at home writes a number again and again; "
@@ -250,7 +253,7 @@ def _section(results: list[CutResult]) -> Section:
         "silent region has sent arrives then, a renewal of its lease too. *Lease again* counts "
         "from the end of the cut until the gateway answers a request without a round trip; those "
         "that were sent before it had a lease wait for the primary.\n\n"
-        f"{table(head, rows)}"
+        f"{figure_table('region', rows, _COLUMNS)}"
     )
     delays_s = [delay_s for result in results for delay_s in result.delays_s]
     bars = [

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-import orjson
 import uvloop
 
 from loadtests.bench.section import Section, table
@@ -19,7 +18,6 @@ from loadtests.bench_edges.regions import HOME, A, Region, Regions
 from loadtests.bench_growth import generated_corpus
 from loadtests.bench_index import corpus
 from loadtests.load.latencies import Latencies
-from loadtests.load.request import Call
 from loadtests.servers import memory
 from loadtests.servers.gateway import GatewayProcess
 
@@ -103,7 +101,7 @@ async def _ask(
     others = tenants[_LARGEST:]
     asked = [*tenants[:_LARGEST], *random.sample(others, min(_ASKED - _LARGEST, len(others)))]
     operator = callers.at(gateways[HOME].url, started.admin_key)
-    keys = [await _new_key(operator, tenant) for tenant in asked]
+    keys = [await callers.new_key(operator, tenant, groups=["readers"]) for tenant in asked]
     at = {
         name: [callers.at(gateway.url, key) for key in keys] for name, gateway in gateways.items()
     }
@@ -126,14 +124,6 @@ async def _ask(
             assert reply.status in (200, 201), reply.body
             costs[name].latencies[_WRITE].add(reply.seconds)
     await asyncio.gather(*(caller.connection.close() for here in at.values() for caller in here))
-
-
-async def _new_key(operator: Caller, tenant: str) -> str:
-    body = orjson.dumps({"tenant": tenant, "subject": "bench", "groups": ["readers"]})
-    reply = await operator.connection.send(Call("POST", "/v1/keys", body), operator.key)
-    assert reply.status == 201, reply.body
-    key: str = orjson.loads(reply.body)["key"]
-    return key
 
 
 async def _search(caller: Caller, question: str) -> float:

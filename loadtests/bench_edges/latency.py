@@ -7,7 +7,7 @@ from typing import Any
 
 import uvloop
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.options import EdgesRun
@@ -21,6 +21,12 @@ _REPEATED = "what everybody asks"
 _HIT_MAX, _NEW_MAX = 1.2, 1.5
 _LEASED, _UNLEASED = "lease", "no lease"
 _HIT, _NEW = "exact hit", "new question"
+_COLUMNS = {
+    f"{_HIT} 50": ("exact hit P50", ",.2f"),
+    f"{_HIT} 99": ("P99", ",.2f"),
+    f"{_NEW} 50": ("new question P50", ",.2f"),
+    f"{_NEW} 99": ("P99", ",.2f"),
+}
 
 
 def measure(run: EdgesRun) -> Section:
@@ -79,16 +85,10 @@ async def _warm_up(caller: Caller, questions: Iterator[str]) -> None:
 
 
 def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies]) -> Section:
-    rows, names = [], list(dict.fromkeys(name for name, _, _ in latencies))
-    for name in names:
-        for kind in (_LEASED, _UNLEASED):
-            cells = [
-                f"{latencies[name, kind, what].percentile_ms(percentile):,.2f}"
-                for what in (_HIT, _NEW)
-                for percentile in (50, 99)
-            ]
-            rows.append((f"{name}, {kind}", *cells))
-    head = ("ms", "exact hit P50", "P99", "new question P50", "P99")
+    rows: dict[str, dict[str, float]] = {}
+    for (name, kind, what), values in latencies.items():
+        row = rows.setdefault(f"{name}, {kind}", {})
+        row |= {f"{what} {each}": values.percentile_ms(each) for each in (50, 99)}
     reads = (
         "Far gateways with a lease read from their standbys, those without from the primary."
         if run.options.standbys
@@ -99,7 +99,7 @@ def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies])
         f"{_DOCUMENTS} documents; one caller beside each gateway asks a question that its gateway "
         "has answered before, and one that nobody has asked. They take turns, one request at a "
         f"time, {run.options.rounds:,} rounds; gateways without a lease take part in every tenth. "
-        f"{reads}\n\n{table(head, rows)}"
+        f"{reads}\n\n{figure_table('ms', rows, _COLUMNS)}"
     )
     hit, new = (
         latencies[B, _LEASED, what].percentile_ms(50)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import uvloop
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, A, B, Regions
@@ -25,6 +25,12 @@ _REPEATED = "what everybody asks"
 _ROUND_TRIPS_MAX = 1.1
 # From a region that is far away itself: docs/design/promises.md#read-leases.
 _FAR_ROUND_TRIPS_MAX = 2.1
+_COLUMNS = {
+    "p50_ms": ("P50 ms", ",.1f"),
+    "longest_ms": ("longest", ",.1f"),
+    "more_ms": ("more ms", ",.1f"),
+    "round_trips": ("round trips", ".2f"),
+}
 _Times: TypeAlias = dict[tuple[str, str], list[float]]  # ms, by arrangement and by writing region
 
 
@@ -76,21 +82,18 @@ async def _write(
 
 
 def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
-    medians = {which: statistics.median(measured) for which, measured in times.items()}
-    rows = []
-    for (arrangement, name), measured in times.items():
-        more_ms = medians[arrangement, name] - medians[_NONE, name]
-        is_base = arrangement == _NONE
-        rows.append(
-            (
-                f"{arrangement}, from {name}",
-                f"{medians[arrangement, name]:,.1f}",
-                f"{max(measured):,.1f}",
-                "" if is_base else f"{more_ms:,.1f}",
-                "" if is_base else f"{more_ms / round_trip_ms:.2f}",
-            )
-        )
-    head = ("gateways with a lease, and the writer", "P50 ms", "longest", "more ms", "round trips")
+    figures: dict[str, dict[str, Any]] = {}
+    for (arrangement, name), ms in times.items():
+        row: dict[str, Any] = {
+            "p50_ms": statistics.median(ms),
+            "longest_ms": max(ms),
+            "ms": ms,
+        }
+        figures[f"{arrangement}, from {name}"] = row
+        if arrangement != _NONE:
+            row["more_ms"] = row["p50_ms"] - figures[f"{_NONE}, from {name}"]["p50_ms"]
+            row["round_trips"] = row["more_ms"] / round_trip_ms
+    head = "gateways with a lease, and the writer"
     text = (
         f"One document is written again and again, one write at a time, {run.options.writes} from "
         "each gateway. *More* is the difference to the same writer when no gateway has a region, "
@@ -98,21 +101,12 @@ def _section(run: EdgesRun, times: _Times, round_trip_ms: int) -> Section:
         "holder of a lease has heard of it. A writer that is far away itself asks the primary for "
         "the leases, and hears the replies from there, its own gateway's too. Its transaction "
         "takes several round trips in any case.\n\n"
-        f"{table(head, rows)}"
+        f"{figure_table(head, figures, _COLUMNS)}"
     )
-    with_all = _ARRANGEMENTS[-1][0]
-    more = {
-        name: (medians[with_all, name] - medians[_NONE, name]) / round_trip_ms
-        for name in (HOME, A, B)
-    }
-    figures: dict[str, Any] = {
-        f"{arrangement}, from {name}": {"p50_ms": medians[arrangement, name], "ms": measured}
-        for (arrangement, name), measured in times.items()
-    }
     bars = [
         Bar(
             f"round trips to b that a write from {name} takes more, with a and b",
-            more[name],
+            figures[f"{_ARRANGEMENTS[-1][0]}, from {name}"]["round_trips"],
             at_most=_ROUND_TRIPS_MAX if name == HOME else _FAR_ROUND_TRIPS_MAX,
         )
         for name in (HOME, A, B)

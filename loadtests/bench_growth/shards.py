@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 
 import uvloop
 
-from index.postgres.database import announce_to_nobody, connect
 from index.resident.building import loading
 from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section
@@ -21,6 +20,7 @@ from loadtests.bench_growth import (
 from loadtests.bench_growth.edits import EditDifference, Editor
 from loadtests.bench_growth.options import GrowthRun
 from loadtests.bench_growth.probe import Probe, RequestCost
+from loadtests.bench_index import corpus
 from loadtests.load import closed_loop
 from loadtests.servers import memory, service
 from loadtests.servers.service import Service
@@ -173,13 +173,7 @@ def _new_questions(
 
 async def _shard_bytes(database_url: str, tenant: str, chunks_of_tenant: int) -> int:
     """What a shard of the tenant takes in memory, as the gateway counts it against its budget."""
-    async with connect(
-        database_url,
-        connections_max=2,
-        statement_timeout_s=600,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as database:
+    async with corpus.opened(database_url) as database:
         shard = await loading.load(database, tenant, chunks_max=chunks_of_tenant)
     assert shard is not None, "it has no more chunks than that"
     assert shard.rows == chunks_of_tenant, "it has no fewer either"

@@ -6,7 +6,8 @@ between neighbours are as in real collections.
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +23,7 @@ from index.documents.document_writes import DocumentWrite
 from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
-from index.postgres.database import announce_to_nobody, connect
+from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical, spelling
 
@@ -173,18 +174,25 @@ async def store(documents: DocumentStore, tenant: str, writes: Sequence[Document
     assert None not in committed, "nobody else writes"
 
 
+def opened(
+    url: str, observe: Callable[[str, float], None] = lambda _name, _seconds: None
+) -> AbstractAsyncContextManager[Database]:
+    """The index's own access to a database. observe: gets the seconds of each statement."""
+    return connect(
+        url,
+        connections_max=3,
+        statement_timeout_s=3_600,
+        observe=observe,
+        announce=announce_to_nobody,
+    )
+
+
 async def fill(url: str, source: Passages, tenants: Mapping[str, int], *, seed: int) -> None:
     """New tenants with so many chunks each, half for the tenant, half for the group `readers`.
 
     Past the writer: texts are embedded already, and nothing is planned or invalidated.
     """
-    async with connect(
-        url,
-        connections_max=2,
-        statement_timeout_s=3_600,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as database:
+    async with opened(url) as database:
         rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
         for tenant, chunks in tenants.items():
             await TenantStore(database).create(tenant, tenant)

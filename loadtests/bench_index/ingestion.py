@@ -16,7 +16,6 @@ from pgvector.asyncpg import register_vector
 
 from index.documents.document_store import DocumentStore
 from index.documents.document_writes import DocumentWrite
-from index.postgres.database import announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
@@ -116,13 +115,7 @@ async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: 
         await bare.execute(f"CREATE TABLE bare_{name} (LIKE {like} INCLUDING ALL)")
     rows, random = ChunkRows(source, seed), Random(seed)  # noqa: S311  the same rows every time
     times: list[tuple[float, float]] = []
-    async with connect(
-        url,
-        connections_max=2,
-        statement_timeout_s=600,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as database:
+    async with corpus.opened(url) as database:
         await TenantStore(database).create(_TENANT, _TENANT)
         documents = DocumentStore(database)
         for number in range(rounds + 1):

@@ -22,7 +22,7 @@ from index.documents.partitions import Partitions
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Filter, Query
 from index.model.scope import SCOPE_NAMES, Scope, resolve
-from index.postgres.database import Database, announce_to_nobody, connect
+from index.postgres.database import Database
 from index.search.found_chunks import FoundChunks
 from index.search.preparation import AskedSearch
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
@@ -139,13 +139,7 @@ async def _measured(url: str, run: IndexRun) -> tuple[list[Recall], list[Recall]
 async def _before_and_after(
     url: str, source: Passages, questions: Sequence[str], *, chunks: int, seed: int
 ) -> tuple[list[Recall], list[Recall]]:
-    async with connect(
-        url,
-        connections_max=3,
-        statement_timeout_s=3_600,
-        observe=lambda _name, _seconds: None,
-        announce=announce_to_nobody,
-    ) as database:
+    async with corpus.opened(url) as database:
         world = VisibilityWorld(source, chunks=chunks, seed=seed)
         await world.fill(database)
         fresh = await _measure_all(database, url, world, questions)

@@ -18,7 +18,6 @@ from pgvector.asyncpg import register_vector
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, resolve
-from index.postgres.database import announce_to_nobody, connect
 from index.search.preparation import AskedSearch
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_executor import SearchExecutor
@@ -116,13 +115,7 @@ async def _measure(
     await bare.execute("VACUUM ANALYZE")
     turns: list[tuple[float, float]] = []
     counts: list[int] = []
-    async with connect(
-        url,
-        connections_max=2,
-        statement_timeout_s=60,
-        observe=lambda _name, seconds: spent.append(seconds),
-        announce=announce_to_nobody,
-    ) as database:
+    async with corpus.opened(url, lambda _name, seconds: spent.append(seconds)) as database:
         executor = SearchExecutor(database, QueryEmbedder(StaticEmbedder()), limits=MEASURED)
         embedded = await _embedded(questions)
         scope = resolve(tenant, "agent", ["readers"], SCOPE_NAMES, receives_public=True)

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 import httpx2
-import orjson
 import uvloop
 
 from loadtests.bench.frame import SETTINGS
@@ -16,6 +15,7 @@ from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load.options import LoadBenchRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
+from loadtests.workload.tenant_client import new_tenant
 
 _ROUND_TRIPS_MS = (0, 20, 80)
 _DOCUMENTS = 2_000
@@ -29,8 +29,12 @@ _Way: TypeAlias = Callable[[httpx2.AsyncClient, int], Coroutine[Any, Any, _Found
 
 
 def measure(run: LoadBenchRun) -> Section:
-    with service.nearhit(SETTINGS) as gateway:
-        medians = uvloop.run(_measured(gateway, run.options.plans))
+    with (
+        service.nearhit(SETTINGS) as gateway,
+        new_tenant(gateway, "bench", roles=("writer",)) as tenant,
+    ):
+        tenant.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
+        medians = uvloop.run(_measured(gateway, tenant.key, run.options.plans))
     rows = [
         (
             f"{round_trip_ms} ms",
@@ -68,9 +72,7 @@ def measure(run: LoadBenchRun) -> Section:
     )
 
 
-async def _measured(gateway: Service, plans: int) -> Mapping[int, Mapping[str, Any]]:
-    async with httpx2.AsyncClient(base_url=gateway.url, timeout=120) as client:
-        key = await _fill(client, gateway)
+async def _measured(gateway: Service, key: str, plans: int) -> Mapping[int, Mapping[str, Any]]:
     medians, number = {}, 0
     for round_trip_ms in _ROUND_TRIPS_MS:
         async with (
@@ -99,20 +101,6 @@ def _medians(rounds: Sequence[Mapping[str, float]]) -> Mapping[str, Any]:
             name: statistics.median(one["plan"] / one[name] for one in rounds) for name in _WAYS
         },
     }
-
-
-async def _fill(client: httpx2.AsyncClient, gateway: Service) -> str:
-    """The key of a tenant with documents."""
-    headers = {"Authorization": f"Bearer {gateway.admin_key}"}
-    await client.post("/v1/tenants", json={"id": "bench"}, headers=headers)
-    body = {"tenant": "bench", "subject": "bench", "roles": ["writer"]}
-    key: str = (await client.post("/v1/keys", json=body, headers=headers)).json()["key"]
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/x-ndjson"}
-    for start in range(0, _DOCUMENTS, 500):
-        lines = b"\n".join(orjson.dumps(_document(number)) for number in range(start, start + 500))
-        answer = await client.post("/v1/documents/batch", content=lines, headers=headers)
-        answer.raise_for_status()
-    return key
 
 
 def _document(number: int) -> dict[str, Any]:

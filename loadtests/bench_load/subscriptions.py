@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import httpx2
-import orjson
 import uvloop
 from rich.console import Console
 
@@ -17,6 +16,7 @@ from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.latencies import PERCENTILES, Latencies
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
+from loadtests.workload.tenant_client import new_tenant
 
 _DELAY_MS_MAX = 50.0
 _OF_A_DOCUMENT = 5  # subscriptions: its question with top_k from 1 to so many, so none are equal
@@ -76,8 +76,16 @@ def measure(run: LoadBenchRun) -> Section:
         "NEARHIT_SUBJECT_SUBSCRIPTIONS_MAX": str(number),
         "NEARHIT_TENANT_SUBSCRIPTIONS_MAX": str(number),
     }
-    with service.nearhit({**SETTINGS, **limits}) as gateway:
-        edits = uvloop.run(_measured(run, gateway))
+    documents = [
+        {"document_id": f"note-{one}", **_document(one, "as it was at first")}
+        for one in range(number // _OF_A_DOCUMENT)
+    ]
+    with (
+        service.nearhit({**SETTINGS, **limits}) as gateway,
+        new_tenant(gateway, "bench", roles=("writer",)) as tenant,
+    ):
+        tenant.put(documents, lambda _: None)
+        edits = uvloop.run(_measured(run, gateway, tenant.key))
     p99_ms = edits.delays.percentile_ms(99)
     rows = [
         _row("from the acknowledgement to the event", edits.delays),
@@ -112,20 +120,10 @@ def measure(run: LoadBenchRun) -> Section:
     )
 
 
-async def _measured(run: LoadBenchRun, gateway: Service) -> _Edits:
+async def _measured(run: LoadBenchRun, gateway: Service, key: str) -> _Edits:
     documents = run.options.subscriptions // _OF_A_DOCUMENT
     async with httpx2.AsyncClient(base_url=gateway.url, timeout=120) as client:
-        key = await _key(client, gateway)
         client.headers["Authorization"] = f"Bearer {key}"
-        lines = [
-            {"document_id": f"note-{number}", **_document(number, "as it was at first")}
-            for number in range(documents)
-        ]
-        for start in range(0, documents, 500):
-            body = b"\n".join(map(orjson.dumps, lines[start : start + 500]))
-            headers = {"Content-Type": "application/x-ndjson"}
-            answer = await client.post("/v1/documents/batch", content=body, headers=headers)
-            answer.raise_for_status()
         streams, tasks = await _streams(client, gateway.url, key, documents, run.console)
         try:
             await asyncio.sleep(_INTERVAL_S)  # since the first event of the last stream
@@ -134,16 +132,6 @@ async def _measured(run: LoadBenchRun, gateway: Service) -> _Edits:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _key(client: httpx2.AsyncClient, gateway: Service) -> str:
-    headers = {"Authorization": f"Bearer {gateway.admin_key}"}
-    await client.post("/v1/tenants", json={"id": "bench"}, headers=headers)
-    body = {"tenant": "bench", "subject": "bench", "roles": ["writer"]}
-    answer = await client.post("/v1/keys", json=body, headers=headers)
-    answer.raise_for_status()
-    key: str = answer.json()["key"]
-    return key
 
 
 async def _streams(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench.turns import Turns
 from loadtests.bench_peers import trace, turns
 from loadtests.bench_peers.options import PeersRun
@@ -17,6 +17,24 @@ _WARDOWL, _CHROMA, _LANCE, _PGVECTOR = "wardowl", "Chroma", "LanceDB", "pgvector
 _MIX_TO = {_WARDOWL: 5.0, _CHROMA: 10.0}
 _COLD_TO = {_WARDOWL: 3.0, _CHROMA: 5.0, _LANCE: 1.0}
 _COLD_TO_PGVECTOR = {30_000: 1.0, 2_000: 0.7}  # by the rows of all tenants
+_FOUND = {
+    "ndcg": ("nDCG@10", ".3f"),
+    "judged": ("recall@10", ".3f"),
+    "nearest": ("nearest", ".3f"),
+    "hits": ("similar", ",d"),
+    "wrong": ("of these wrong", ",d"),
+    "stale": ("stale", "s"),
+    "leaked": ("leaked", "s"),
+    "memory_mb": ("memory MB", ",.0f"),
+}
+_TIMES = {
+    "per_second": ("requests/s", ",.0f"),
+    "p50_ms": ("P50 ms", ".1f"),
+    "p95_ms": ("P95 ms", ".1f"),
+    "p99_ms": ("P99 ms", ".1f"),
+    "hits": ("hits", ".0%"),
+    "ratio": ("Nearhit's requests/s to it", ".2f"),
+}
 SMALL_PEERS = (_WARDOWL, _CHROMA, _PGVECTOR)  # those that targets name
 
 
@@ -75,8 +93,8 @@ def _section(
     rows = compared.rows
     tables = [
         ("What is found, and what should not be", _right(rows)),
-        ("New questions alone", _times(rows, {row.peer.name: row.times.cold for row in rows})),
-        ("The mix", _times(rows, {row.peer.name: row.times.mix for row in rows})),
+        ("New questions alone", _times({row.peer.name: row.times.cold for row in rows})),
+        ("The mix", _times({row.peer.name: row.times.mix for row in rows})),
     ]
     absent = "\n".join(f"- *{name}* is left out: {why}." for name, why in compared.missing.items())
     parts = [_notes(run, compared)]
@@ -126,46 +144,25 @@ def _notes(run: PeersRun, compared: PeerComparison) -> str:
 
 
 def _right(rows: Sequence[PeerResult]) -> str:
-    head = (
-        "",
-        "nDCG@10",
-        "recall@10",
-        "nearest",
-        "similar",
-        "of these wrong",
-        "stale",
-        "leaked",
-        "memory MB",
-    )
-    return table(head, [(row.peer.name, *_found(row), f"{row.memory_mb:,.0f}") for row in rows])
+    found = {
+        row.peer.name: {
+            **asdict(row.quality),
+            **({} if row.similar is None else asdict(row.similar)),
+            "stale": f"{row.rights.stale} of {row.rights.edited}",
+            "leaked": f"{row.rights.leaked} of {row.rights.revoked}",
+            "memory_mb": row.memory_mb,
+        }
+        for row in rows
+    }
+    return figure_table("", found, _FOUND)
 
 
-def _found(row: PeerResult) -> Iterator[str]:
-    good, alike, checked = row.quality, row.similar, row.rights
-    yield from (f"{figure:.3f}" for figure in (good.ndcg, good.judged, good.nearest))
-    yield "" if alike is None else f"{alike.hits:,}"
-    yield "" if alike is None else f"{alike.wrong:,}"
-    yield f"{checked.stale} of {checked.edited}"
-    yield f"{checked.leaked} of {checked.revoked}"
-
-
-def _times(rows: Sequence[PeerResult], timed: Mapping[str, Turns]) -> str:
+def _times(timed: Mapping[str, Turns]) -> str:
     own = timed[nearhit.NAME]
-    head = ("", "requests/s", "P50 ms", "P95 ms", "P99 ms", "hits", "Nearhit's requests/s to it")
-    return table(
-        head,
-        [
-            (
-                row.peer.name,
-                f"{results.per_second:,.0f}",
-                *(f"{results.percentile_ms(percentile):.1f}" for percentile in (50, 95, 99)),
-                f"{results.hits:.0%}",
-                f"{own.ratio_to(results):.2f}",
-            )
-            for row in rows
-            for results in (timed[row.peer.name],)
-        ],
-    )
+    rows = {
+        name: {**_timed(results), "ratio": own.ratio_to(results)} for name, results in timed.items()
+    }
+    return figure_table("", rows, _TIMES)
 
 
 def _figures(row: PeerResult) -> dict[str, Any]:

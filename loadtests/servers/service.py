@@ -59,15 +59,17 @@ def new_admin_key() -> str:
 
 
 @contextmanager
-def nearhit(settings: Mapping[str, str] | None = None) -> Iterator[Service]:
+def nearhit(
+    settings: Mapping[str, str] | None = None, *, checkout: Path | None = None
+) -> Iterator[Service]:
     """A gateway with its own PostgreSQL and Redis, and an empty index.
 
-    settings: further environment variables.
+    settings: further environment variables. checkout: the folder of another version.
     """
     admin_key = new_admin_key()
     with server_folder() as folder:
         environment = {"NEARHIT_DATA_DIR": f"{folder}/data", "NEARHIT_ADMIN_KEY": admin_key}
-        with process(_SERVE, environment | dict(settings or {}), folder) as (url, pid):
+        with process(_SERVE, environment | dict(settings or {}), folder, checkout) as (url, pid):
             database_url, redis_url = _servers(folder / "data")
             yield Service(url, admin_key, database_url, redis_url, pid)
 
@@ -111,7 +113,10 @@ def bare(answer: bytes) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def process(
-    module: Sequence[str], environment: Mapping[str, str], folder: Path
+    module: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path,
+    checkout: Path | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Run `python -m MODULE …` with its log in a file; yields its URL and pid."""
     log = folder / "log"
@@ -119,6 +124,7 @@ def process(
         log.open("w") as output,
         subprocess.Popen(  # noqa: S603  our own commands
             [sys.executable, "-m", *module],
+            cwd=checkout,
             env=os.environ | UNLIMITED | dict(environment),
             stdout=output,
         ) as started,
