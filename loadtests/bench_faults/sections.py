@@ -32,11 +32,13 @@ _LASTS_S = {"gateway killed": 0.0}
 
 
 def measure_servers(run: Run[NoOptions]) -> Section:
+    """Redis, PostgreSQL and the gateway."""
     raise_file_limit()
     return uvloop.run(_measure_servers(run))
 
 
 def measure_embedder(run: Run[NoOptions]) -> Section:
+    """A hosted embedding service that becomes unavailable."""
     return uvloop.run(_measure_embedder(run))
 
 

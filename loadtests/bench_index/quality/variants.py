@@ -38,6 +38,8 @@ Reached: TypeAlias = dict[str, tuple[float, ...]]  # by set, the figures of its 
 
 
 def typos(run: IndexRun) -> Section:
+    """The same questions with a typing error each."""
+
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
         random = Random(1)  # noqa: S311  the same slips every time
         typed = [replace(each, text=with_typo(each.text, random)) for each in asked.questions]
@@ -65,6 +67,8 @@ def typos(run: IndexRun) -> Section:
 
 
 def long_questions(run: IndexRun) -> Section:
+    """The same questions at the end of a conversation."""
+
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
         other = sets.read(run.data, _OTHERS[asked.name], _QUESTIONS)
         variants = [asked.questions, _after(asked, other), _after(asked, asked)]
@@ -87,6 +91,8 @@ def long_questions(run: IndexRun) -> Section:
 
 
 def languages(run: IndexRun) -> Section:
+    """Passages whose language is declared, undeclared or wrong."""
+
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
         for declaration, language in _DECLARATIONS.items():
             variant = declaration.replace(" ", "-").lower()
@@ -105,6 +111,8 @@ def languages(run: IndexRun) -> Section:
 
 
 def confidence(run: IndexRun) -> Section:
+    """Questions that the passages answer, and others, with low confidence."""
+
     def reach(gateway: Service, asked: RetrievalSet) -> Iterator[float]:
         other = sets.read(run.data, _OTHERS[asked.name], _QUESTIONS)
         with new_tenant(gateway, asked.name.replace("_", "-")) as tenant:
