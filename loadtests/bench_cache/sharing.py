@@ -4,14 +4,14 @@ Counted and not run: the product's own functions make the keys, and a hit is a k
 before. So the figures do not depend on the machine.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from random import Random
 
 from index.model.scope import SCOPE_NAMES, Scope, resolve
 from index.model.sight import sight_digest
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_cache import questions
 from loadtests.bench_cache.options import CacheRun
 from loadtests.workload import history
@@ -28,6 +28,12 @@ _SECOND_GROUP_SHARE = 0.2  # of the users
 _OWNER_SHARE = 0.05  # of the users: who own a document that their group reads
 _PRIVATE_SHARE = 0.05  # of the users: who have a document of their own alone
 _FIRST_PRIVATE_SHARE = 0.05  # of the changes: a user's first private document
+_COLUMNS = {
+    "by_grants": ("hits by grants", ".3f"),
+    "by_sight": ("hits by sight", ".3f"),
+    "ratio": ("ratio", ".1f"),
+    "sights_read": ("sights read", ".3f"),
+}
 _TENANT = "acme"
 _SEED = 22
 
@@ -87,12 +93,7 @@ def measure(run: CacheRun) -> Section:
         title="Sharing",
         text=_text(rates),
         figures={
-            f"users_{each.users}_change_each_{each.searches_a_change}": {
-                "groups": each.groups,
-                "by_grants": each.by_grants,
-                "by_sight": each.by_sight,
-                "sights_read": each.sights_read,
-            }
+            f"users_{each.users}_change_each_{each.searches_a_change}": asdict(each)
             for each in rates
         },
         bars=[
@@ -186,13 +187,10 @@ def _recorded(run: CacheRun) -> list[MembershipEvent]:
 
 def _generated(changes: int = 1_000) -> list[MembershipEvent]:
     random = Random(_SEED)  # noqa: S311  no secret
-
-    def make() -> Iterator[MembershipEvent]:
-        for _ in range(changes):
-            user, group = random.randrange(10_000), random.randrange(1_000)
-            yield MembershipEvent(random.random() < 0.5, user, group)
-
-    return list(make())
+    return [
+        MembershipEvent(random.random() < 0.5, random.randrange(10_000), random.randrange(1_000))
+        for _ in range(changes)
+    ]
 
 
 def _text(rates: Sequence[SharingRates]) -> str:
@@ -210,16 +208,11 @@ def _text(rates: Sequence[SharingRates]) -> str:
         "do. A sight is read by a statement of its own if a caller's grants or the audiences have "
         "changed."
     )
-    rows = [
-        (
-            f"{each.users:,} in {each.groups} groups",
-            f"one in {each.searches_a_change} searches",
-            f"{each.by_grants:.3f}",
-            f"{each.by_sight:.3f}",
-            f"{each.ratio:.1f}" if each.by_grants else "",
-            f"{each.sights_read:.3f}",
-        )
+    rows = {
+        f"{each.users:,} in {each.groups} groups, one in {each.searches_a_change} searches": {
+            **asdict(each),
+            "ratio": each.ratio if each.by_grants else None,
+        }
         for each in rates
-    ]
-    head = ("users", "changes", "hits by grants", "hits by sight", "ratio", "sights read")
-    return f"{notes}\n\n{table(head, rows)}"
+    }
+    return f"{notes}\n\n{figure_table('users, changes', rows, _COLUMNS)}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_cache import cosine, question_streams
 from loadtests.bench_cache.cosine import Neighbour
 from loadtests.bench_cache.options import PATIENT, CacheRun
@@ -30,6 +30,24 @@ _COST_MAX = 0.2  # of a hit, to what it spares
 _JUDGED = "banking77_en"  # whose hits are compared with those of a cosine
 _COSINE_RATIO_MIN = 3.0
 _SEED = 23
+_HITS = {
+    "requests": ("requests", ",d"),
+    "exact": ("exact hits", ",d"),
+    "semantic": ("semantic hits", ",d"),
+    "share": ("share", ".2%"),
+    "semantic_wrong": ("wrong", ",d"),
+    "semantic_other_label": ("another label", ",d"),
+    "cosine_hits": ("a cosine's hits", ".2%"),
+    "cosine_hits_by_label": ("by label", ".2%"),
+}
+_COSTS = {
+    "verified": ("pairs verified", ",d"),
+    "verified_wrong": ("wrong", ",d"),
+    "missing_right": ("missing right", ",d"),
+    "added_processor_ms": ("added ms", ".2f"),
+    "cost_to_search": ("cost of a hit", ".2f"),
+    "cost_to_costly_search": ("with a model", ".2f"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +126,7 @@ def measure(run: CacheRun) -> Section:
             stream = question_streams.read(run.data, name, _SEED).first(run.options.questions)
             turns = list(range(0, len(stream.questions), _TURN))
             result = _played(gateway, stream, progress.track(turns, description=name))
-            run.console.print(" | ".join(_row(result)))
+            run.console.print(f"{name}: {len(result.semantic)} semantic, {result.wrong_hits} wrong")
             results.append(result)
     return Section(
         title="Similar questions",
@@ -210,9 +228,15 @@ def _add_cosine(result: StreamResult) -> None:
 
 
 def _figures(result: StreamResult) -> dict[str, Any]:
+    """What the tables and JSON show."""
+    served, requests = len(result.semantic), result.requests
+    by_label = result.cosine_hits_by_label
     return {
-        "requests": result.requests,
+        "requests": requests,
         "tiers": dict(result.tiers),
+        "exact": result.exact,
+        "semantic": served,
+        "share": served / requests,
         "semantic_wrong": result.wrong_hits,
         "semantic_other_label": result.other_labels,
         "verified": result.verified,
@@ -221,8 +245,8 @@ def _figures(result: StreamResult) -> dict[str, Any]:
         "added_processor_ms": result.added_ms,
         "cost_to_search": result.cost(0),
         "cost_to_costly_search": result.cost(_COSTLY_MS),
-        "cosine_hits": result.cosine_hits,
-        "cosine_hits_by_label": result.cosine_hits_by_label,
+        "cosine_hits": result.cosine_hits / requests,
+        "cosine_hits_by_label": None if by_label is None else by_label / requests,
     }
 
 
@@ -248,6 +272,7 @@ def _bars(results: Sequence[StreamResult]) -> list[Bar]:
 
 
 def _text(results: Sequence[StreamResult]) -> str:
+    rows = {result.stream.name: _figures(result) for result in results}
     notes = (
         "Five public sets of real questions, each in a random order, the same in each run, over "
         "its passages. A question comes as often as the set has it. Of `banking77_en`, twenty "
@@ -262,13 +287,7 @@ def _text(results: Sequence[StreamResult]) -> str:
         "it holds fewer than half of the real hits. Labels are people's: the intent, the "
         "paraphrase, what MedQuAD asks of which disease; other sets have none."
     )
-    hits = table(
-        (
-            *("stream", "requests", "exact hits", "semantic hits", "share", "wrong"),
-            *("another label", "a cosine's hits", "by label"),
-        ),
-        [_row(result) for result in results],
-    )
+    hits = figure_table("stream", rows, _HITS)
     middle = (
         "A cosine's hits are those of the built-in model's similarity alone, at the threshold that "
         f"serves most while {_LIMIT:.0%} of it is wrong, or has another label. That threshold "
@@ -281,46 +300,4 @@ def _text(results: Sequence[StreamResult]) -> str:
         "of the real search of the same question, alone and with a model's call of "
         f"{_COSTLY_MS:g} ms, from which on a search is worth comparing."
     )
-    costs = table(
-        (
-            *("stream", "pairs verified", "wrong", "missing right"),
-            *("added ms", "cost of a hit", "with a model"),
-        ),
-        [
-            (
-                result.stream.name,
-                f"{result.verified:,}",
-                _share(result.wrong, result.verified),
-                f"{result.missing_right:,}",
-                f"{result.added_ms:.2f}",
-                _ratio(result.cost(0)),
-                _ratio(result.cost(_COSTLY_MS)),
-            )
-            for result in results
-        ],
-    )
-    return f"{notes}\n\n{hits}\n\n{middle}\n\n{costs}"
-
-
-def _row(result: StreamResult) -> tuple[str, ...]:
-    served, wrong, requests = len(result.semantic), result.wrong_hits, result.requests
-    by_label = result.cosine_hits_by_label
-    return (
-        result.stream.name,
-        f"{requests:,}",
-        f"{result.exact:,}",
-        f"{served:,}",
-        f"{served / requests:.2%}",
-        f"{wrong} ({_share(wrong, served)})" if served else "",
-        _share(result.other_labels, served) if result.other_labels is not None else "",
-        _share(result.cosine_hits, requests),
-        _share(by_label, requests) if by_label is not None else "",
-    )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.2%}" if whole else ""
-
-
-def _ratio(cost: float | None) -> str:
-    return "" if cost is None else f"{cost:.2f}"
+    return f"{notes}\n\n{hits}\n\n{middle}\n\n{figure_table('stream', rows, _COSTS)}"

@@ -86,7 +86,7 @@ def measure(run: EdgesRun) -> Section:
         uvloop.run(_ask(run, started, gateways, list(tenants), costs))
         for name, region in started.by_name.items():
             costs[name].measure_memory(gateways[name], region)
-        database_bytes = int(started.programs.ask(started.primary.sockets, _DATABASE_BYTES))
+        database_bytes = int(started.primary.ask(_DATABASE_BYTES))
     return _section(tenants, costs, fill_s, database_bytes)
 
 

@@ -2,9 +2,10 @@
 
 import asyncio
 import statistics
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import httpx2
@@ -14,12 +15,12 @@ from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load.options import LoadBenchRun
 from loadtests.servers import service
+from loadtests.servers.link import Link
 from loadtests.servers.service import Service
 from loadtests.workload.tenant_client import new_tenant
 
 _ROUND_TRIPS_MS = (0, 20, 80)
 _DOCUMENTS = 2_000
-_PIECE_BYTES = 65_536
 _RATIO_MAX = 0.5  # at 20 ms and more: five round trips become one
 _TOPICS = ("leave", "travel", "expenses", "pensions", "training", "safety", "equipment", "visas")
 
@@ -30,11 +31,16 @@ _Way: TypeAlias = Callable[[httpx2.AsyncClient, int], Coroutine[Any, Any, _Found
 
 def measure(run: LoadBenchRun) -> Section:
     with (
+        tempfile.TemporaryDirectory(prefix="nearhit-bench-") as folder,
         service.nearhit(SETTINGS) as gateway,
         new_tenant(gateway, "bench", roles=("writer",)) as tenant,
     ):
         tenant.put([_document(number) for number in range(_DOCUMENTS)], lambda _: None)
-        medians = uvloop.run(_measured(gateway, tenant.key, run.options.plans))
+        link = Link(Path(folder) / "far.sock")
+        try:
+            medians = uvloop.run(_measured(gateway, tenant.key, link, run.options.plans))
+        finally:
+            link.cut()
     rows = [
         (
             f"{round_trip_ms} ms",
@@ -72,13 +78,18 @@ def measure(run: LoadBenchRun) -> Section:
     )
 
 
-async def _measured(gateway: Service, key: str, plans: int) -> Mapping[int, Mapping[str, Any]]:
+async def _measured(
+    gateway: Service, key: str, link: Link, plans: int
+) -> Mapping[int, Mapping[str, Any]]:
     medians, number = {}, 0
     for round_trip_ms in _ROUND_TRIPS_MS:
-        async with (
-            _far(gateway.url, round_trip_ms / 2000) as url,
-            httpx2.AsyncClient(base_url=url, timeout=60) as client,
-        ):
+        through = None
+        if round_trip_ms:
+            link.lead(gateway.url.removeprefix("http://"), round_trip_ms // 2)
+            through = httpx2.AsyncHTTPTransport(uds=str(link.socket))
+        async with httpx2.AsyncClient(
+            base_url=gateway.url, timeout=60, transport=through
+        ) as client:
             client.headers["Authorization"] = f"Bearer {key}"
             rounds: list[Mapping[str, float]] = []
             for turn in range(plans + 1):
@@ -189,31 +200,3 @@ def _documents(answer: Mapping[str, Any]) -> list[str]:
 def _turned(names: list[str], turn: int) -> list[str]:
     first = turn % len(names)
     return names[first:] + names[:first]
-
-
-@asynccontextmanager
-async def _far(url: str, way_s: float) -> AsyncIterator[str]:
-    """The URL of a relay that delays each byte, on its way there and back."""
-    if not way_s:
-        yield url
-        return
-    host, port = url.removeprefix("http://").split(":")
-    loop = asyncio.get_running_loop()
-    relays: list[asyncio.Task[Any] | None] = []
-
-    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while piece := await reader.read(_PIECE_BYTES):
-            loop.call_later(way_s, writer.write, piece)
-        loop.call_later(way_s, writer.close)
-
-    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        relays.append(asyncio.current_task())
-        far_reader, far_writer = await asyncio.open_connection(host, int(port))
-        await asyncio.gather(pass_on(reader, far_writer), pass_on(far_reader, writer))
-
-    server = await asyncio.start_server(relay, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
-        await asyncio.gather(*filter(None, relays))  # they end with the client's connections

@@ -14,7 +14,7 @@ class Link:
     def __init__(self, socket: Path) -> None:
         self.socket = socket
         socket.parent.mkdir(exist_ok=True)
-        self._target: Path | None = None
+        self._target: Path | str | None = None
         self._one_way_ms: int | None = None
         self._relay: subprocess.Popen[bytes] | None = None
 
@@ -23,8 +23,8 @@ class Link:
         """The folder of the socket, as PostgreSQL's clients name it."""
         return self.socket.parent
 
-    def lead(self, target: Path, one_way_ms: int | None) -> None:
-        """Lead to the server with this socket; connections to the one before are lost.
+    def lead(self, target: Path | str, one_way_ms: int | None) -> None:
+        """Lead to the server with this socket or address; connections to the one before are lost.
 
         one_way_ms: the delay of each byte. None: there is no relay, which would take time of its
         own; such a link can't be cut.

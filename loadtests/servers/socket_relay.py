@@ -1,4 +1,6 @@
-"""A relay between two Unix sockets. Killing it cuts the connections; stopping it makes them hang.
+"""A relay from a Unix socket to another one, or to HOST:PORT.
+
+Killing it cuts the connections; stopping it makes them hang.
 
 python -m loadtests.servers.socket_relay LISTEN TARGET [MS]
 
@@ -20,7 +22,7 @@ async def _serve(listen: str, target: str, way_ms: str = "0") -> None:
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with closing(writer), suppress(OSError):
-            far_reader, far_writer = await asyncio.open_unix_connection(target)
+            far_reader, far_writer = await _open(target)
             with closing(far_writer):
                 forth = asyncio.create_task(_pass_on(reader, far_writer, way_s))
                 await _pass_on(far_reader, writer, way_s)
@@ -31,6 +33,13 @@ async def _serve(listen: str, target: str, way_ms: str = "0") -> None:
     await asyncio.to_thread(Path(f"{listen}.new").rename, listen)
     async with server:
         await server.serve_forever()
+
+
+async def _open(target: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    if target.startswith("/"):
+        return await asyncio.open_unix_connection(target)
+    host, port = target.split(":")
+    return await asyncio.open_connection(host, int(port))
 
 
 async def _pass_on(

@@ -4,7 +4,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
@@ -46,7 +47,7 @@ class PostgresProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def create(cls, folder: Path, settings: Mapping[str, str]) -> Self:
+    def create(cls, folder: Path, settings: Mapping[str, str] = {}) -> Self:
         """A new cluster in the folder."""
         programs, data = PostgresPrograms.create(folder)
         sockets = postgres_programs.new_folder(folder / "sockets")
@@ -98,6 +99,19 @@ class PostgresProcess:
     def resume(self) -> None:
         postgres_programs.signal_all(self._running, signal.SIGCONT)
 
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It does not answer meanwhile, like a machine whose network is gone."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def ask(self, statement: str) -> str:
+        """The only value of the only row."""
+        return self._programs.ask(self.sockets, statement)
+
     def copy(self, *options: str) -> Path:
         """A base backup of the current data."""
         self._copies += 1
@@ -145,8 +159,8 @@ class PostgresProcess:
     def require(self, standby: str) -> None:
         """From when this returns on, each commit waits for that standby."""
         names = f"ALTER SYSTEM SET synchronous_standby_names = '\"{standby}\"'"
-        self._programs.ask(self.sockets, names)
-        self._programs.ask(self.sockets, "SELECT pg_reload_conf()")
+        self.ask(names)
+        self.ask("SELECT pg_reload_conf()")
         until(lambda: self._has("sync_state = 'sync'", standby), "the standby is not synchronous")
 
     def is_followed_by(self, standby: str) -> bool:
@@ -163,4 +177,4 @@ class PostgresProcess:
 
     def _has(self, condition: str, standby: str) -> bool:
         followers = f"FROM pg_stat_replication WHERE {condition} AND application_name = '{standby}'"
-        return self._programs.ask(self.sockets, f"SELECT count(*) {followers}") == "1"
+        return self.ask(f"SELECT count(*) {followers}") == "1"

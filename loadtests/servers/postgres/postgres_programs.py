@@ -112,12 +112,6 @@ def new_folder(folder: Path) -> Path:
     return folder
 
 
-def kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill all processes of a server, as a power cut does."""
-    signal_all(process, signal.SIGKILL)
-    process.wait()
-
-
 def signal_all(process: "subprocess.Popen[bytes]", sent: signal.Signals) -> None:
     for pid in [process.pid, *children(process)]:
         try:

@@ -97,12 +97,8 @@ async def _run(service: Service, port: int, arguments: argparse.Namespace) -> di
 
 def _keys(service: Service, tenant: str, number: int) -> list[str]:
     with tenant_client.new_tenant(service, tenant, roles=_ROLES) as admin:
-        keys = [admin.key]
-        for subject in range(1, number):
-            body = {"subject": f"greedy{subject}", "roles": list(_ROLES)}
-            created = admin.client.post("/v1/keys", json=body).raise_for_status()
-            keys.append(created.json()["key"])
-    return keys
+        others = (admin.new_key(f"greedy{one}", roles=_ROLES) for one in range(1, number))
+        return [admin.key, *others]
 
 
 @asynccontextmanager

@@ -1,70 +1,36 @@
 """A PostgreSQL with a streaming standby, which tests stop, pause and let fall behind."""
 
 import secrets
-import signal
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
 from gateway.settings.settings import Settings
 from loadtests.servers.postgres import postgres_programs
-from loadtests.servers.postgres.postgres_programs import PostgresPrograms
+from loadtests.servers.postgres.postgres_process import PostgresProcess
 from tests.conftest import data_dir, named
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    programs: PostgresPrograms
-    sockets: Path
-    process: "subprocess.Popen[bytes]"
-
-    @property
-    def url(self) -> str:
-        return self.programs.url(self.sockets)
-
-    def ask(self, statement: str) -> str:
-        return self.programs.ask(self.sockets, statement)
-
-    @contextmanager
-    def hanging(self) -> Iterator[None]:
-        """It does not answer meanwhile, like a machine whose network is gone."""
-        postgres_programs.signal_all(self.process, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            postgres_programs.signal_all(self.process, signal.SIGCONT)
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
-    primary: Server
-    standby: Server
+    primary: PostgresProcess
+    standby: PostgresProcess
 
 
 @pytest.fixture(scope="session")
 def servers_of_region() -> Iterator[Pair]:
     with data_dir() as folder:
-        home = folder.parent
-        programs, data = PostgresPrograms.create(home)
-        primary_sockets = postgres_programs.new_folder(home / "primary")
-        primary = programs.start(data, primary_sockets)
-        copy = postgres_programs.new_folder(home / "copy")
-        programs.backup(primary_sockets, copy, "--write-recovery-conf")
-        standby_sockets = postgres_programs.new_folder(home / "standby")
-        standby = programs.start(copy, standby_sockets, cluster_name="far")
+        primary = PostgresProcess.create(folder.parent)
+        primary.start()
+        sockets = postgres_programs.new_folder(folder.parent / "standby")
+        standby = primary.new_standby("far", sockets)
         try:
-            yield Pair(
-                Server(programs, primary_sockets, primary),
-                Server(programs, standby_sockets, standby),
-            )
+            yield Pair(primary, standby)
         finally:
-            postgres_programs.kill(standby)
-            postgres_programs.kill(primary)
+            standby.kill()
+            primary.kill()
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from index.postgres.database import connect
 from index.regions.read_lease_store import ReadLeaseStore
 from index.search.query_embedder import Embedder
 from index.tenants.tenant_store import TenantStore
-from loadtests.servers.postgres import round_trips
-from loadtests.servers.postgres.round_trips import RoundTrips
+from tests.gateway.regions import round_trips
+from tests.gateway.regions.round_trips import RoundTrips
 from tests.gateway.support.gateways import Caller, Gateway, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
