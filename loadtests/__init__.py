@@ -1,4 +1,6 @@
-"""Load tests and benchmarks: they use the service over HTTP and import nothing of it.
+"""Load tests and benchmarks: they use the service over HTTP.
+
+A module that imports some of Nearhit's own code says in its first sentence what of it it uses.
 
 load       the generator: schedules, connections, latencies
 workload   the questions of each caller, the writes, and the rights to read them

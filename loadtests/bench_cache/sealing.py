@@ -1,4 +1,4 @@
-"""What sealing costs an answer: python -m loadtests.bench_cache.sealing
+"""What Nearhit's own sealing costs an answer: python -m loadtests.bench_cache.sealing
 
 The cipher stands beside AES-GCM-SIV, which it was chosen over.
 """

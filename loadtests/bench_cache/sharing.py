@@ -1,7 +1,7 @@
-"""Hits that callers who see the same share, beside those of callers with equal grants.
+"""Hits that callers who see the same share, counted by keys that Nearhit's own functions make.
 
-Counted and not run: the product's own functions make the keys, and a hit is a key that was used
-before. So the figures do not depend on the machine.
+A hit is a key that was used before, so the figures do not depend on the machine. Beside them stand
+the hits of callers with equal grants.
 """
 
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ _SMALL, _SMALL_CHUNKS = "small", 1_000
 _WARM_UP = 50
 _TURNS = 5
 _SHARDS, _WITHOUT = "with shards", "without"  # the gateways, as the page names them
-_BESIDE = "chunks beside 1,000, which are asked, "
+_BESIDE = "1,000 asked beside, "
 # The same figures in JSON: of the tenants that grow, and of the small one.
 _NAMES = {
     "grown_shards": _SHARDS,

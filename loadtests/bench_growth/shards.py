@@ -1,4 +1,4 @@
-"""Tenants in a gateway's memory: loading, size, new questions and edits, beside PostgreSQL."""
+"""Tenants in a gateway's memory: loading, size (by Nearhit's own count), questions and edits."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace

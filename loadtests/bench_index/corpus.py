@@ -1,4 +1,4 @@
-"""Any number of chunks, made of real passages.
+"""Any number of chunks of real passages, written past HTTP by Nearhit's own stores.
 
 With more chunks than passages, a repeated passage has a slightly rotated vector, so that distances
 between neighbours are as in real collections.

@@ -1,4 +1,4 @@
-"""Writing into the index, as a share of what a bare COPY of the same rows can do.
+"""Writing by Nearhit's own stores, as a share of what a bare COPY of the same rows can do.
 
 Both write the same documents, texts and chunks into tables with the same indexes, in turn. The time
 of the index includes what only it does: locks, versions, foreign keys, counters, the change row.

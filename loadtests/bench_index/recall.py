@@ -1,4 +1,4 @@
-"""Recall against brute force, over visible shares from a twentieth of a percent to everything.
+"""Recall of Nearhit's own searches against brute force, over visible shares from 0.05 % on.
 
 A principal of the largest of many tenants may read exactly that share of all chunks: as an owner,
 through a group, and public chunks of other tenants. Brute force is computed in numpy; a random draw

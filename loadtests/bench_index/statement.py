@@ -1,4 +1,4 @@
-"""The hybrid statements of one search, as a ratio to a bare dense scan of the same rows.
+"""The statements of one of Nearhit's own hybrid searches, to a bare scan of the same rows.
 
 The bare scan orders the tenant's chunks by distance and returns their identifiers: it knows no
 readers, no filter, no words and no texts. Both run in turn on one server, on warm pages; the time

@@ -1,4 +1,4 @@
-"""A long reading on one core: its chunks a second beside the embedder's own, and its memory."""
+"""A long reading on one core: its speed beside that of Nearhit's own embedder, and its memory."""
 
 import asyncio
 import gzip

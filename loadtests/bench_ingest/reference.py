@@ -1,4 +1,4 @@
-"""The reference for ingestion: the chunks of a text, and the stored content of a tenant."""
+"""The chunks of a text, by Nearhit's own chunker, and the stored content of a tenant."""
 
 import asyncpg
 

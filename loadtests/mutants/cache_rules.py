@@ -1,4 +1,4 @@
-"""Mutants of the rules of the cache and of who is let in, which the soak has to find."""
+"""Nearhit's own rules of the cache and of who is let in, broken, which the soak has to find."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Mutants of the rules of read leases, which the judge of the regions has to find."""
+"""Nearhit's own rules of read leases, broken, which the judge of the regions has to find."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The expected answer: a search directly on PostgreSQL, by a new searcher.
+"""The expected answer, by Nearhit's own searcher, new and directly on PostgreSQL.
 
 It encodes answers as the gateway does, so that bodies can be compared byte for byte.
 """
@@ -15,6 +15,7 @@ from gateway.schemas import parse
 from gateway.search.response_body import encode
 from gateway.search.schemas.search_schemas import SearchBody
 from index.documents.document_store import DocumentStore
+from index.embedders.static_embedder import StaticEmbedder
 from index.errors import DatabaseUnavailable
 from index.model import scope
 from index.model.document import Document
@@ -143,7 +144,8 @@ def _shown(read: Read, tenant: str, bodies: Sequence[bytes]) -> bytes:
 
 
 @asynccontextmanager
-async def oracle(url: str, embedder: Embedder) -> AsyncIterator[Oracle]:
+async def oracle(url: str, embedder: Embedder | None = None) -> AsyncIterator[Oracle]:
+    """embedder: the built-in one if None."""
     async with database.connect(
         url,
         connections_max=_CONNECTIONS_MAX,
@@ -151,4 +153,4 @@ async def oracle(url: str, embedder: Embedder) -> AsyncIterator[Oracle]:
         observe=lambda _name, _seconds: None,
         announce=database.announce_to_nobody,
     ) as connected:
-        yield Oracle(connected, embedder)
+        yield Oracle(connected, embedder or StaticEmbedder())

@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.console import Console
 
-from index.embedders.static_embedder import StaticEmbedder
 from loadtests.mutants.mutant import Mutant
 from loadtests.soak import stage, verdict
 from loadtests.soak.audit import Audit
@@ -64,7 +63,7 @@ async def soaked(
 
     warm_up: of gateways that are cold, until which errors are excused.
     """
-    async with oracle(servers.database_url, StaticEmbedder()) as truth:
+    async with oracle(servers.database_url) as truth:
         keys = await stage.make_keys(servers.gateways[0].url, servers.admin_key, source.subjects)
         state = SoakState(Rights(), keys.credentials)
         context = SoakContext(servers, state, Audit(state), truth, keys.admins)

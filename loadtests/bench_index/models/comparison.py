@@ -1,4 +1,4 @@
-"""The built-in model, the multilingual one and models from wheels, on the same passages."""
+"""Nearhit's own embedders and models from wheels, on the same passages."""
 
 import asyncio
 import tempfile

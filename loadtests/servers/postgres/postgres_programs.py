@@ -1,4 +1,4 @@
-"""PostgreSQL's programs, as the embedded servers have them, on any data folder."""
+"""PostgreSQL's programs, as Nearhit's own embedded servers have them, on any data folder."""
 
 import importlib.util
 import os
