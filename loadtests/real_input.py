@@ -5,14 +5,14 @@
 DATA is a folder that holds `edits_18f_handbook/snapshot.jsonl.gz`, lines of {path, text}.
 """
 
-import gzip
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from loadtests.workload import json_lines
 
 _QUESTIONS = (
     "how do I get a travel card",
@@ -45,12 +45,10 @@ def main() -> None:
 
 
 def _unpack(snapshot: Path, folder: Path) -> None:
-    with gzip.open(snapshot, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            document = json.loads(line)
-            path = folder / document["path"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(document["text"], encoding="utf-8")
+    for document in json_lines.read(snapshot):
+        path = folder / document["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document["text"], encoding="utf-8")
 
 
 def _nearhit(*arguments: str) -> None:

@@ -4,14 +4,14 @@ A set does not say when its questions were asked, so they come in a random order
 run. A question comes as often as the set has it.
 """
 
-import gzip
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from loadtests.workload import json_lines
 
 NAMES = ("banking77_en", "pira_paraphrase", "medquad_en", "squad_sent_dev", "xquad_en")
 _BANKING_EXAMPLES = 20  # questions of each intent that are passages
@@ -68,7 +68,7 @@ def _sets(data: Path, name: str) -> tuple[Passages, Sequence[LabelledQuestion]]:
         return passages, _paraphrases(data)
     questions = [
         LabelledQuestion(line["text"], _medical_label(line))
-        for line in _lines(data / name / "queries.jsonl.gz")
+        for line in json_lines.read(data / name / "queries.jsonl.gz")
     ]
     return _passages(data, name), questions
 
@@ -87,7 +87,7 @@ def _paraphrases(data: Path) -> Sequence[LabelledQuestion]:
             text = label_of[text]
         return text
 
-    for line in _lines(data / "pira_paraphrase" / "pairs.jsonl.gz"):
+    for line in json_lines.read(data / "pira_paraphrase" / "pairs.jsonl.gz"):
         first, second = root(line["a"]), root(line["b"])
         if line["label"]:
             label_of[second] = first
@@ -98,7 +98,7 @@ def _banking(data: Path) -> tuple[Passages, Sequence[LabelledQuestion]]:
     """It has no passages: some questions of each intent, which nobody asks here, stand for them."""
     examples: defaultdict[str, list[str]] = defaultdict(list)
     questions = []
-    for line in _lines(data / "banking77_en" / "pairs.jsonl.gz"):
+    for line in json_lines.read(data / "banking77_en" / "pairs.jsonl.gz"):
         if line["split"] == "train" and len(examples[line["label"]]) < _BANKING_EXAMPLES:
             examples[line["label"]].append(line["text"])
         else:
@@ -115,14 +115,9 @@ def _passages(data: Path, name: str) -> Passages:
     language = "pt" if name.endswith("_pt") else "en"
     return [
         _passage(line["id"], line["title"] or "", line["text"], language)
-        for line in _lines(data / name / "corpus.jsonl.gz")
+        for line in json_lines.read(data / name / "corpus.jsonl.gz")
     ]
 
 
 def _passage(document_id: str, title: str, text: str, language: str) -> dict[str, Any]:
     return {"document_id": document_id, "title": title, "text": text, "language": language}
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") as opened:
-        yield from map(json.loads, opened)

@@ -5,7 +5,7 @@ DATA holds real histories; without it they are generated.
 
 from loadtests.bench import frame
 from loadtests.bench.frame import Benchmark
-from loadtests.bench_edges import broken_rules, cut, judged, large, latency, write_times
+from loadtests.bench_edges import cut, judged, large, latency, write_times
 from loadtests.bench_edges.options import EdgesOptions
 
 _NOTES = """\
@@ -24,7 +24,7 @@ BENCHMARK = Benchmark(
         "latency": latency.measure,
         "writes": write_times.measure,
         "judged": judged.measure,
-        "mutants": broken_rules.measure,
+        "mutants": judged.measure_mutants,
         "cut": cut.measure,
         "large": large.measure,
     },

@@ -1,22 +1,24 @@
 """Every answer is judged while regions are cut off, paused and killed, and the primary moves."""
 
 import asyncio
-from collections import Counter
+from dataclasses import replace
 from typing import Any
 
-from loadtests.bench.section import Bar, Section
+from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_edges import edge_servers, faults
 from loadtests.bench_edges.edge_servers import EdgeServers
 from loadtests.bench_edges.options import EdgesRun
+from loadtests.mutants.lease_rules import MUTANTS
+from loadtests.mutants.mutant import Mutant
 from loadtests.servers import metrics
 from loadtests.soak import outcome
 from loadtests.soak import run as soak_run
-from loadtests.soak.audit import VIOLATIONS, Audit
+from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
 from loadtests.soak.options import SoakOptions
 
 # Starting values, not measured.
-CALLERS: dict[str, Any] = {
+_CALLERS: dict[str, Any] = {
     "askers": 9,
     "repeaters": 6,
     "writers": 24,
@@ -24,6 +26,11 @@ CALLERS: dict[str, Any] = {
 }
 _REST_EVERY_S = 60.0
 _REST_QUESTIONS = 15
+_MUTANT_FAULT_EVERY_S, _MUTANT_REST_QUESTIONS = 2.0, 5
+_MUTANTS_TEXT = """\
+The servers and the judge are those of the section before. In all gateways and in the worker one \
+rule of the read leases is broken; the judge has to find a wrong answer before the time is over. \
+With no rule broken it has to find none."""
 _TEXT = """\
 The judge, the model of rights and the callers are those of the [soak](soak.md), on the clock of \
 this machine: *stale* is an answer that misses a write which was acknowledged before it was asked, \
@@ -61,66 +68,66 @@ def measure(run: EdgesRun) -> Section:
         fault_every_s=chosen.fault_every_s,
         rest_every_s=_REST_EVERY_S,
         rest_questions=_REST_QUESTIONS,
-        **CALLERS,
+        **_CALLERS,
     )
     with edge_servers.running(
         reads_standby=bool(chosen.standbys), delays=chosen.delays, launcher=("gateway",)
     ) as servers:
-        soak = judged(servers, run, options)
+        soak = _judged(servers, run, options)
         soak_run.show_violations(soak)
-        answers = metrics.sums_by_label(servers.ways, "nearhit_cache_lookups_total")
-    return _section(soak, dict(answers))
+        answers, events = (
+            metrics.sums_by_label(servers.ways, f"nearhit_cache_{name}_total")
+            for name in ("lookups", "events")
+        )
+    section = outcome.section(soak, soak.seconds, answers, events)
+    kinds = Bar(
+        "kinds of faults that happened",
+        len(soak.plan.happened),
+        at_least=len(soak.options.faults),
+    )
+    text = f"{_TEXT.format(**_CALLERS)}{section.text}"
+    return replace(section, title="Every answer judged", text=text, bars=[*section.bars, kinds])
 
 
-def judged(servers: EdgeServers, run: EdgesRun, options: SoakOptions) -> Soak:
+def measure_mutants(run: EdgesRun) -> Section:
+    """Rules of the read leases that are broken, which the judge has to find."""
+    rows, figures, missed = [], dict[str, Any](), 0
+    for name in run.options.mutant or MUTANTS:
+        mutant = MUTANTS[name]
+        soak = _broken(name, mutant, run)
+        audit = soak.context.audit
+        is_right = audit.has_wrong_answer != mutant.is_control
+        missed += not is_right
+        wrong = ", ".join(f"{audit.counts[kind]} {kind}" for kind in VIOLATIONS[:4])
+        soak_run.show_mutant(name, soak, is_right=is_right)
+        rows.append((mutant.what, f"{soak.seconds:.1f}", f"{audit.counts['judged']:,}", wrong))
+        figures[name] = {"seconds": round(soak.seconds, 1), **audit.counts}
+    text = f"{_MUTANTS_TEXT}\n\n{table(('broken rule', 'seconds', 'judged', 'found'), rows)}"
+    bars = [Bar("broken rules that were not found, or found where none is", missed, at_most=0)]
+    return Section("Broken rules", text, figures, bars)
+
+
+def _broken(name: str, mutant: Mutant, run: EdgesRun) -> Soak:
+    options = soak_run.mutant_options(
+        mutant,
+        minutes=run.options.mutant_s / 60,
+        seed=run.options.seed,
+        fault_every_s=_MUTANT_FAULT_EVERY_S,
+        rest_every_s=3600.0,  # one rest, at the end
+        rest_questions=_MUTANT_REST_QUESTIONS,
+        **_CALLERS,
+    )
+    with edge_servers.running(
+        reads_standby=bool(run.options.standbys),
+        delays=run.options.delays,
+        launcher=("loadtests.mutants", "lease", name),
+        read_lease_s=mutant.read_lease_s,
+    ) as servers:
+        return _judged(servers, run, options)
+
+
+def _judged(servers: EdgeServers, run: EdgesRun, options: SoakOptions) -> Soak:
     past = soak_run.past(run.data_folder, run.options.seed)
     chosen = faults.of(servers, options.faults)
     soaking = soak_run.soaked(servers, past, options, chosen, run.console, faults.warm_up)
     return asyncio.run(soaking)
-
-
-def _section(soak: Soak, answers: dict[str, int]) -> Section:
-    audit = soak.context.audit
-    counts, times = audit.counts, soak.plan.happened
-    by_tier = {tier: counts[f"judged_{tier}"] for tier in ("memory", "redis", "semantic", "miss")}
-    text = _TEXT.format(**CALLERS) + (
-        f"{counts['judged']:,} answers were judged in {soak.seconds:,.0f} s: "
-        f"{by_tier['memory']:,} from the memory of a gateway, {by_tier['redis']:,} from a Redis, "
-        f"{by_tier['semantic']:,} of similar questions, {by_tier['miss']:,} computed. "
-        f"{soak.writers.written:,} writes were acknowledged and {soak.writers.queued:,} queued. "
-        f"{soak.holders.rotated:,} keys were rotated, {soak.holders.revoked:,} keys and tokens "
-        f"revoked; {counts['refused']:,} requests with an ended one were rejected. "
-        f"{counts['revoked']:,} times a subject lost access to a document that it had just been "
-        f"shown, and asked again at once at another gateway. "
-        f"{counts['compared_at_work'] + counts['compared_at_rest']:,} answers were compared byte "
-        f"for byte with a fresh search, and {counts['not_judged']:,} not judged, because "
-        f"PostgreSQL's history changed meanwhile.\n\n"
-        f"{_by_fault(soak.context.audit, soak.plan.happened)}"
-    )
-    figures: dict[str, Any] = {
-        "seconds": round(soak.seconds),
-        "seed": soak.options.seed,
-        "writes": soak.writers.written,
-        "queued": soak.writers.queued,
-        "audit": dict(sorted(counts.items())),
-        "faults": dict(times),
-        "by_fault": {f"{fault}: {kind}": n for (fault, kind), n in sorted(audit.by_fault.items())},
-        "lookups": answers,
-        "shown": audit.shown,
-    }
-    bars = [
-        Bar("answers judged", counts["judged"], at_least=soak.options.answers),
-        Bar("kinds of faults that happened", len(times), at_least=len(soak.options.faults)),
-        Bar(
-            "lost access, and shown by the very next answer",
-            counts["revoked_and_still_shown"],
-            at_most=0,
-        ),
-        *(Bar(violation, counts[violation], at_most=0) for violation in VIOLATIONS),
-    ]
-    return Section("Every answer judged", text, figures, bars)
-
-
-def _by_fault(audit: Audit, happened: Counter[str]) -> str:
-    times = {"none": 0} | dict(sorted(happened.items()))
-    return outcome.fault_table("until the next fault", audit, times)

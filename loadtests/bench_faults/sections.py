@@ -1,20 +1,34 @@
 """The sections: faults of the servers, and of a hosted embedding service."""
 
 import asyncio
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import Any
 
 import uvloop
+from rich.console import Console
 
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
-from loadtests.bench.section import Section
-from loadtests.bench_faults import embeddings, measure
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_faults import embeddings
 from loadtests.bench_faults.slow_connections import CONNECTIONS, SlowConnections, raise_file_limit
-from loadtests.loadtest.environment import Deployment, load_environment
+from loadtests.bench_load import measurement
+from loadtests.loadtest.driver import Load
+from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.loadtest.phases import NAMES
+from loadtests.loadtest.phases import measure as measure_phases
 from loadtests.servers import faults, server_set
 from loadtests.servers.faults import Fault
 from loadtests.servers.server_set import ServerSet
+from loadtests.workload.agents import Agents
 
+BEFORE_S, LASTS_S, AFTER_S = 6.0, 5.0, 12.0
+LOAD = Load(rate=100.0, writes=2.0, warm_up_s=3.0, timeout_s=5.0, connections=256)
+RECOVERED_S_MAX = 5.0  # a starting value, not measured
+_LASTS_S = {"gateway killed": 0.0}  # by fault, if not LASTS_S
+_FAULTS = ("stale", "leaked")
 _SERVERS_TEXT = (
     "PostgreSQL crashes when one of its processes is killed: it closes all connections and "
     "recovers by itself. Paused, it keeps its connections and answers nothing. A killed gateway is "
@@ -26,9 +40,6 @@ _EMBEDDER_TEXT = (
     "The service answers in 20 ms. During the fault it accepts requests and drops them: searches "
     "use words alone, and writes that need embeddings are queued or rejected, and repeated."
 )
-
-
-_LASTS_S = {"gateway killed": 0.0}
 
 
 def measure_servers(run: Run[NoOptions]) -> Section:
@@ -44,21 +55,21 @@ def measure_embedder(run: Run[NoOptions]) -> Section:
 
 async def _measure_servers(run: Run[NoOptions]) -> Section:
     with server_set.running(1, SETTINGS, wired=True) as started:
-        deployment = _deployment(started, run.data_folder)
-        async with load_environment(deployment, seed=1, writes=True) as environment:
-            agents = environment.agents(measure.LOAD)
+        way, admin_key = started.ways[0], started.admin_key
+        async with measurement.environment(way, admin_key, run) as environment:
+            agents = environment.agents(LOAD)
             results = [
-                await measure.measure_fault(
+                await _measure_fault(
                     environment,
                     name,
                     fault,
                     agents,
                     run.console,
-                    lasts_s=_LASTS_S.get(name, measure.LASTS_S),
+                    lasts_s=_LASTS_S.get(name, LASTS_S),
                 )
                 for name, fault in _faults(started).items()
             ]
-    return measure.section("Servers", _SERVERS_TEXT, results)
+    return _section("Servers", _SERVERS_TEXT, results)
 
 
 async def _measure_embedder(run: Run[NoOptions]) -> Section:
@@ -73,16 +84,14 @@ async def _measure_embedder(run: Run[NoOptions]) -> Section:
         with ExitStack() as stack:
             running = server_set.running(1, {**SETTINGS, **settings})
             started = await asyncio.to_thread(stack.enter_context, running)
-            deployment = _deployment(started, run.data_folder)
-            async with load_environment(deployment, seed=1, writes=True) as environment:
-                agents = environment.agents(measure.LOAD)
+            way, admin_key = started.ways[0], started.admin_key
+            async with measurement.environment(way, admin_key, run) as environment:
+                agents = environment.agents(LOAD)
                 fault = Fault(service.leave, service.come_back, is_silent=True)
                 away = "embedding service away"
-                results = [
-                    await measure.measure_fault(environment, away, fault, agents, run.console)
-                ]
+                results = [await _measure_fault(environment, away, fault, agents, run.console)]
             await asyncio.to_thread(stack.close)  # while the service still answers
-    return measure.section("A hosted embedder", _EMBEDDER_TEXT, results)
+    return _section("A hosted embedder", _EMBEDDER_TEXT, results)
 
 
 def _faults(started: ServerSet) -> dict[str, Fault]:
@@ -94,5 +103,94 @@ def _faults(started: ServerSet) -> dict[str, Fault]:
     return simple | {f"{CONNECTIONS:,} slow connections": slow}
 
 
-def _deployment(started: ServerSet, data: Path | None) -> Deployment:
-    return Deployment(started.ways[0], admin_key=started.admin_key, data=data, public=True)
+@dataclass(frozen=True, slots=True)
+class FaultResult:
+    """A fault and its effects. wrong: the number of stale and of leaked answers."""
+
+    fault: str
+    phases: Mapping[str, Any]
+    write_errors: int
+    wrong: Mapping[str, int]
+    is_silent: bool
+
+    @property
+    def errors(self) -> int:
+        errors: int = sum(self.phases[name]["errors"] for name in NAMES)
+        return errors
+
+    def row(self) -> Sequence[str]:
+        phases = self.phases
+        return (
+            self.fault,
+            *(_ms(phases[name]["p99_ms"]) for name in NAMES),
+            *(f"{phases[name]['errors']:,}" for name in NAMES[1:]),
+            f"{self.write_errors:,}",
+            f"{phases['recovered_s']:.1f}",
+            *(f"{self.wrong[name]:,}" for name in _FAULTS),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.phases, "write_errors": self.write_errors, **self.wrong}
+
+
+async def _measure_fault(
+    environment: LoadEnvironment,
+    name: str,
+    fault: Fault,
+    agents: Agents,
+    console: Console,
+    *,
+    lasts_s: float = LASTS_S,
+) -> FaultResult:
+    counts = environment.judge.counts
+    before = {name: counts[name] for name in _FAULTS}
+    load = replace(LOAD, seconds=BEFORE_S + lasts_s + AFTER_S)
+
+    async def disturb() -> None:
+        begun_s = time.monotonic()
+        await fault.begin()
+        await asyncio.sleep(lasts_s - (time.monotonic() - begun_s))
+        await fault.mend()
+
+    phases, figures = await measure_phases(environment, load, agents, disturb, quiet_s=BEFORE_S)
+    writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
+    wrong = {name: counts[name] - before[name] for name in _FAULTS}
+    results = FaultResult(name, phases.as_json(), writes, wrong, fault.is_silent)
+    console.print(" · ".join(results.row()), markup=False)
+    return results
+
+
+def _section(title: str, text: str, results: Sequence[FaultResult]) -> Section:
+    head = (
+        *("fault", "P99 ms before", "during", "after", "errors during", "after"),
+        *("of writes", "s to recover", "stale", "leaked"),
+    )
+    return Section(
+        title,
+        f"{text}\n\n{table(head, [result.row() for result in results])}",
+        {result.fault: result.as_json() for result in results},
+        _bars(results),
+    )
+
+
+def _bars(results: Sequence[FaultResult]) -> Sequence[Bar]:
+    return [
+        *(
+            Bar(f"{name} answers", sum(result.wrong[name] for result in results), at_most=0)
+            for name in _FAULTS
+        ),
+        Bar(
+            "errors from faults that may cause none",
+            sum(result.errors for result in results if result.is_silent),
+            at_most=0,
+        ),
+        Bar(
+            "seconds to recover, at most",
+            max(result.phases["recovered_s"] for result in results),
+            at_most=RECOVERED_S_MAX,
+        ),
+    ]
+
+
+def _ms(value: float | None) -> str:
+    return "none" if value is None else f"{value:,.1f}"

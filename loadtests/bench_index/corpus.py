@@ -4,8 +4,6 @@ With more chunks than passages, a repeated passage has a slightly rotated vector
 between neighbours are as in real collections.
 """
 
-import gzip
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -26,6 +24,7 @@ from index.model.document import Document
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.tenants.tenant_store import TenantStore
 from index.text import lexical, spelling
+from loadtests.workload import json_lines
 
 _SETS = ("medquad_en", "squad_sent_dev", "scifact")
 _TURN = 0.03  # standard deviation of each component: cosines of about 0.9 between copies
@@ -62,10 +61,10 @@ class PlannedDocument:
 async def passages(data: Path, count: int, seed: int) -> Passages:
     texts: list[str] = []
     for name in _SETS:
-        with gzip.open(data / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                passage = json.loads(line)
-                texts.append(f"{passage['title']}\n{passage['text']}"[:_TEXT_CHARACTERS_MAX])
+        texts += [
+            f"{passage['title']}\n{passage['text']}"[:_TEXT_CHARACTERS_MAX]
+            for passage in json_lines.read(data / name / "corpus.jsonl.gz")
+        ]
     Random(seed).shuffle(texts)  # noqa: S311  the same choice every time
     return await understood(texts[:count])
 
@@ -82,8 +81,7 @@ async def understood(texts: Sequence[str]) -> Passages:
 def questions(data: Path, count: int, seed: int) -> list[str]:
     texts: list[str] = []
     for name in _SETS:
-        with gzip.open(data / name / "queries.jsonl.gz", "rt", encoding="utf-8") as lines:
-            texts += [json.loads(line)["text"] for line in lines]
+        texts += [line["text"] for line in json_lines.read(data / name / "queries.jsonl.gz")]
     return Random(seed).sample(texts, count)  # noqa: S311  the same choice every time
 
 

@@ -1,14 +1,13 @@
 """Retrieval sets: passages, questions, and which passages answer a question."""
 
-import gzip
-import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+
+from loadtests.workload import json_lines
 
 NAMES = (
     "scifact",
@@ -57,12 +56,12 @@ def read(data: Path, name: str, questions_max: int) -> RetrievalSet:
     folder = data / answered_in
     passages = [
         SetPassage(line["id"], line["title"] or "", line["text"])
-        for line in _lines(folder / "corpus.jsonl.gz")
+        for line in json_lines.read(folder / "corpus.jsonl.gz")
     ]
     relevant = _judgements(folder / "qrels.tsv")
     questions = [
         SetQuestion(line["text"], relevant[line["id"]])
-        for line in _lines(data / asked_in / "queries.jsonl.gz")
+        for line in json_lines.read(data / asked_in / "queries.jsonl.gz")
         if line["id"] in relevant
     ]
     if questions_max:
@@ -94,8 +93,3 @@ def _judgements(file: Path) -> dict[str, dict[str, float]]:
         if relevance.isdigit() and int(relevance) > 0:  # the first line may be a head
             relevant[question][passage] = float(relevance)
     return dict(relevant)
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

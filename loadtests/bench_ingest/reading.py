@@ -1,8 +1,6 @@
 """A long reading on one core: its speed beside that of Nearhit's own embedder, and its memory."""
 
 import asyncio
-import gzip
-import json
 import os
 import re
 import subprocess
@@ -22,6 +20,7 @@ from loadtests.bench_ingest import reference
 from loadtests.bench_ingest.options import IngestRun
 from loadtests.servers import service
 from loadtests.servers.service import Service
+from loadtests.workload import json_lines
 
 _SETS = ("medquad_en", "scifact", "squad_sent_dev")
 _PASSAGES = 8  # of a document, each a section of its own
@@ -153,10 +152,8 @@ def _documents(data: Path) -> Iterator[str]:
 
 def _passages(data: Path) -> Iterator[tuple[str, str]]:
     for name in _SETS:
-        with gzip.open(data / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines):
-                passage = json.loads(line)
-                yield passage["title"] or f"{name} {number}", passage["text"]
+        for number, passage in enumerate(json_lines.read(data / name / "corpus.jsonl.gz")):
+            yield passage["title"] or f"{name} {number}", passage["text"]
 
 
 def _embedder(texts: Sequence[str]) -> tuple[float, float]:

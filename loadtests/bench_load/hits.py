@@ -8,7 +8,6 @@ from loadtests.bench.frame import SETTINGS
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import bare, measurement
 from loadtests.bench_load.options import LoadBenchRun
-from loadtests.loadtest.environment import Deployment, load_environment
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
@@ -23,9 +22,10 @@ def measure(run: LoadBenchRun) -> Section:
 
 
 async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
-    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
     load = bare.hits_load(run.options.seconds)
-    async with load_environment(target, seed=1, writes=False) as environment:
+    async with measurement.environment(
+        gateway.url, gateway.admin_key, run, writes=False
+    ) as environment:
         agents = environment.agents(load)
         figures = await measurement.drive(environment, load, agents, run.console)
         yardstick = await bare.drive(environment, load, agents, run.console)

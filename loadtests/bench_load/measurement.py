@@ -1,18 +1,29 @@
 """One load on an environment, and how its figures are shown."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from rich.console import Console
 
+from loadtests.bench.frame import Run
 from loadtests.bench.section import Bar
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.workload.agents import Agents
 
 SHOWN = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 HEAD = ("P50 ms", "P95 ms", "P99 ms", "P99.9 ms", "longest ms")
+
+
+def environment(
+    url: str, admin_key: str, run: Run[Any], *, writes: bool = True
+) -> AbstractAsyncContextManager[LoadEnvironment]:
+    """Tenants and documents on a deployment, of real histories if the run has some."""
+    target = Deployment(url, admin_key=admin_key, data=run.data_folder, public=True)
+    return load_environment(target, seed=1, writes=writes)
 
 
 async def drive(scene: LoadEnvironment, load: Load, agents: Agents, console: Console) -> Figures:

@@ -11,7 +11,7 @@ from loadtests.bench_load import bare, capacity, measurement
 from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
@@ -28,8 +28,7 @@ def measure(run: LoadBenchRun) -> Section:
 
 
 async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
-    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=run.data_folder, public=True)
-    async with load_environment(target, seed=1, writes=True) as environment:
+    async with measurement.environment(gateway.url, gateway.admin_key, run) as environment:
         load = Load(writes=_WRITES, connections=256, seconds=run.options.seconds)
         agents = environment.agents(load)
         borne = await capacity.find(environment, load, agents, run.console)

@@ -5,9 +5,8 @@ import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, replace
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import asyncpg
@@ -18,7 +17,6 @@ from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
 from loadtests.servers import balancer, memory, server_set, service
 from loadtests.servers.ports import free_port
 from loadtests.servers.postgres import pgbouncer
@@ -50,7 +48,7 @@ async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
     async with _pooled(shared) as settings:
         async with (
             _started(shared, settings, 1) as (first,),
-            _staged(first, run.data_folder) as environment,
+            measurement.environment(first.url, first.admin_key, run) as environment,
         ):
             begun_s = time.monotonic()
             # Each gateway loads language models before it serves.
@@ -141,11 +139,6 @@ async def _started(
                 return await asyncio.to_thread(stack.enter_context, beside)
 
         yield await asyncio.gather(*(start() for _ in range(count)))
-
-
-def _staged(gateway: Service, data: Path | None) -> AbstractAsyncContextManager[LoadEnvironment]:
-    target = Deployment(gateway.url, admin_key=gateway.admin_key, data=data, public=True)
-    return load_environment(target, seed=1, writes=True)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import measurement
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.loadtest.phases import measure as measure_phases
 from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
@@ -28,10 +28,8 @@ def measure(run: Run[NoOptions]) -> Section:
 
 
 async def _measured(started: ServerSet, run: Run[NoOptions]) -> Section:
-    target = Deployment(
-        started.ways[0], admin_key=started.admin_key, data=run.data_folder, public=True
-    )
-    async with load_environment(target, seed=1, writes=True) as environment:
+    way, admin_key = started.ways[0], started.admin_key
+    async with measurement.environment(way, admin_key, run) as environment:
         rolled = await _suffered(environment, lambda: _roll(started))
         run.console.print(f"restarted: {rolled}", markup=False)
         hasty = await _suffered(environment, lambda: _roll(started, drained=False))

@@ -8,7 +8,6 @@ from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import capacity, measurement
 from loadtests.loadtest.driver import Load
-from loadtests.loadtest.environment import Deployment, load_environment
 from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
 
@@ -38,9 +37,7 @@ def measure(run: Run[NoOptions]) -> Section:
 
 
 async def _borne(started: ServerSet, run: Run[NoOptions]) -> tuple[float, list[Bar], int]:
-    target = Deployment(
-        started.ways[0], admin_key=started.admin_key, data=run.data_folder, public=True
-    )
-    async with load_environment(target, seed=1, writes=True) as environment:
+    way, admin_key = started.ways[0], started.admin_key
+    async with measurement.environment(way, admin_key, run) as environment:
         rate = await capacity.find(environment, _LOAD, environment.agents(_LOAD), run.console)
         return rate, list(measurement.correct(environment)), environment.judge.counts["judged"]

@@ -26,7 +26,7 @@ from loadtests.bench.section import Section
 from loadtests.mutants.cache_rules import MUTANTS
 from loadtests.servers import metrics, server_set
 from loadtests.servers.server_set import ServerSet
-from loadtests.soak import outcome, run, verdict
+from loadtests.soak import outcome, run
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults import faults
 from loadtests.soak.faults.faults import FAULTS
@@ -72,7 +72,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     _write(arguments, options, replace(section, machine=made_on))
     console.print(section.text, markup=False)
     run.show_violations(soak)
-    print(verdict.verdict(soak), flush=True)
+    print(run.verdict(soak), flush=True)
     return soak.context.audit.held
 
 

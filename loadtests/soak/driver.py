@@ -15,11 +15,10 @@ from loadtests.soak.questions import SoakQuestion
 from loadtests.soak.reads import Read
 from loadtests.soak.work.askers import Askers
 from loadtests.soak.work.asking import ask, compare
-from loadtests.soak.work.context import SoakContext
+from loadtests.soak.work.context import SoakContext, together
 from loadtests.soak.work.holders import Holders
 from loadtests.soak.work.interleaving import Interleaved
 from loadtests.soak.work.jobs import Jobs
-from loadtests.soak.work.tasks import together
 from loadtests.soak.work.writers import Writers
 from loadtests.workload.world import HistorySource
 from loadtests.workload.writes import PutDocument

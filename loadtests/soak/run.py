@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from loadtests.mutants.mutant import Mutant
-from loadtests.soak import stage, verdict
-from loadtests.soak.audit import Audit
+from loadtests.soak import stage
+from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults.excuse import WarmUp
 from loadtests.soak.faults.schedule import SoakFault
@@ -29,6 +29,7 @@ from loadtests.workload.world import GeneratedHistory, HistorySource
 _DOCUMENTS = 60  # generated
 _SUBJECTS = 20
 _LINE_EVERY_S = 5.0
+_COUNTED = ("judged", *VIOLATIONS)
 
 
 def past(data: Path | None, seed: int) -> HistorySource:
@@ -90,7 +91,7 @@ def show_mutant(name: str, soak: Soak, *, is_right: bool) -> None:
     found = "caught" if soak.context.audit.has_wrong_answer else "nothing found"
     print(
         f"{'PASS' if is_right else 'FAIL'} {name}: {found} after {soak.seconds:.1f} s; "
-        f"{verdict.counts(soak)}",
+        f"{counts(soak)}",
         flush=True,
     )
 
@@ -109,8 +110,48 @@ async def _tell(soak: Soak, console: Console) -> None:
     if console.is_terminal:
         with console.status("") as status:
             while True:
-                status.update(verdict.progress(soak))
+                status.update(progress(soak))
                 await asyncio.sleep(0.2)
     while True:
         await asyncio.sleep(_LINE_EVERY_S)
-        print(verdict.progress(soak), flush=True)
+        print(progress(soak), flush=True)
+
+
+def progress(soak: Soak) -> str:
+    audit = soak.context.audit
+    compared = audit.counts["compared_at_work"] + audit.counts["compared_at_rest"]
+    violations = ", ".join(f"{audit.counts[name]} {name}" for name in VIOLATIONS)
+    waiting = len(soak.context.state.jobs)
+    return (
+        f"{soak.seconds:4.0f} s  {soak.writers.written:,} writes, {waiting} queued, "
+        f"{audit.counts['judged']:,} answers, {compared:,} compared, {violations}; last fault: "
+        f"{audit.fault}"
+    )
+
+
+def verdict(soak: Soak) -> str:
+    """PASS or FAIL, with the counts."""
+    return f"{'PASS' if soak.context.audit.held else 'FAIL'} {counts(soak)}"
+
+
+def counts(soak: Soak) -> str:
+    """The counts: total, by way of reading and by fault."""
+    audit = soak.context.audit
+    total = " ".join(f"{name}={audit.counts[name]}" for name in _COUNTED)
+    paths = ", ".join(
+        f"{path}: {_few({name: audit.by_path[path, name] for name in _COUNTED})}"
+        for path in sorted({path for path, _ in audit.by_path})
+    )
+    faults = ", ".join(
+        f"{fault}: {_few({name: audit.by_fault[fault, name] for name in _COUNTED})}"
+        for fault in sorted({fault for fault, _ in audit.by_fault})
+    )
+    return f"{total} | {paths} | {faults}"
+
+
+def _few(counts_by_name: dict[str, int]) -> str:
+    """The number of judged answers, and of each violation."""
+    wrong = [
+        f"{count} {name}" for name, count in counts_by_name.items() if count and name != "judged"
+    ]
+    return " ".join([str(counts_by_name["judged"]), *wrong])

@@ -1,13 +1,12 @@
 """A real handbook and its edit history, as writes to a tenant."""
 
-import gzip
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadtests.workload import json_lines
 from loadtests.workload.tenant_client import TenantClient
 
 _READERS = ["tenant"]
@@ -41,8 +40,8 @@ class Handbook:
 
 def read(data: Path) -> Handbook:
     folder = data / "edits_18f_handbook"
-    texts = {line["path"]: line["text"] for line in _lines(folder / "snapshot.jsonl.gz")}
-    return Handbook(texts, [_edit(line) for line in _lines(folder / "events.jsonl.gz")])
+    texts = {line["path"]: line["text"] for line in json_lines.read(folder / "snapshot.jsonl.gz")}
+    return Handbook(texts, [_edit(line) for line in json_lines.read(folder / "events.jsonl.gz")])
 
 
 def apply(edit: Edit, tenant: TenantClient) -> int:
@@ -73,8 +72,3 @@ def _edit(line: dict[str, Any]) -> Edit:
             return Edit(gone=line["from"], path=line["path"], text=line["text"], commit=commit)
         case _:
             return Edit(gone=None, path=line["path"], text=line["text"], commit=commit)
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from loadtests.workload import json_lines
 from loadtests.workload.writes import (
     JoinGroup,
     LeaveGroup,
@@ -50,16 +51,13 @@ def read(folder: Path) -> Data:
     groups = json.loads(gzip.decompress((rights / "snapshot.json.gz").read_bytes()))["groups"]
     return Data(
         texts={
-            document["path"]: document["text"] for document in _lines(edits / "snapshot.jsonl.gz")
+            document["path"]: document["text"]
+            for document in json_lines.read(edits / "snapshot.jsonl.gz")
         },
-        edits=_lines(edits / "events.jsonl.gz"),
+        edits=list(json_lines.read(edits / "events.jsonl.gz")),
         groups={name: sorted(group["members"]) for name, group in groups.items()},
-        grants=_lines(rights / "events.jsonl.gz"),
+        grants=list(json_lines.read(rights / "events.jsonl.gz")),
     )
-
-
-def _lines(file: Path) -> list[Event]:
-    return [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
 class RecordedHistory:

@@ -1,7 +1,5 @@
 """Questions of special kinds, over HTTP: intents, one word, dates in words, names with signs."""
 
-import gzip
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +15,7 @@ from loadtests.bench_index.options import IndexRun
 from loadtests.bench_index.sets import RetrievalSet, SetPassage, SetQuestion
 from loadtests.bench_index.systems import nearhit
 from loadtests.servers import service
+from loadtests.workload import json_lines
 
 _QUESTIONS = 300
 # The first measurement, less 0.03.
@@ -82,8 +81,7 @@ def measure(run: IndexRun) -> Section:
 
 def intents(data: Path) -> RetrievalSet:
     """Questions of banking77 over ten examples of each intent."""
-    with gzip.open(data / "banking77_en" / "pairs.jsonl.gz", "rt", encoding="utf-8") as lines:
-        questions = [json.loads(line) for line in lines]
+    questions = list(json_lines.read(data / "banking77_en" / "pairs.jsonl.gz"))
     random = Random(1)  # noqa: S311  the same choice every time
     random.shuffle(questions)
     passages, asked = [], []

@@ -5,12 +5,65 @@ epochs proves nothing: its write is repeated, its answer is not judged.
 """
 
 import copy
+import math
 import time
+from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from loadtests.soak.model.credentials import CredentialModel
-from loadtests.soak.model.floors import Floors
 from loadtests.workload.rights import Rights
+
+_AFTER_S = 2.0  # in which lost connections are noticed
+
+
+class Floors:
+    """The revision of each partition that was last acknowledged, at any moment. Pure."""
+
+    def __init__(self) -> None:
+        self._moments: dict[str, list[float]] = defaultdict(list)
+        self._revisions: dict[str, list[int]] = defaultdict(list)
+
+    def acknowledged(self, partition: str, revision: int, at_s: float) -> None:
+        """Acknowledgements may arrive out of order; the highest revision counts."""
+        revisions = self._revisions[partition]
+        self._moments[partition].append(at_s)
+        revisions.append(max(revision, revisions[-1] if revisions else 0))
+
+    def one_more(self, partition: str, at_s: float) -> None:
+        """Another commit was acknowledged, whose revision is not known."""
+        revisions = self._revisions[partition]
+        self.acknowledged(partition, (revisions[-1] if revisions else 0) + 1, at_s)
+
+    def at(self, partition: str, at_s: float) -> int:
+        position = bisect_right(self._moments[partition], at_s)
+        return self._revisions[partition][position - 1] if position else 0
+
+
+@dataclass(slots=True)
+class _Outage:
+    begun_s: float
+    ended_s: float = math.inf
+
+
+@dataclass(slots=True)
+class Outages:
+    """The times in which a fault explains errors. Pure."""
+
+    _all: list[_Outage] = field(default_factory=list)
+
+    def begin(self, at_s: float) -> None:
+        self._all.append(_Outage(at_s))
+
+    def end(self, at_s: float) -> None:
+        self._all[-1].ended_s = at_s
+
+    def explain(self, asked_s: float, answered_s: float) -> bool:
+        """Whether an outage lasted, or had just ended, between request and answer."""
+        return any(
+            outage.begun_s <= answered_s and asked_s <= outage.ended_s + _AFTER_S
+            for outage in self._all
+        )
 
 
 @dataclass(frozen=True, slots=True)

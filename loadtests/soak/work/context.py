@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.request import Call
@@ -14,8 +14,7 @@ from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.worker import WorkerProcess
 from loadtests.soak.audit import Audit
 from loadtests.soak.connections import connect
-from loadtests.soak.faults.outages import Outages
-from loadtests.soak.model.state import SoakState
+from loadtests.soak.model.state import Outages, SoakState
 from loadtests.soak.oracle import Oracle
 from loadtests.soak.stage import RestLock
 
@@ -97,3 +96,19 @@ class SoakContext:
 
 def _told(reply: HttpResponse) -> str:
     return f"{reply.status} {reply.body.decode(errors='replace')[:500]}"
+
+
+@asynccontextmanager
+async def together(
+    works: Sequence[Coroutine[Any, Any, None]],
+) -> AsyncIterator[list["asyncio.Task[None]"]]:
+    """Several coroutines as tasks, until the end of the block."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task

@@ -17,8 +17,7 @@ from loadtests.soak.audit import ObservedAnswer
 from loadtests.soak.model.state import QueuedWrite
 from loadtests.soak.reads import PathName, Read
 from loadtests.soak.work.asking import ask, compare
-from loadtests.soak.work.context import SoakContext
-from loadtests.soak.work.tasks import together
+from loadtests.soak.work.context import SoakContext, together
 from loadtests.workload import calls, losses
 from loadtests.workload.losses import Loss
 from loadtests.workload.viewer import source_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtests.bench_growth import deployment, generated_corpus, plot
+from loadtests.bench_growth import cost_page, deployment, generated_corpus
 from loadtests.servers import memory
 
 
@@ -25,7 +25,7 @@ def test_equal_figures_make_equal_pictures(tmp_path: Path) -> None:
     panels = {"ms": {"P50": [1.0, 2.0]}, "MB": {"gateway": [10.0, 20.0]}}
 
     markdown = [
-        plot.lines(tmp_path / name / "growth.svg", [10, 100], panels, xlabel="chunks")
+        cost_page.lines(tmp_path / name / "growth.svg", [10, 100], panels, xlabel="chunks")
         for name in ("one", "other")
     ]
 

@@ -8,8 +8,7 @@ from loadtests.load.response import HttpResponse
 from loadtests.soak import questions, reads
 from loadtests.soak.audit import Audit, ObservedAnswer
 from loadtests.soak.model.credentials import CredentialModel
-from loadtests.soak.model.floors import Floors
-from loadtests.soak.model.state import SoakState
+from loadtests.soak.model.state import Floors, SoakState
 from loadtests.soak.oracle import FreshAnswer
 from loadtests.soak.questions import SoakQuestion, Zipf
 from loadtests.soak.reads import Read
