@@ -17,6 +17,8 @@ from loadtests.servers.service import Service
 from loadtests.servers.small_disk import SmallDisk
 from loadtests.servers.worker import WorkerProcess
 
+_POSTGRES = {"shared_buffers": "256MB"}  # as that of `nearhit serve`
+
 
 @dataclass(frozen=True, slots=True)
 class ServerSet:
@@ -66,7 +68,7 @@ def running(
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         with _deaf_to_ctrl_c():
-            postgres = PostgresProcess.create(folder, postgres_settings)
+            postgres = PostgresProcess.create(folder, {**_POSTGRES, **postgres_settings})
             postgres.start()
             stack.callback(postgres.stop, "immediate")
             disk, link = _wires(stack, folder) if wired else (None, None)
