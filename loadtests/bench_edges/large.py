@@ -4,17 +4,16 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import uvloop
 
-from loadtests.bench.section import Section, table
+from loadtests.bench.section import Section, figure_table
 from loadtests.bench_edges import callers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.options import EdgesRun
-from loadtests.bench_edges.regions import HOME, A, Region, Regions
+from loadtests.bench_edges.regions import HOME, A, Regions
 from loadtests.bench_growth import generated_corpus
 from loadtests.bench_index import corpus
 from loadtests.load.latencies import Latencies
@@ -27,26 +26,23 @@ _ROUNDS = 4  # of a new question and a repeated one in each
 _WRITES = 40
 _OK = 200
 _DATABASE_BYTES = "SELECT pg_database_size(current_database())"
+_ASKED_COLUMNS = {
+    "p50_ms": ("P50 ms", ",.2f"),
+    "p99_ms": ("P99 ms", ",.2f"),
+    "max_ms": ("longest ms", ",.2f"),
+    "count": ("times", ",d"),
+}
+_SERVER_COLUMNS = {
+    "start_s": ("seconds to start", ".1f"),
+    "gateway_mb": ("gateway MB", ",.0f"),
+    "database_mb": ("PostgreSQL MB", ",.0f"),
+    "redis_mb": ("Redis MB", ",.0f"),
+}
 _NEW_LARGE, _NEW, _HIT, _WRITE = "new, largest", "new, others", "exact hit", "write"
 
 
-@dataclass(slots=True)
-class RegionCost:
-    """latencies: by what is asked. start_s: of the gateway, until it is ready."""
-
-    start_s: float
-    latencies: dict[str, Latencies] = field(
-        default_factory=lambda: {each: Latencies() for each in (_NEW_LARGE, _NEW, _HIT, _WRITE)}
-    )
-    gateway_mb: float = 0.0
-    database_mb: float = 0.0
-    redis_mb: float = 0.0
-
-    def measure_memory(self, gateway: GatewayProcess, region: Region) -> None:
-        assert region.node is not None, "each region has a PostgreSQL"
-        self.gateway_mb = memory.megabytes({gateway.pid})
-        self.database_mb = memory.megabytes(memory.tree({region.node.pid}))
-        self.redis_mb = memory.megabytes({region.redis.pid})
+# By region and by what is asked.
+_Latencies: TypeAlias = dict[str, dict[str, Latencies]]
 
 
 def sizes(chunks: int, tenants: int) -> Mapping[str, int]:
@@ -75,19 +71,24 @@ def measure(run: EdgesRun) -> Section:
         started.primary.wait_for(far)
         fill_s = time.monotonic() - begun_s
         run.console.print(f"filled in {fill_s:.0f} s")
-        costs: dict[str, RegionCost] = {}
+        servers: dict[str, dict[str, float]] = {}
         gateways: dict[str, GatewayProcess] = {}
         for name, region in started.by_name.items():
             gateways[name] = region.gateway({}, leased=True)
             stack.callback(gateways[name].stop)
             begun_s = time.monotonic()
             gateways[name].start()
-            costs[name] = RegionCost(time.monotonic() - begun_s)
-        uvloop.run(_ask(run, started, gateways, list(tenants), costs))
+            servers[name] = {"start_s": time.monotonic() - begun_s}
+        latencies = uvloop.run(_ask(run, started, gateways, list(tenants)))
         for name, region in started.by_name.items():
-            costs[name].measure_memory(gateways[name], region)
+            assert region.node is not None, "each region has a PostgreSQL"
+            servers[name] |= {
+                "gateway_mb": memory.megabytes({gateways[name].pid}),
+                "database_mb": memory.megabytes(memory.tree({region.node.pid})),
+                "redis_mb": memory.megabytes({region.redis.pid}),
+            }
         database_bytes = int(started.primary.ask(_DATABASE_BYTES))
-    return _section(tenants, costs, fill_s, database_bytes)
+    return _section(tenants, servers, latencies, fill_s, database_bytes)
 
 
 async def _ask(
@@ -95,8 +96,7 @@ async def _ask(
     started: Regions,
     gateways: Mapping[str, GatewayProcess],
     tenants: Sequence[str],
-    costs: Mapping[str, RegionCost],
-) -> None:
+) -> _Latencies:
     random = Random(run.options.seed)  # noqa: S311  no secret
     others = tenants[_LARGEST:]
     asked = [*tenants[:_LARGEST], *random.sample(others, min(_ASKED - _LARGEST, len(others)))]
@@ -104,6 +104,9 @@ async def _ask(
     keys = [await callers.new_key(operator, tenant, groups=["readers"]) for tenant in asked]
     at = {
         name: [callers.at(gateway.url, key) for key in keys] for name, gateway in gateways.items()
+    }
+    latencies: _Latencies = {
+        name: {what: Latencies() for what in (_NEW_LARGE, _NEW, _HIT, _WRITE)} for name in at
     }
     questions = generated_corpus.questions()
     for name, here in at.items():
@@ -115,15 +118,16 @@ async def _ask(
         for number in range(len(asked)):
             for name, here in at.items():
                 what = _NEW_LARGE if number < _LARGEST else _NEW
-                costs[name].latencies[what].add(await _search(here[number], next(questions)))
+                latencies[name][what].add(await _search(here[number], next(questions)))
                 seconds = await _search(here[number], "what everybody asks")
-                costs[name].latencies[_HIT].add(seconds)
+                latencies[name][_HIT].add(seconds)
     for number in range(_WRITES):
         for name, here in at.items():
             reply = await here[number % len(here)].put("written", f"Number {number} of {name}.")
             assert reply.status in (200, 201), reply.body
-            costs[name].latencies[_WRITE].add(reply.seconds)
+            latencies[name][_WRITE].add(reply.seconds)
     await asyncio.gather(*(caller.connection.close() for here in at.values() for caller in here))
+    return latencies
 
 
 async def _search(caller: Caller, question: str) -> float:
@@ -134,32 +138,18 @@ async def _search(caller: Caller, question: str) -> float:
 
 def _section(
     tenants: Mapping[str, int],
-    costs: Mapping[str, RegionCost],
+    servers: Mapping[str, Mapping[str, float]],
+    latencies: _Latencies,
     fill_s: float,
     database_bytes: int,
 ) -> Section:
     chunks = sum(tenants.values())
     largest = ", ".join(f"{size:,}" for size in list(tenants.values())[:_LARGEST])
-    head = ("region", "asked", "P50 ms", "P99 ms", "longest ms", "times")
-    rows = [
-        (
-            name,
-            what,
-            *(f"{latencies.percentile_ms(percentile):,.2f}" for percentile in (50, 99, 100)),
-            f"{latencies.count:,}",
-        )
-        for name, cost in costs.items()
-        for what, latencies in cost.latencies.items()
-    ]
-    server_head = ("region", "seconds to start", "gateway MB", "PostgreSQL MB", "Redis MB")
-    server_rows = [
-        (
-            name,
-            f"{cost.start_s:.1f}",
-            *(f"{each:,.0f}" for each in (cost.gateway_mb, cost.database_mb, cost.redis_mb)),
-        )
-        for name, cost in costs.items()
-    ]
+    asked = {
+        f"{name}, {what}": of_one.as_json()
+        for name, of_region in latencies.items()
+        for what, of_one in of_region.items()
+    }
     text = (
         f"{chunks:,} chunks in {len(tenants):,} tenants, in two regions: *home*, and *a*, which "
         "reads from its standby. The sizes of the tenants follow Zipf's law: the largest have "
@@ -170,21 +160,18 @@ def _section(
         f"chance, one request at a time: {_ROUNDS} times a new question and a repeated one in each "
         "region. Gateways have the default settings: a tenant that is asked often is loaded into "
         "memory meanwhile.\n\n"
-        f"{table(head, rows)}\n\n"
+        f"{figure_table('region, asked', asked, _ASKED_COLUMNS)}\n\n"
         "Memory is PSS, in which a page that processes share is counted once, after all requests. "
         f"The database has {database_bytes / 1e9:.2f} GB, {database_bytes / chunks:,.0f} bytes a "
         "chunk, and its standby as much.\n\n"
-        f"{table(server_head, server_rows)}"
+        f"{figure_table('region', servers, _SERVER_COLUMNS)}"
     )
     figures: dict[str, Any] = {
         name: {
-            "start_s": cost.start_s,
-            "gateway_mb": cost.gateway_mb,
-            "database_mb": cost.database_mb,
-            "redis_mb": cost.redis_mb,
-            "latencies": {what: values.as_json() for what, values in cost.latencies.items()},
+            **of_servers,
+            "latencies": {what: of_one.as_json() for what, of_one in latencies[name].items()},
         }
-        for name, cost in costs.items()
+        for name, of_servers in servers.items()
     }
     figures |= {
         "chunks": chunks,
