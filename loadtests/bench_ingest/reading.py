@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from itertools import count, islice
 from pathlib import Path
 from statistics import fmean, median
@@ -38,41 +37,17 @@ _HOW = (
 _REPORTED = re.compile(r"^(\d+) documents .* (\d+) embedded$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class BulkIngestion:
-    """mebibytes: of memory, sampled at equal distances in time.
-
-    embedder_per_s, embedder_per_processor_s: passages, by the clock and of the processor's time.
-    """
-
-    documents: int
-    chunks: int
-    seconds: float
-    processor_s: float
-    embedder_per_s: float
-    embedder_per_processor_s: float
-    mebibytes: Sequence[float]
-
-    @property
-    def per_s(self) -> float:
-        return self.chunks / self.seconds
-
-    @property
-    def processor_share(self) -> float:
-        """The same share without what else the machine does, and without waiting."""
-        return self.chunks / self.processor_s / self.embedder_per_processor_s
-
-    @property
-    def growth(self) -> float:
-        """The memory of the last tenth of the time, of that of the first tenth of its half."""
-        return median(self._between(0.9, 1)) / median(self._between(0.5, 0.6))
-
-    def at(self, share: float) -> float:
-        return self.mebibytes[round(share * (len(self.mebibytes) - 1))]
-
-    def _between(self, first: float, last: float) -> Sequence[float]:
-        samples = len(self.mebibytes)
-        return self.mebibytes[int(first * samples) : max(int(last * samples), 1)]
+_ROWS = {
+    "documents": ("documents", ",d"),
+    "chunks": ("chunks embedded", ",d"),
+    "seconds": ("seconds", ",.0f"),
+    "processor_s": ("seconds of the processor", ",.0f"),
+    "per_s": ("chunks a second", ",.0f"),
+    "embedder_per_s": ("the embedder's own", ",.0f"),
+    "per_processor_s": ("chunks a second of the processor", ",.0f"),
+    "embedder_per_processor_s": ("the embedder's own", ",.0f"),
+    "processor_share": ("the share of it, by the processor's time", ".4f"),
+}
 
 
 def measure(run: IngestRun) -> Section:
@@ -86,44 +61,46 @@ def measure(run: IngestRun) -> Section:
         status.update(f"reading {run.options.chunks:,} chunks")
         documents, chunks, seconds, processor_s, memory = _read(gateway, Path(name))
         after = _embedder(texts)
-        reading = BulkIngestion(
-            documents=documents,
-            chunks=chunks,
-            seconds=seconds,
-            processor_s=processor_s,
-            embedder_per_s=fmean((before[0], after[0])),
-            embedder_per_processor_s=fmean((before[1], after[1])),
-            mebibytes=memory,
-        )
-    share = reading.per_s / reading.embedder_per_s
+    embedder_per_s, embedder_per_processor_s = map(fmean, zip(before, after, strict=True))
+    per_s, per_processor_s = chunks / seconds, chunks / processor_s
+    figures = {
+        "documents": documents,
+        "chunks": chunks,
+        "seconds": seconds,
+        "processor_s": processor_s,
+        "per_s": per_s,
+        "embedder_per_s": embedder_per_s,
+        "per_processor_s": per_processor_s,
+        "embedder_per_processor_s": embedder_per_processor_s,
+        # Without what else the machine does, and without waiting.
+        "processor_share": per_processor_s / embedder_per_processor_s,
+    }
+    rows = [(title, f"{figures[field]:{form}}") for field, (title, form) in _ROWS.items()]
+    at = [memory[round(place / 20 * (len(memory) - 1))] for place in range(21)]
+    rows += [
+        (f"memory after {place / 20:.0%} of the time, MiB", f"{at[place]:,.0f}")
+        for place in (2, 5, 10, 15, 20)
+    ]
+    share, growth = per_s / embedder_per_s, _growth(memory)
     return Section(
         title="A long reading",
-        text=f"{_HOW}\n\n{_table(reading)}",
-        figures={**asdict(reading), "mebibytes": [reading.at(at / 20) for at in range(21)]},
+        text=f"{_HOW}\n\n{table(('', ''), rows)}",
+        figures={**figures, "mebibytes": at},
         bars=[
             Bar("chunks a second, of the embedder's own", share, at_least=_SHARE_MIN),
-            Bar("memory at the end, of that at half the time", reading.growth, at_most=_GROWTH_MAX),
+            Bar("memory at the end, of that at half the time", growth, at_most=_GROWTH_MAX),
         ],
     )
 
 
-def _table(reading: BulkIngestion) -> str:
-    rows = [
-        ("documents", f"{reading.documents:,}"),
-        ("chunks embedded", f"{reading.chunks:,}"),
-        ("seconds", f"{reading.seconds:,.0f}"),
-        ("seconds of the processor", f"{reading.processor_s:,.0f}"),
-        ("chunks a second", f"{reading.per_s:,.0f}"),
-        ("the embedder's own", f"{reading.embedder_per_s:,.0f}"),
-        ("chunks a second of the processor", f"{reading.chunks / reading.processor_s:,.0f}"),
-        ("the embedder's own", f"{reading.embedder_per_processor_s:,.0f}"),
-        ("the share of it, by the processor's time", f"{reading.processor_share:.4f}"),
-    ]
-    rows += [
-        (f"memory after {share:.0%} of the time, MiB", f"{reading.at(share):,.0f}")
-        for share in (0.1, 0.25, 0.5, 0.75, 1)
-    ]
-    return table(("", ""), rows)
+def _growth(mebibytes: Sequence[float]) -> float:
+    """The memory of the last tenth of the time, of that of the first tenth of its half."""
+    samples = len(mebibytes)
+    late, half = (
+        mebibytes[int(first * samples) : max(int(last * samples), 1)]
+        for first, last in ((0.9, 1), (0.5, 0.6))
+    )
+    return median(late) / median(half)
 
 
 def _write(run: IngestRun, folder: Path) -> list[str]:
