@@ -60,7 +60,7 @@ class PostgresPrograms:
         command = [str(self.programs / "postgres"), "-D", str(data), "-k", str(sockets)]
         with self.log.open("ab") as log:
             process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  ours
-                [*command, *options], stdout=log, stderr=log, **_as_nobody()
+                [*command, *options], stdout=log, stderr=log, **as_nobody()
             )
         self.wait_for(sockets)
         return process
@@ -99,7 +99,7 @@ class PostgresPrograms:
         return done.stdout
 
     def _done(self, *command: str | Path) -> "subprocess.CompletedProcess[str]":
-        options: dict[str, Any] = _as_nobody()
+        options: dict[str, Any] = as_nobody()
         options["env"] |= {"PGPASSWORD": self.password}
         return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # noqa: S603
 
@@ -125,7 +125,7 @@ def children(process: "subprocess.Popen[bytes]") -> Iterator[int]:
     return map(int, file.read_text().split())
 
 
-def _as_nobody() -> dict[str, Any]:
+def as_nobody() -> dict[str, Any]:
     """PostgreSQL refuses to run as root."""
     options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
     if os.geteuid() == 0:

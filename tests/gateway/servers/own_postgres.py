@@ -3,7 +3,6 @@
 import asyncio
 import importlib.util
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -12,10 +11,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from index.postgres import migrate
 from loadtests.servers.ports import free_port
+from loadtests.servers.postgres import postgres_programs
 from tests.conftest import named, run_sql
 
 Stop: TypeAlias = Literal["fast", "immediate", "killed"]
@@ -55,10 +55,9 @@ class OwnPostgres:
         assert process is not None, "it runs"
         if way == "killed":
             os.kill(process.pid, signal.SIGSTOP)  # so that it makes no new children meanwhile
-            for child in _children(process.pid):
-                os.kill(child, signal.SIGKILL)
-        signals = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT, "killed": signal.SIGKILL}
-        os.kill(process.pid, signals[way])
+            postgres_programs.signal_all(process, signal.SIGKILL)
+        else:
+            os.kill(process.pid, signal.SIGINT if way == "fast" else signal.SIGQUIT)
         await asyncio.to_thread(process.wait, WAIT_S_MAX)
         self._process = None
 
@@ -73,12 +72,14 @@ class OwnPostgres:
 
     def freeze(self) -> None:
         """Stop every process of it where it is."""
-        for pid in (self.pid, *_children(self.pid)):
-            os.kill(pid, signal.SIGSTOP)
+        self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        for pid in (self.pid, *_children(self.pid)):
-            os.kill(pid, signal.SIGCONT)
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, sent: signal.Signals) -> None:
+        assert self._process is not None, "it runs"
+        postgres_programs.signal_all(self._process, sent)
 
     def copy(self) -> Path:
         """Its data, while it is stopped."""
@@ -110,11 +111,15 @@ class OwnPostgres:
         before = self._recoveries()
         async with asyncio.timeout(WAIT_S_MAX):
             while self._recoveries() == before:
-                serving = (pid for pid in _children(self.pid) if b"127.0.0.1(" in _title(pid))
+                serving = (pid for pid in self._children() if b"127.0.0.1(" in _title(pid))
                 for pid in islice(serving, 1):
                     with suppress(ProcessLookupError):  # it has ended since
                         os.kill(pid, signal.SIGKILL)
                 await asyncio.sleep(0.02)
+
+    def _children(self) -> list[int]:
+        assert self._process is not None, "it runs"
+        return list(postgres_programs.children(self._process))
 
     def _recoveries(self) -> int:
         return self.log.read_bytes().count(b"all server processes terminated; reinitializing")
@@ -133,9 +138,7 @@ def place() -> Iterator[Path]:
     memory = Path("/dev/shm")  # noqa: S108  whoever may write here may write to any temporary folder
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         Path(name).chmod(0o755)
-        (Path(name) / "servers").mkdir()
-        _give(Path(name) / "servers")
-        yield Path(name) / "servers"
+        yield postgres_programs.new_folder(Path(name) / "servers")
 
 
 @asynccontextmanager
@@ -173,7 +176,7 @@ async def run(program: str, *arguments: str | Path, patience_s: float = 0.0) -> 
 
 def _started(command: Sequence[str | Path], log: Path) -> "subprocess.Popen[bytes]":
     with log.open("ab") as file:
-        return subprocess.Popen(command, stdout=file, stderr=file, **_as())  # noqa: S603
+        return subprocess.Popen(command, stdout=file, stderr=file, **postgres_programs.as_nobody())  # noqa: S603
 
 
 def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
@@ -184,30 +187,12 @@ def _run(program: str, *arguments: str | Path) -> "subprocess.CompletedProcess[s
         text=True,
         check=False,
         timeout=WAIT_S_MAX,
-        **_as(),
+        **postgres_programs.as_nobody(),
     )
 
 
-def _as() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root."""
-    options: dict[str, Any] = {"env": {"LC_ALL": "C"}, "cwd": "/"}
-    if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        options |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    return options
-
-
 def _copy(data: Path, target: Path) -> None:
-    subprocess.run(["/bin/cp", "-R", data, target], check=True, **_as())  # noqa: S603
-
-
-def _give(folder: Path) -> None:
-    if os.geteuid() == 0:
-        shutil.chown(folder, "nobody")
-
-
-def _children(pid: int) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    subprocess.run(["/bin/cp", "-R", data, target], check=True, **postgres_programs.as_nobody())  # noqa: S603
 
 
 def _title(pid: int) -> bytes:
