@@ -17,7 +17,7 @@ from redis.exceptions import (
 from cache.errors import CacheUnavailable
 from cache.redis.call_timeout import CallTimeout
 from cache.redis.permissions import refusal
-from cache.redis.pipelined_connection import PipelinedConnection
+from cache.redis.pipelined_connection import PipelinedConnection, is_of_closed_transport
 
 # Sends one command and returns its reply.
 Send: TypeAlias = Callable[..., Awaitable[Any]]
@@ -102,8 +102,11 @@ class RedisNode:
             if not isinstance(error, ResponseError):  # an error reply leaves the connection usable
                 self._line.disconnect()
             raise CacheUnavailable(f"{self.name} did not answer: {type(error).__name__}") from error
-        except BaseException:  # the caller was cancelled, so the call has no outcome
-            self._breaker.abandoned(admitted)
+        except BaseException as error:
+            if is_of_closed_transport(error):
+                self._breaker.failed(admitted)
+                raise CacheUnavailable(f"{self.name} closed the connection") from error
+            self._breaker.abandoned(admitted)  # the caller was cancelled: there is no outcome
             raise
         self._breaker.succeeded(admitted)
         self.is_refused = False

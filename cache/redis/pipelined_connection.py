@@ -19,6 +19,11 @@ from redis.typing import EncodableT
 _ASKING: bytes = pack_command(("ASKING",))
 
 
+def is_of_closed_transport(error: BaseException) -> bool:
+    """Whether uvloop raised it since the connection has ended, which no `OSError` says."""
+    return isinstance(error, RuntimeError) and "handler is closed" in str(error)
+
+
 class PipelinedConnection:
     """Connects at the first call and after each disconnection, until it is closed.
 
@@ -104,7 +109,7 @@ class _Connection:
         except BaseException as error:  # the driver has closed the connection
             reply.cancel()
             self.close()
-            if isinstance(error, RuntimeError):  # uvloop raises it for a closed transport
+            if is_of_closed_transport(error):
                 raise NotConnected("the connection has ended") from error
             raise
         return await reply

@@ -87,7 +87,6 @@ OF_FIELDS: Mapping[str, str] = {
     "purpose": "what the file is for; Nearhit treats all purposes alike",
     "query": "the question",
     "question": "the question",
-    "rank": "rank in the leg, from 1",
     "readers": "who may read it: `user:ID`, `group:ID`, `tenant` or `public`",
     "reason": "why, in a sentence for people",
     "popularity": "boost by how often documents were opened",

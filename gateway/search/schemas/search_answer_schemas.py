@@ -15,7 +15,7 @@ from index.search.tables.related import RELATED_MAX
 
 
 class LegAnswer(Body):
-    rank: int | None = Field(description="null: not among the candidates of the leg")
+    rank: int | None = Field(description="in the leg, from 1; null: not among its candidates")
     score: float
 
 
