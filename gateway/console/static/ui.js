@@ -212,7 +212,7 @@ function cell(column, row, index) {
 export function openDialog(title, build, { isWide = false, isLasting = false } = {}) {
   const titleId = uniqueId("dialog");
   const dialog = h("dialog", { class: isWide && "wide", "aria-labelledby": titleId });
-  const close = () => dialog.close();
+  const close = () => (dialog.close(), dialog.remove()); // at once: it may hold a secret
   dialog.addEventListener("close", () => dialog.remove());
   if (isLasting) {
     dialog.addEventListener("cancel", (event) => event.preventDefault());
