@@ -35,8 +35,8 @@ def field_errors(
 ) -> list[FieldError]:
     """One for each invalid field, in pydantic's order.
 
-    body: the JSON value that was validated. model: for what; then an unknown field is told which
-    one may have been meant.
+    body: the JSON value that was validated. model: that it was validated as; if it is given, the
+    error of an unknown field names the field that the caller may have meant.
     """
     return [
         FieldError(_path(each, body) or "body", message(each) + _meant(each, model))

@@ -1,8 +1,8 @@
 """Prepares a search: its vector, the corrections of its words, and its terms.
 
 They depend on facts of the index: the space of its vectors, the languages of its documents, its
-vocabulary. A commit may change these, so whoever has searched asks whether the preparation still
-fits, and prepares again if not.
+vocabulary. A commit may change these while a search runs. So a search that has ended asks whether
+its preparation still fits, and begins again if it does not.
 """
 
 import asyncio

@@ -51,10 +51,10 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
         if settings.admin_key is None and console.is_terminal:  # a log must not hold the key
             settings = quickstart.with_admin_key(settings, make_secret())
             console.print(f"operator's key of this start: {admin_key(settings)}", soft_wrap=True)
-        told = f"listening on {url}"
+        text = f"listening on {url}"
         if settings.console == "on":
-            told += f"; people open {url}/console"
-        process_log.announce(console, settings.log_format, told, "listening", url=url)
+            text += f"; the console is at {url}/console"
+        process_log.announce(console, settings.log_format, text, "listening", url=url)
         setting_sources.replace(os.environ, environment(settings))
         _raise_file_limit(settings.connections_max)
         with _shared_metrics(settings), _shared_shards(settings):

@@ -119,7 +119,7 @@ async def test_a_statement_that_postgres_ends_once_its_task_is_cancelled_is_late
 ) -> None:
     async def ask() -> None:
         try:
-            await asyncio.sleep(10)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             raise DatabaseUnavailable from None
 
