@@ -47,6 +47,8 @@ STOP_S_MAX = 20.0
 WATCH_S = 1.0
 LOG_BYTES_MAX = 10_000_000
 LOG_TAIL_BYTES = 1_000
+NEW_FOLDER_BYTES = 256_000_000  # free for a new cluster, its log of writes and first documents
+USED_FOLDER_BYTES = 48_000_000  # free for two files of PostgreSQL's log of writes, 16 MB each
 
 POSTGRES_SETTINGS = {
     "listen_addresses": "",  # its socket only
@@ -193,6 +195,7 @@ def _run_servers(data_dir: Path, parent_pid: int) -> None:
             f"as root the servers run as nobody, who cannot enter {closed}: "
             f"set NEARHIT_DATA_DIR to a folder elsewhere, or run `chmod o+x {closed}`"
         )
+    _require_room(data_dir)
     postgres = Server("postgres", signal.SIGINT, data_dir)  # SIGTERM would wait for its clients
     valkey = Server("valkey", signal.SIGTERM, data_dir)
     for server in (postgres, valkey):
@@ -210,6 +213,17 @@ def _run_servers(data_dir: Path, parent_pid: int) -> None:
                 if not _watch(parent_pid, is_postgres_alive):
                     return
             _warn(f"postgres died, and starts again; see {postgres.log_file}")
+
+
+def _require_room(data_dir: Path) -> None:
+    """Raise EmbeddedError if PostgreSQL would end for lack of room, with a text of its own."""
+    needed = USED_FOLDER_BYTES if (data_dir / "postgres").exists() else NEW_FOLDER_BYTES
+    free = shutil.disk_usage(data_dir).free
+    if free < needed:
+        raise embedded_servers.EmbeddedError(
+            f"{data_dir} has {free / 1e6:.0f} MB free, and PostgreSQL needs {needed / 1e6:.0f}: "
+            "make room, or name a folder on another disk in NEARHIT_DATA_DIR (for the demo: TMPDIR)"
+        )
 
 
 @contextmanager

@@ -37,7 +37,8 @@ WHERE rolname = current_user"""
 _EXTENSIONS = """
 SELECT wanted.name, quote_ident(nspname) AS schema, available.trusted,
     coalesce(has_schema_privilege(extnamespace, 'USAGE'), true) AS may_use,
-    coalesce(nspname = ANY (current_schemas(false)), true) AS is_on_path
+    coalesce(nspname = ANY (current_schemas(false)), true) AS is_on_path,
+    offered.name IS NOT NULL AS is_installable
 FROM unnest($1::text[]) AS wanted (name)
 LEFT JOIN pg_extension ON extname = wanted.name
 LEFT JOIN pg_namespace ON pg_namespace.oid = extnamespace
@@ -171,7 +172,12 @@ def _problems_of_extensions(
     for extension in extensions:
         name, schema = extension["name"], extension["schema"]
         may_make = login["is_superuser"] or (extension["trusted"] and login["may_extend"])
-        if schema is None and not may_make:
+        if not extension["is_installable"]:
+            if name != "vector":  # whose version has been judged
+                yield MissingPrerequisite(
+                    f"the server has no extension {name}: install PostgreSQL's contrib package"
+                )
+        elif schema is None and not may_make:
             yield MissingPrerequisite(
                 f"the extension {name} is missing, and {login['login']} may not create it",
                 f"CREATE EXTENSION {name};",

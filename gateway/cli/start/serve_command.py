@@ -28,6 +28,7 @@ from gateway.settings.settings import Settings
 from gateway.tracing import spans
 from gateway.worker import parent_watch
 
+_FORCED_END_S = 1.0
 _OTHER_FILES = 512  # of a worker besides clients: PostgreSQL, Redis and its own
 
 
@@ -88,6 +89,19 @@ def _raise_file_limit(connections_max: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
 
 
+class _Server(uvicorn.Server):
+    """A uvicorn that a second Ctrl-C, which `uv run` and npm send too, ends as orderly as one."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self.force_exit:
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()  # its requests end as when their client has gone
+            if self.server_state.tasks:
+                await asyncio.wait(self.server_state.tasks, timeout=_FORCED_END_S)
+            await self.lifespan.shutdown()
+
+
 def _run(settings: Settings, listener: socket.socket) -> None:
     config = uvicorn.Config(
         f"{common.PACKAGE}.api.app:create",
@@ -106,7 +120,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     if settings.workers > 1:
         Multiprocess(config, sockets=[listener]).run()
     else:
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config).run(sockets=[listener])
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import json
 import os
 import select
 import shutil
@@ -246,6 +247,26 @@ def test_a_server_that_does_not_start_says_why(folder: Path) -> None:
         embedded_servers.own_servers(folder / "empty"),
     ):
         pass
+
+
+@pytest.mark.parametrize("is_used", [False, True])
+def test_a_full_disk_is_one_sentence(folder: Path, *, is_used: bool) -> None:
+    where = folder / ("full" if is_used else "")
+    (folder / "full" / "postgres").mkdir(parents=True, exist_ok=True)
+    code = (
+        "import shutil, sys, pathlib, types\n"
+        "from gateway.embedded import supervisor\n"
+        "shutil.disk_usage = lambda path: types.SimpleNamespace(free=40_000_000)\n"
+        "supervisor.main(pathlib.Path(sys.argv[1]), 0)\n"
+    )
+
+    error = json.loads(run(sys.executable, "-c", code, str(where)))["error"]
+
+    assert error.startswith(
+        f"{where} has 40 MB free, and PostgreSQL needs {48 if is_used else 256}"
+    )
+    assert "NEARHIT_DATA_DIR" in error
+    assert "\n" not in error
 
 
 def test_a_folder_that_nobody_can_enter_is_named_to_root(folder: Path) -> None:

@@ -166,6 +166,25 @@ async def test_a_login_without_a_schema_or_on_a_read_only_database_is_told_so(
     assert reset not in await remedies_of(ordinary(administrator))
 
 
+@pytest.mark.usefixtures("with_roles")
+async def test_no_statement_is_offered_for_extensions_that_the_server_lacks(
+    administrator: str,
+) -> None:
+    name = urlsplit(administrator).path[1:]
+    for view in ("pg_available_extensions", "pg_available_extension_versions"):
+        await run_sql(administrator, f"CREATE VIEW public.{view} AS TABLE {view} LIMIT 0")
+    path = "public, pg_catalog"  # so that the server seems to offer no extension
+    await run_sql(administrator, f"ALTER ROLE {LOGIN} IN DATABASE {name} SET search_path = {path}")
+    await run_sql(administrator, f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {LOGIN}")
+
+    with pytest.raises(PrerequisitesMissing) as refused:
+        await migrate.migrate(ordinary(administrator), SHIPPED)
+
+    assert "install pgvector 0.8.4 or later on its server" in str(refused.value)
+    assert "no extension pg_trgm: install PostgreSQL's contrib package" in str(refused.value)
+    assert "CREATE EXTENSION" not in str(refused.value)
+
+
 async def test_of_a_wrong_encoding_nothing_else_is_asked_for(own_servers: Servers) -> None:
     name = f"nearhit_{secrets.token_hex(6)}"
     options = f"OWNER {LOGIN} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0"

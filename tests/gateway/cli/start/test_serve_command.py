@@ -134,6 +134,20 @@ class Stopped:
     lines: list[str]
 
 
+async def begin_search(
+    served: Served, caller: Caller, body_bytes: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A request that waits for its body."""
+    reader, writer = await asyncio.open_connection(*served.address)
+    writer.write(
+        b"POST /v1/search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"Expect: 100-continue\r\nAuthorization: Bearer %b\r\nContent-Length: %d\r\n\r\n"
+        % ((caller.key or "").encode(), body_bytes)
+    )
+    assert b" 100 " in await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
+
+
 @pytest.fixture(scope="module")
 async def stopped(environment: dict[str, str]) -> Stopped:
     """A process that was told to stop while a request was on its way."""
@@ -143,13 +157,7 @@ async def stopped(environment: dict[str, str]) -> Stopped:
     async with serving(environment | options) as served:
         caller = await new_caller(served, "in-flight")
         body = b'{"query": "annual leave"}'
-        reader, writer = await asyncio.open_connection(*served.address)
-        writer.write(
-            b"POST /v1/search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-            b"Expect: 100-continue\r\nAuthorization: Bearer %b\r\nContent-Length: %d\r\n\r\n"
-            % ((caller.key or "").encode(), len(body))
-        )
-        assert b" 100 " in await reader.readuntil(b"\r\n\r\n")  # it waits for the body
+        reader, writer = await begin_search(served, caller, len(body))
 
         writer.write(body[:10])
         served.process.terminate()
@@ -188,6 +196,26 @@ async def test_a_process_logs_its_start_its_settings_and_its_stop_without_a_secr
     assert "'scim_subject': 'externalId'" in start
     (unused,) = (line for line in lines if "event=unused_setting" in line)
     assert "NEARHIT_VECTOR_STORES_MAX is not used: the extension vector_stores is off" in unused
+
+
+async def test_a_second_ctrl_c_ends_the_requests_and_then_stops_in_order(
+    environment: dict[str, str],
+) -> None:
+    async with serving(environment | {"NEARHIT_LOG_LEVEL": "info"}) as served:
+        caller = await new_caller(served, "twice")
+        _, writer = await begin_search(served, caller, 9)
+        served.process.send_signal(signal.SIGINT)
+        await served.until_closed()
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.stdout is not None
+        async with asyncio.timeout(WAIT_S_MAX):
+            lines = (await served.process.stdout.read()).decode().splitlines()
+            status = await served.process.wait()
+        writer.close()
+
+    assert json.loads(lines[-1])["event"] == "stop", lines
+    assert [line for line in lines if "Traceback" in line] == []
+    assert status == 130
 
 
 @pytest.mark.thorough
