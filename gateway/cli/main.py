@@ -25,7 +25,12 @@ from gateway.cli.administration import (
 )
 from gateway.cli.common import console
 from gateway.cli.copies import backup_command, export_command, import_command, restore_command
-from gateway.cli.documents import curation_command, ingest_command, search_command
+from gateway.cli.documents import (
+    curation_command,
+    evaluate_command,
+    ingest_command,
+    search_command,
+)
 from gateway.cli.start import config_command, mcp_command
 
 # Panels of `nearhit --help`, in the order of what people do first.
@@ -139,6 +144,7 @@ app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
 app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
+app.command(rich_help_panel=_CONTENT)(evaluate_command.evaluate)
 app.command(rich_help_panel=_COPIES)(export_command.export)
 app.command("import", rich_help_panel=_COPIES)(import_command.import_documents)
 app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)

@@ -1,0 +1,218 @@
+"""`nearhit evaluate`: how well a running gateway answers, beside other settings."""
+
+import asyncio
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+from rich.table import Table
+
+from gateway.cli import atomic_file, common
+from gateway.cli.common import AsJson, console
+from gateway.errors import CommandError
+
+if TYPE_CHECKING:  # slow to import, and `--help` does not need it
+    from collections.abc import Sequence
+
+    from gateway.evaluation.evaluation import Outcome, Setting
+    from gateway.evaluation.judged_questions import JudgedQuestion
+    from gateway.evaluation.measures import Interval
+
+_BELOW = 1
+_NOT_FIELDS = ("query", "top_k")
+
+
+def evaluate(
+    questions: Annotated[
+        Path | None,
+        typer.Argument(
+            help='JSON Lines: {"question": …, "documents": [ID, …], "passage": …}; a right hit is '
+            "of one of these documents, and has the words of the passage. One of both is enough.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    url: Annotated[
+        str, typer.Option(help="URL of the gateway.", envvar="NEARHIT_URL")
+    ] = "http://127.0.0.1:8080",
+    key: Annotated[
+        str | None, typer.Option(help="A reader's key or token.", envvar="NEARHIT_KEY")
+    ] = None,
+    make: Annotated[
+        int | None,
+        typer.Option(
+            help="Instead of a file: make so many questions of the headings of documents that the "
+            "key may read.",
+            min=1,
+            max=10_000,
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the questions that were made, to edit and keep.")
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Fields of the search to compare with, as `alpha=0.4 rerank=true`."),
+    ] = None,
+    top_k: Annotated[int, typer.Option(help="Hits of each answer.", min=1, max=100)] = 10,
+    worst: Annotated[int, typer.Option(help="Questions to show, the worst first.", min=0)] = 5,
+    at_least: Annotated[
+        list[str] | None,
+        typer.Option(help="Exit with 1 below it, as `ndcg=0.7`; recall, mrr or ndcg."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure answers against known ones: recall, reciprocal rank (mrr) and nDCG, from 0 to 1.
+
+    Intervals (95 %) come from resampling the questions. A gain is the difference of nDCG, question
+    by question; if its interval does not contain 0, the setting is better, or worse, here.
+
+        nearhit evaluate questions.jsonl --against alpha=0.4 --at-least recall=0.9
+        nearhit evaluate --make 200 --save questions.jsonl
+    """
+    with common.errors():
+        if key is None:
+            raise CommandError("no key: set NEARHIT_KEY to a key or token of the tenant")
+        if (questions is None) == (make is None):
+            raise CommandError("give a file of questions, or --make with their number")
+        from gateway.evaluation.evaluation import Setting
+
+        settings = [Setting("as it is", {}), *(_setting(each) for each in against or [])]
+        floors = dict(_floor(each) for each in at_least or [])
+        judged, outcomes = asyncio.run(
+            _evaluate((url, key), questions or make, settings, top_k, Console(stderr=True))
+        )
+        if make and save:
+            _save(save, judged)
+    first = outcomes[0]
+    missed = [name for name, floor in floors.items() if first.means[name].mean < floor]
+    if as_json:
+        common.print_json(_document(judged, outcomes, worst))
+    else:
+        _print(judged, outcomes, top_k, worst)
+    for name in missed:
+        mean = first.means[name].mean
+        Console(stderr=True).print(f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least")
+    raise typer.Exit(_BELOW if missed else 0)
+
+
+async def _evaluate(
+    address: tuple[str, str],
+    source: "Path | int | None",
+    settings: "Sequence[Setting]",
+    depth: int,
+    progress_on: Console,
+) -> "tuple[list[JudgedQuestion], list[Outcome]]":
+    from gateway.evaluation import evaluation, judged_questions
+
+    async with evaluation.gateway(*address) as client:
+        if isinstance(source, int):
+            judged = await evaluation.made_questions(client, source)
+        else:
+            assert source is not None
+            judged = judged_questions.read(source)
+        is_quiet = not progress_on.is_terminal
+        with Progress(console=progress_on, transient=True, disable=is_quiet) as progress:
+            outcomes = []
+            for setting in settings:
+                bar = progress.add_task(setting.name, total=len(judged))
+                outcomes.append(
+                    await evaluation.evaluate(
+                        client, judged, setting, depth, partial(progress.advance, bar)
+                    )
+                )
+    return judged, outcomes
+
+
+def _setting(text: str) -> "Setting":
+    """`alpha=0.4 rerank=true`: each value is JSON, or else a word."""
+    from gateway.evaluation.evaluation import Setting
+
+    fields: dict[str, Any] = {}
+    for part in text.split():
+        name, is_given, value = part.partition("=")
+        if not is_given or name in _NOT_FIELDS:
+            raise CommandError(
+                f"--against {text}: {part} is no NAME=VALUE of a search's other fields"
+            )
+        try:
+            fields[name] = json.loads(value)
+        except json.JSONDecodeError:
+            fields[name] = value
+    return Setting(text, fields)
+
+
+def _floor(text: str) -> tuple[str, float]:
+    from gateway.evaluation import measures
+
+    name, _, value = text.partition("=")
+    try:
+        floor = float(value)
+    except ValueError:
+        floor = -1.0
+    if name not in measures.NAMES or not 0 <= floor <= 1:
+        names = ", ".join(measures.NAMES)
+        raise CommandError(f"--at-least {text}: give one of {names}, and a number from 0 to 1")
+    return name, floor
+
+
+def _save(path: Path, judged: "Sequence[JudgedQuestion]") -> None:
+    from gateway.evaluation import judged_questions
+
+    with atomic_file.writing(path) as (_, file):
+        file.writelines(judged_questions.written(judged))
+
+
+def _print(
+    judged: "Sequence[JudgedQuestion]", outcomes: "Sequence[Outcome]", depth: int, worst: int
+) -> None:
+    first = outcomes[0]
+    table = Table("setting", f"recall@{depth}", "mrr", f"ndcg@{depth}", "gain")
+    for outcome in outcomes:
+        gain = "" if outcome is first else _text(outcome.gain_over(first), sign="+")
+        means = (_text(each) for each in outcome.means.values())
+        table.add_row(escape(outcome.setting.name), *means, gain)
+    console.print(f"{len(judged):,} questions")
+    common.print_table(table)
+    for place in first.worst(worst):
+        values = first.values[place]
+        question = escape(judged[place].question)
+        console.print(f"ndcg {values[-1]:.2f}  {question}", soft_wrap=True)
+        wanted = ", ".join(judged[place].documents) or judged[place].passage or ""
+        console.print(
+            f"[dim]  first: {escape(first.best[place])}; right: {escape(wanted)}[/]", soft_wrap=True
+        )
+
+
+def _text(interval: "Interval", sign: str = "") -> str:
+    return f"{interval.mean:{sign}.3f} ({interval.low:{sign}.3f} to {interval.high:{sign}.3f})"
+
+
+def _document(
+    judged: "Sequence[JudgedQuestion]", outcomes: "Sequence[Outcome]", worst: int
+) -> dict[str, object]:
+    first = outcomes[0]
+    return {
+        "questions": len(judged),
+        "settings": [
+            {
+                "fields": outcome.setting.fields,
+                **outcome.means,
+                "gain": None if outcome is first else outcome.gain_over(first),
+            }
+            for outcome in outcomes
+        ],
+        "worst": [
+            {
+                **judged[place].model_dump(exclude_defaults=True),
+                "first": first.best[place],
+                "ndcg": float(first.values[place][-1]),
+            }
+            for place in first.worst(worst)
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Measures how well a running gateway answers, by questions whose right answers are known."""

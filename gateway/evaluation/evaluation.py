@@ -1,0 +1,158 @@
+"""Asks a gateway questions whose answers are known, with one setting after the other."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import numpy as np
+
+from gateway.errors import CommandError
+from gateway.evaluation import judged_questions, measures
+from gateway.evaluation.judged_questions import JudgedQuestion, Section
+from gateway.evaluation.measures import Interval, Vector
+
+_TOGETHER = 4  # questions under way
+_TIMEOUT_S = 60.0
+_ATTEMPTS_MAX = 8
+_WAIT_S_MAX = 30.0
+_BUSY = (429, 503)
+_ERROR_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """fields: of the body of `POST /v1/search`, beside the question and `top_k`."""
+
+    name: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answers with one setting, in the order of the questions.
+
+    best: the first hit of each answer. values: a row for each question, in the columns of
+    `measures.NAMES`.
+    """
+
+    setting: Setting
+    best: Sequence[str]
+    values: Vector
+
+    @cached_property
+    def means(self) -> dict[str, Interval]:
+        columns = zip(measures.NAMES, self.values.T, strict=True)
+        return {name: measures.interval(column) for name, column in columns}
+
+    def gain_over(self, other: "Outcome") -> Interval:
+        """Of nDCG, question by question."""
+        return measures.interval(self.values[:, -1] - other.values[:, -1])
+
+    def worst(self, number: int) -> list[int]:
+        """The places of the questions with the least nDCG, the least first."""
+        return [int(place) for place in np.argsort(self.values[:, -1], kind="stable")[:number]]
+
+
+@asynccontextmanager
+async def gateway(url: str, key: str) -> AsyncIterator[httpx2.AsyncClient]:
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=_TIMEOUT_S) as client:
+        yield client
+
+
+async def evaluate(
+    client: httpx2.AsyncClient,
+    questions: Sequence[JudgedQuestion],
+    setting: Setting,
+    depth: int,
+    on_answer: Callable[[], None],
+) -> Outcome:
+    """Raises `CommandError` if the gateway refuses a question."""
+    answers: list[tuple[str, tuple[float, float, float]]] = [("", (0.0, 0.0, 0.0))] * len(questions)
+    left = iter(enumerate(questions))
+
+    async def ask_those_left() -> None:
+        for place, question in left:
+            body = {"query": question.question, "top_k": depth, **setting.fields}
+            answer = await _call(client, "POST", "/v1/search", body)
+            best = answer["hits"][0]["document_id"] if answer["hits"] else "no hit"
+            answers[place] = best, measures.of_hits(question, answer["hits"], depth)
+            on_answer()
+
+    await _together(ask_those_left)
+    best, values = zip(*answers, strict=True)
+    return Outcome(setting, best, np.array(values))
+
+
+async def made_questions(client: httpx2.AsyncClient, number: int) -> list[JudgedQuestion]:
+    """At most so many, of headings of documents that the key may read. Raises `CommandError`.
+
+    They come from all parts of the list of documents.
+    """
+    found = list[Section]()
+    left = iter([each async for each in _document_ids(client)])
+
+    async def read_those_left() -> None:
+        for document_id in left:
+            document = await _call(client, "GET", f"/v1/documents/{quote(document_id)}")
+            found.extend(judged_questions.sections(document_id, document["text"]))
+
+    await _together(read_those_left)
+    found.sort(key=lambda section: (section.document_id, section.heading))
+    made = judged_questions.of_sections(found)
+    if not made:
+        raise CommandError("no document that this key may read has a heading of its own")
+    return [*_spread(made, number)]
+
+
+def _spread(made: Sequence[JudgedQuestion], number: int) -> Iterator[JudgedQuestion]:
+    """At most `number`, at equal distances."""
+    step = max(1.0, len(made) / number)
+    return (made[int(place * step)] for place in range(min(number, len(made))))
+
+
+async def _document_ids(client: httpx2.AsyncClient) -> AsyncIterator[str]:
+    cursor: str | None = ""
+    while cursor is not None:
+        page = await _call(client, "GET", f"/v1/documents?{httpx2.QueryParams(cursor=cursor)}")
+        for document in page["documents"]:
+            yield document["document_id"]
+        cursor = page["cursor"]
+
+
+async def _together(work: Callable[[], Any]) -> None:
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(_TOGETHER):
+                tasks.create_task(work())
+    except ExceptionGroup as errors:  # of the first one the others are of no further use
+        raise errors.exceptions[0] from None
+
+
+async def _call(client: httpx2.AsyncClient, method: str, path: str, body: Any = None) -> Any:
+    """The JSON of the answer; a busy gateway is asked again."""
+    for attempt in range(_ATTEMPTS_MAX):
+        try:
+            answer = await client.request(method, path, json=body)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise CommandError(f"{client.base_url} is not reachable: {error}") from None
+        if answer.status_code not in _BUSY or attempt == _ATTEMPTS_MAX - 1:
+            break
+        seconds = answer.headers.get("retry-after", "1")
+        await asyncio.sleep(min(int(seconds) if seconds.isdecimal() else 1.0, _WAIT_S_MAX))
+    if answer.status_code != 200:
+        raise CommandError(f"{client.base_url} answers {answer.status_code}: {_reason(answer)}")
+    return answer.json()
+
+
+def _reason(answer: httpx2.Response) -> str:
+    if answer.headers.get("content-type") != "application/problem+json":
+        return answer.text[:_ERROR_CHARACTERS]
+    problem = answer.json()
+    fields = (f"{error['field']}: {error['detail']}" for error in problem.get("errors", ()))
+    return "; ".join(fields) or str(problem["detail"])

@@ -1,0 +1,116 @@
+"""Questions with what answers them: read from a file, or made of the headings of documents."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import orjson
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+
+from gateway.errors import CommandError
+
+QUESTIONS_MAX = 10_000
+_PASSAGE_CHARACTERS = (30, 80)  # of a made question: fewer are in many texts, more may be cut
+_HEADING = re.compile(r"^#{1,4} +(.+?) *#*$", re.MULTILINE)
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+
+
+class JudgedQuestion(BaseModel):
+    """A question, and what a hit has to be for it.
+
+    documents: the identifiers of those that answer it; empty: of any. passage: words that the
+    text of such a hit has, whatever their case and the space between them; None: any.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: Text
+    documents: tuple[Text, ...] = ()
+    passage: Text | None = None
+
+    @model_validator(mode="after")
+    def _has_an_answer(self) -> Self:
+        if not self.documents and self.passage is None:
+            raise ValueError("give documents, a passage, or both")
+        return self
+
+    @property
+    def answers(self) -> int:
+        """How many hits can answer it, each by another document."""
+        return len(set(self.documents)) or 1
+
+    def is_answered_by(self, hit: Mapping[str, Any]) -> bool:
+        return (not self.documents or hit["document_id"] in self.documents) and (
+            self.passage is None or _plain(self.passage) in _plain(hit["text"])
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    heading: str
+    document_id: str
+    beginning: str
+
+
+def read(path: Path) -> list[JudgedQuestion]:
+    """The questions of a file, one JSON object a line. Raises `CommandError`."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise CommandError(f"can't read {path}: {error.strerror}") from None
+    questions = [
+        _question(line, f"{path}, line {number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+    if not 1 <= len(questions) <= QUESTIONS_MAX:
+        raise CommandError(f"{path} must have 1 to {QUESTIONS_MAX:,} questions, one a line")
+    return questions
+
+
+def written(questions: Iterable[JudgedQuestion]) -> Iterator[bytes]:
+    """The lines of a file of these questions."""
+    for question in questions:
+        yield orjson.dumps(question.model_dump(exclude_defaults=True)) + b"\n"
+
+
+def sections(document_id: str, text: str) -> Iterator[Section]:
+    """The sections of a Markdown text that begin with a line long enough to be told from others."""
+    headings = [*_HEADING.finditer(text)]
+    ends = [following.start() for following in headings[1:]]
+    for heading, end in zip(headings, [*ends, len(text)], strict=True):
+        first = next((line for line in text[heading.end() : end].split("\n") if line.strip()), "")
+        least, most = _PASSAGE_CHARACTERS
+        beginning = first.strip()[:most].rpartition(" ")[0] if len(first) > most else first.strip()
+        if len(beginning) >= least:
+            yield Section(heading[1], document_id, beginning)
+
+
+def of_sections(found: Iterable[Section]) -> list[JudgedQuestion]:
+    """A question for each heading that only one section has."""
+    all_of_them = [*found]
+    counts = Counter(_plain(section.heading) for section in all_of_them)
+    return [
+        JudgedQuestion(
+            question=section.heading, documents=(section.document_id,), passage=section.beginning
+        )
+        for section in all_of_them
+        if counts[_plain(section.heading)] == 1
+    ]
+
+
+def _question(line: bytes, where: str) -> JudgedQuestion:
+    try:
+        return JudgedQuestion.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise CommandError(f"{where}: {field + ': ' if field else ''}{first['msg']}") from None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
