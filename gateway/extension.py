@@ -27,7 +27,7 @@ from gateway.documents.document_schemas import DocumentBody
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable, require_publisher
 from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import cache_headers, json_response, with_revision
+from gateway.http.responses import cache_headers, json_response, read_response, with_revision
 from gateway.http.route import ApiRoute, Parameter, body_limit
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.recording.read_log import ReadLog
@@ -120,6 +120,7 @@ __all__ = [
     "parse_address",
     "problems",
     "read_options",
+    "read_response",
     "record_served",
     "repeated_reading",
     "require_editable",

@@ -95,3 +95,50 @@ ranked AS (
 )
 SELECT document_key, relation, direction, tenant, document_id, title, source, uri, language
 FROM ranked WHERE rank <= $17::integer ORDER BY document_key, rank;
+
+-- fragment: can_be_found
+-- A search of the caller can give it.
+is_active AND :passes_filter
+AND (
+    (tenant = $1 AND $13 AND :is_admitted)
+    OR (tenant <> $1 AND 'public' = ANY (readers) AND :includes_others AND NOT :is_of_deleted_tenant)
+)
+
+-- name: held
+-- $1 to $14 as in search.sql; of each passage that the caller was given before, in their order: $15 its chunk or
+-- null, $16 the tenant and $17 the identifier of its document, or null. What no search can find looks like what
+-- does not exist.
+WITH admitted AS MATERIALIZED (:admitted),
+replacing AS MATERIALIZED (
+    SELECT document_key, tenant, document_id, metadata -> 'replaces' AS replaces FROM documents
+    WHERE :is_own AND chunks > 0 AND metadata ? 'replaces' AND :passes_filter
+    UNION ALL
+    SELECT document_key, tenant, document_id, metadata -> 'replaces' FROM documents
+    WHERE :includes_others AND tenant <> $1 AND 'public' = ANY (readers) AND chunks > 0
+      AND metadata ? 'replaces' AND :passes_filter AND NOT :is_of_deleted_tenant
+)
+SELECT
+    of_chunk.document_key IS NOT NULL AS has_chunk, found.document_key IS NOT NULL AS has_document,
+    found.updated_at,
+    (
+        SELECT min(replacing.document_id) FROM replacing
+        WHERE replacing.tenant = found.tenant AND replacing.document_key <> found.document_key
+          AND replacing.replaces ? found.document_id
+    ) AS replaced_by
+FROM unnest($15::bigint[], $16::text[], $17::text[])
+    WITH ORDINALITY AS held (held_chunk, held_tenant, held_document, place)
+LEFT JOIN LATERAL (
+    SELECT document_key, tenant, document_id, updated_at
+    FROM chunk_texts JOIN documents USING (document_key)
+    WHERE chunk_texts.chunk_id = held_chunk AND :can_be_found
+    OFFSET 0
+) AS of_chunk ON true
+LEFT JOIN LATERAL (
+    SELECT of_chunk.* WHERE of_chunk.document_key IS NOT NULL
+    UNION ALL
+    SELECT document_key, tenant, document_id, updated_at
+    FROM documents
+    WHERE of_chunk.document_key IS NULL
+      AND tenant = held_tenant AND document_id = held_document AND :can_be_found
+) AS found ON true
+ORDER BY place;

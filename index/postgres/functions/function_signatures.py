@@ -232,6 +232,12 @@ SIGNATURES: Mapping[str, Signature] = {
             with time zone, timestamp with time zone, text[], jsonb, boolean,
             boolean, bigint[] -> document_key bigint
         """,
+        "search_relations.held": """
+            text, text[], text[], text, text[], text[], text[], text[], timestamp
+            with time zone, timestamp with time zone, text[], jsonb, boolean,
+            boolean, bigint[], text[], text[] -> has_chunk boolean, has_document boolean,
+            updated_at timestamp with time zone, replaced_by text
+        """,
         "search_popularity.levels": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp
             with time zone, timestamp with time zone, text[], jsonb, boolean,

@@ -70,6 +70,7 @@ OF_SEVERAL_TENANTS = {
     "search_audiences.admitted": "the tenant is compared by an array, as its index has it",
     "search_facets.counts": "public documents of other tenants",
     "search_popularity": "public documents of other tenants",
+    "search_relations.held": "public documents of other tenants",
     "search_relations.related": "public documents of other tenants",
     "search_relations.replaced": "public documents of other tenants",
     "sources.due": "the worker's, of all tenants",

@@ -12,6 +12,7 @@ import asyncpg
 import pytest
 
 from index.documents.document_store import DocumentStore
+from index.documents.held_passages import HeldPassage, HeldPassages
 from index.documents.partitions import Partitions
 from index.errors import DatabaseUnavailable
 from index.model.boost import Boost
@@ -51,7 +52,7 @@ SHOWN = (
     *("chunk_id", "document_id", "text", "source"),
     *("dense_ids", "lexical_ids", "own_share", "others_share"),
     *("own_documents", "others_documents", "field"),
-    *("document_key", "allowed_tokens", "visible"),
+    *("document_key", "allowed_tokens", "visible", "has_document"),
 )
 
 
@@ -142,6 +143,8 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
     await documents.page(ANA, Filter(), after="", limit=100)
     await documents.page(ANA, Filter(), after="", source=known.document.source, limit=100)
     await documents.sources(ANA, Filter(), limit=100)
+    passage = HeldPassage(None, "acme", "acme1", None)
+    await HeldPassages(recorded).check(ANA, Filter(), [passage])
     told = {"file_id": "file-1", "document_id": "acme1", "subject": "ben", "key_id": "key_1"}
     await VectorStoreStore(database).attach("acme", "handbook", **told)
     stores, one = VectorStoreStore(recorded), FileFilter(file_id="file-1")

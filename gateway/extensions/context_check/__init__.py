@@ -1,0 +1,1 @@
+"""Whether the passages that an agent keeps in its context still hold."""

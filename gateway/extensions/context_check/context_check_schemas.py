@@ -1,0 +1,60 @@
+"""Bodies of the check of a context."""
+
+from typing import Annotated, Self
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from gateway.extension import Body, schemas, with_example
+from index.documents.held_passages import State
+from index.model.document import DocumentId
+
+PASSAGES_MAX = 1_000
+
+_CHUNK_ID = Field(ge=-(2**63), le=2**63 - 1)
+
+
+class HeldPassageBody(Body):
+    """A passage as its hit had it, or a document."""
+
+    chunk_id: Annotated[int, _CHUNK_ID] | None = Field(None, description="as in the hit")
+    document_id: DocumentId | None = Field(None, description="as in the hit")
+    tenant: schemas.TenantId | None = Field(None, description="as in the hit, if it had one")
+    updated_at: AwareDatetime | None = Field(
+        None, description="of the document when it was read; for what has no `chunk_id`"
+    )
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if self.chunk_id is None and self.document_id is None:
+            raise ValueError("needs chunk_id, document_id, or both")
+        return self
+
+
+class ContextCheckBody(Body):
+    model_config = with_example(
+        passages=[{"chunk_id": 17, "document_id": "team/leave"}, {"document_id": "team/travel"}]
+    )
+
+    passages: tuple[HeldPassageBody, ...] = Field(min_length=1, max_length=PASSAGES_MAX)
+
+
+class PassageStateAnswer(Body):
+    state: State = Field(
+        description="`current`: a search can still give it. `edited`: its document has other words "
+        "there now. `gone`: deleted, or not the caller's to read"
+    )
+    updated_at: AwareDatetime | None = Field(description="of the document now; null if it is gone")
+    replaced_by: str | None = Field(description="a document that names it in `replaces`")
+
+
+class ContextCheckAnswer(Body):
+    """In the order of the request."""
+
+    model_config = with_example(
+        passages=[
+            {"state": "edited", "updated_at": "2026-03-01T09:00:00Z", "replaced_by": None},
+            {"state": "gone", "updated_at": None, "replaced_by": None},
+        ]
+    )
+
+    passages: tuple[PassageStateAnswer, ...]
