@@ -141,6 +141,10 @@ async def test_public_passages_of_another_tenant_are_checked_as_they_are_searche
     assert await states(ana, passage) == ["current"]
     await publisher.share("shared", "tenant")
     assert await states(ana, passage) == ["gone"]
+    await publisher.share("shared", "public")
+    assert await states(ana, passage) == ["current"]
+    await gateway.operator.call("DELETE", f"/v1/tenants/{other.tenant_name}")
+    assert await states(ana, passage) == ["gone"]
 
 
 async def test_the_answer_says_its_revision_and_keeps_the_order_of_a_thousand(ana: Caller) -> None:
