@@ -1,19 +1,19 @@
-"""The files of the console, read once; all but the page have an address with their hash in it.
+"""The files of the console, read once; all but its pages have an address with their hash in it.
 
-The page names one folder, `/console/assets/HASH/`, whose files never change: a browser keeps them
+The pages name one folder, `/console/assets/HASH/`, whose files never change: a browser keeps them
 without asking again. HASH is of all files together, because modules import each other by relative
 names and must be of one version.
 """
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "static"
-_PAGE = "index.html"
-_PLACEHOLDER = "HASH"  # in the page, for the folder of the other files
+_PAGES = ("index.html", "reference.html")
+_PLACEHOLDER = "HASH"  # in a page, for the folder of the other files
 _MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -27,13 +27,17 @@ class ConsoleFile:
     body: bytes
     media_type: str
 
+    @property
+    def etag(self) -> str:
+        """Quoted, as in the header."""
+        return f'"{_digest(self.body)}"'
+
 
 @dataclass(frozen=True, slots=True)
 class ConsoleFiles:
-    """page_etag: quoted, as in the header. assets: by name, in the folder `fingerprint`."""
+    """pages: by name. assets: likewise, in the folder `fingerprint`."""
 
-    page: ConsoleFile
-    page_etag: str
+    pages: Mapping[str, ConsoleFile]
     fingerprint: str
     assets: Mapping[str, ConsoleFile]
 
@@ -45,12 +49,13 @@ def load() -> ConsoleFiles:
         path.name: ConsoleFile(path.read_bytes(), _MEDIA_TYPES[path.suffix])
         for path in sorted(_FOLDER.iterdir())
     }
-    template = found.pop(_PAGE)
+    templates = {name: found.pop(name) for name in _PAGES}
     fingerprint = _digest(*(part for name in found for part in (name.encode(), found[name].body)))
-    page = template.body.replace(_PLACEHOLDER.encode(), fingerprint.encode())
-    return ConsoleFiles(
-        ConsoleFile(page, template.media_type), f'"{_digest(page)}"', fingerprint, found
-    )
+    pages = {
+        name: replace(page, body=page.body.replace(_PLACEHOLDER.encode(), fingerprint.encode()))
+        for name, page in templates.items()
+    }
+    return ConsoleFiles(pages, fingerprint, found)
 
 
 def _digest(*parts: bytes) -> str:

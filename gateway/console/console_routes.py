@@ -39,11 +39,20 @@ _HEADERS = {
 
 
 async def get_page(context: RequestContext[ConsoleFiles]) -> Response:
-    files = context.services
-    headers = {**_HEADERS, "Cache-Control": "no-cache", "ETag": files.page_etag}
-    if context.request.headers.get("if-none-match") == files.page_etag:
+    return _page(context, "index.html")
+
+
+async def get_reference(context: RequestContext[ConsoleFiles]) -> Response:
+    """What `/openapi.json` says, for people."""
+    return _page(context, "reference.html")
+
+
+def _page(context: RequestContext[ConsoleFiles], name: str) -> Response:
+    page = context.services.pages[name]
+    headers = {**_HEADERS, "Cache-Control": "no-cache", "ETag": page.etag}
+    if context.request.headers.get("if-none-match") == page.etag:
         return Response(status_code=304, headers=headers)
-    return Response(files.page.body, media_type=files.page.media_type, headers=headers)
+    return Response(page.body, media_type=page.media_type, headers=headers)
 
 
 async def get_asset(context: RequestContext[ConsoleFiles]) -> Response:
@@ -63,6 +72,7 @@ async def redirect_to_page(_: RequestContext[ConsoleFiles]) -> Response:
 ROUTES: tuple[ApiRoute[ConsoleFiles], ...] = (
     ApiRoute("GET", "/console", get_page, needs="anyone", summary="The console's page"),
     ApiRoute("GET", "/console/", redirect_to_page, needs="anyone", summary="The console's page"),
+    ApiRoute("GET", "/docs", get_reference, needs="anyone", summary="The API's reference"),
     ApiRoute(
         "GET",
         "/console/assets/{fingerprint}/{name}",
