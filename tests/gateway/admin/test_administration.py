@@ -109,6 +109,7 @@ BODIES = {
     "create_key": {"subject": "eve"},
     "put_budget": {"budget_month": 1.0},
     "put_quotas": {},
+    "check_context": {"passages": [{"document_id": "x"}]},
 }
 HARMLESS = {"{document_id:path}": "nobodys", "{key_id}": "key_none", "{group}": "g"}
 
