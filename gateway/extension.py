@@ -21,11 +21,15 @@ from gateway.auth.authenticator import AuthenticatedRequest
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.document_address import address_of_hit, parse_address
-from gateway.documents import document_update
-from gateway.documents.document_endpoints import enqueue_write
+from gateway.documents import document_update, preconditions
+from gateway.documents.batch_endpoint import lines_of
+from gateway.documents.deletion import remove_document
+from gateway.documents.deletion_schemas import DeletionAnswer
+from gateway.documents.document_endpoints import enqueue_write, written_response
 from gateway.documents.document_schemas import DocumentBody
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable, require_publisher
+from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response, read_response, with_revision
 from gateway.http.route import ApiRoute, Parameter, body_limit
@@ -41,7 +45,7 @@ from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import freshness_of, require_within_limits
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
-from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
+from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_MAX
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
@@ -83,16 +87,19 @@ class Extension(Generic[OwnServices]):
 
 
 __all__ = [
+    "BATCH_DOCUMENTS_MAX",
     "BATCH_SEARCHES_MAX",
     "ApiRoute",
     "AuthenticatedRequest",
     "Body",
+    "DeletionAnswer",
     "Dialect",
     "DocumentBody",
     "DocumentServices",
     "Extension",
     "HeldAnswers",
     "MetricRegistry",
+    "PageStream",
     "Parameter",
     "ReadLog",
     "RequestContext",
@@ -114,14 +121,17 @@ __all__ = [
     "full_scope",
     "json_response",
     "latest_revisions",
+    "lines_of",
     "listed",
     "maker_for_admin",
     "maker_of",
     "parse_address",
+    "preconditions",
     "problems",
     "read_options",
     "read_response",
     "record_served",
+    "remove_document",
     "repeated_reading",
     "require_editable",
     "require_publisher",
@@ -133,4 +143,5 @@ __all__ = [
     "strictest",
     "with_example",
     "with_revision",
+    "written_response",
 ]

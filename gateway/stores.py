@@ -7,7 +7,6 @@ from index.audit.audit_log import AuditLog
 from index.audit.audit_schedule import AuditSchedule
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import EventVersionStore
-from index.documents.faq_store import FaqStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
 from index.popularity.popularity_store import PopularityStore
@@ -37,7 +36,6 @@ class Stores:
     keys: KeyStore
     principals: PrincipalStore
     documents: DocumentStore
-    faqs: FaqStore
     sources: SourceStore
     event_versions: EventVersionStore
     jobs: JobQueue
@@ -68,7 +66,6 @@ class Stores:
                 unlearn_s=_PRUNING_PAUSES * settings.job_retry_delay_s,
                 default_quotas=quotas,
             ),
-            faqs=FaqStore(database),
             sources=SourceStore(database, quotas),
             event_versions=EventVersionStore(database),
             jobs=JobQueue(database),

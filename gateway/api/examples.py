@@ -36,12 +36,6 @@ REQUESTS: Mapping[str, Any] = {
     },
     "BatchLine": {"document_id": "team/leave", "text": "Everybody gets 25 days."},
     "AccessBody": {"readers": ["tenant"], "active": True},
-    "FaqBody": {
-        "question": "How many days of leave do I get?",
-        "answer": "25 days a year.",
-        "category": "leave",
-    },
-    "FaqLine": {"question": "How many days of leave do I get?", "answer": "25 days a year."},
     "SourceBody": {
         "kind": "folder",
         "settings": {"path": "wiki", "readers": ["tenant"]},
@@ -125,7 +119,6 @@ _BY_FIELD: Mapping[str, Any] = {
     "url": "https://wiki.example/hooks",
     "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
     "ConfidenceAnswer.sources": {"log": 0.5},
-    "FaqCategoryAnswer.active": 1,
     "JobAnswer.kind": "document.write",
     "JobAnswer.target": "document:team/leave",
     "KeyAnswer.id": "key_3f2a",

@@ -173,10 +173,6 @@ OF_BODY_FIELDS: Mapping[str, str] = {
     "ErrorDetail.param": "the field that is wrong; null: none",
     "ErrorDetail.code": "last part of the problem type, such as `not-found`",
     "FacetsAnswer.fields": "by field, its values and their counts",
-    "FaqAnswer.id": "identifier of the FAQ",
-    "FaqCategoryAnswer.active": "number of active FAQs",
-    "FaqCategoryAnswer.category": "the category; null: without one",
-    "FaqCategoryAnswer.faqs": "number of FAQs",
     "FileAnswer.created_at": "when it was uploaded, in seconds since 1970",
     "FileBatchAnswer.created_at": "when its first file was attached, in seconds since 1970",
     "FileBatchBody.files": "files to attach, each with attributes of its own",
@@ -276,11 +272,9 @@ OF_BODY_FIELDS: Mapping[str, str] = {
 }
 
 OF_PARAMETERS: Mapping[str, str] = {
-    "category": "only FAQs of this category",
     "cursor": "`cursor` of the previous page",
     "document": "only rows that name this document",
     "document_id": "identifier of the document",
-    "faq_id": "identifier of the FAQ",
     "from": "first day, in UTC",
     "group": "identifier of the group, without `group:`",
     "item_id": "identifier of the question",

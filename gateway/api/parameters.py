@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
 from gateway import schemas
-from gateway.faqs.faq_schemas import FAQ_ID
 from gateway.http.route import Parameter
 from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
 from index.jobs.job_queue import State as JobState
@@ -20,7 +19,6 @@ _TENANT: Schema = schemas.TENANT.json_schema()
 
 IN_PATH: Mapping[str, Schema] = {
     "document_id": schemas.DOCUMENT_ID.json_schema(),
-    "faq_id": FAQ_ID.json_schema(),
     "group": schemas.GROUP.json_schema(),
     "item_id": _ANY,
     "job_id": _ID,

@@ -1,7 +1,8 @@
 """An admin lists and resolves questions with low-confidence answers."""
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, get_args
 
 from starlette.responses import Response
@@ -10,13 +11,12 @@ from gateway import problems
 from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
 from gateway.curation.curation_services import CurationServices
 from gateway.documents.document_update import may_publish
-from gateway.faqs import faq_document
-from gateway.faqs.faq_schemas import FaqBody
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, with_revision
-from index.model.document import Document, normalise
+from index.model.document import FAQ_SOURCE, Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.tenants.curation import CurationRecord, State
+from index.text import language_detection
 from ingest.sources.readers.faqs import text_of
 from ingest.write.revision import Put, Written, require_written
 
@@ -72,13 +72,12 @@ async def resolve(
     if body.answer is not None:
         language = services.settings.language
         if body.faq_category is None:
-            document_id = body.document_id or f"curation/{item_id}"
-            document = _document(document_id, item, body, body.answer, language)
-            put = Put(document_id, lambda _stored: document, may_publish=may_publish)
+            document = _document(item, body, body.answer, language)
         else:
-            faq = _faq(item, body, body.answer, language)
-            document_id = faq.document_id
-            put = Put(document_id, faq_document.revised(faq), may_publish=may_publish)
+            document = _faq(item, body, body.answer, body.faq_category, language)
+        document_id = document.document_id
+        revise = partial(_revised, document, is_faq=body.faq_category is not None)
+        put = Put(document_id, revise, may_publish=may_publish)
         (outcome,) = await services.writer.put_all(tenant, [put])
         written = require_written(outcome)
     state: State = "dismissed" if document_id is None else "resolved"
@@ -88,12 +87,10 @@ async def resolve(
     return resolved, written
 
 
-def _document(
-    document_id: str, item: CurationRecord, body: ResolveBody, answer: str, language: str
-) -> Document:
+def _document(item: CurationRecord, body: ResolveBody, answer: str, language: str) -> Document:
     question = body.question or item.question
     return Document(
-        document_id=document_id,
+        document_id=body.document_id or f"curation/{item.item_id}",
         title=question[:TITLE_CHARACTERS_MAX],
         text=text_of(question, answer),
         source=body.source,
@@ -107,22 +104,39 @@ def _document(
     )
 
 
-def _faq(item: CurationRecord, body: ResolveBody, answer: str, language: str) -> Document:
-    """The document of an active FAQ; a 422 `Problem` if the body says what a FAQ does not have."""
+def _faq(
+    item: CurationRecord, body: ResolveBody, answer: str, category: str, language: str
+) -> Document:
+    """The document of an active FAQ, as the extension `faqs` reads and writes it.
+
+    Raises a 422 `Problem` if the body says what a FAQ does not have.
+    """
     for field in ("document_id", "owner", "source", "tags"):
         if field in body.model_fields_set:
             raise problems.invalid_field(field, "must be absent: a FAQ has none of its own")
     if not body.readers:
         raise problems.invalid_field("readers", "must not be empty: a FAQ has no owner to read it")
-    question = " ".join(normalise(body.question or item.question).split())
-    fields = FaqBody.model_construct(
-        question=question[:TITLE_CHARACTERS_MAX],
-        answer=answer,
-        category=body.faq_category,
-        language=body.language,
-        readers=body.readers,
+    question = " ".join(normalise(body.question or item.question).split())[:TITLE_CHARACTERS_MAX]
+    text = text_of(question, answer)
+    return replace(
+        _document(item, body, answer, language),
+        document_id=f"{FAQ_SOURCE}/{item.item_id}",
+        title=question,
+        text=text,
+        source=FAQ_SOURCE,
+        language=body.language or language_detection.detect_surely(text) or language,
+        tags=(category,),
+        metadata={"category": category, "priority": 0},
     )
-    return faq_document.to_document(item.item_id, fields, language)
+
+
+def _revised(document: Document, stored: Document | None, *, is_faq: bool) -> Document:
+    """A FAQ replaces no other document: that is a 409 `Problem`."""
+    if is_faq and stored is not None and (stored.source, stored.owner) != (FAQ_SOURCE, None):
+        raise problems.conflict(
+            "item_id", f"The document {stored.document_id} is no FAQ. Delete it first."
+        )
+    return document
 
 
 def _after(cursor: str) -> tuple[int, str] | None:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from gateway.faqs.faq_schemas import CategoryName
 from gateway.schemas import Body
 from index.model.document import (
     CURATION_SOURCE,
@@ -14,6 +13,7 @@ from index.model.document import (
     NewDocumentId,
     OneLine,
     Source,
+    Tag,
     Tags,
     normalise,
 )
@@ -108,7 +108,7 @@ class ResolveBody(Body):
         None, description="absent: `curation/` and the item's id"
     )
     source: Source = CURATION_SOURCE
-    faq_category: CategoryName | None = Field(
+    faq_category: Annotated[Tag, AfterValidator(normalise)] | None = Field(
         None, description="write a FAQ of this category instead; it has no owner and no tags"
     )
     language: Language | None = None

@@ -13,7 +13,6 @@ from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
-from index.documents.faq_store import FaqStore
 from index.invalidation.changes import ChangeSet
 from index.jobs.job_queue import JobQueue
 from index.popularity.popularity_store import PopularityStore
@@ -37,7 +36,6 @@ class DocumentServices:
     keys: KeyStore
     principals: PrincipalStore
     documents: DocumentStore
-    faqs: FaqStore
     sources: SourceStore
     jobs: JobQueue
     writer: Writer
@@ -80,7 +78,6 @@ def build(
         keys=stores.keys,
         principals=stores.principals,
         documents=stores.documents,
-        faqs=stores.faqs,
         sources=stores.sources,
         jobs=stores.jobs,
         writer=writer,

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from gateway.admin.admin_services import AdminServices
 from gateway.api import health, openapi, parameters, problem_endpoints, root
-from gateway.api.routes import admin, faqs, plans, rag, subscriptions
+from gateway.api.routes import admin, plans, rag, subscriptions
 from gateway.auth import protected_resource
 from gateway.caching import semantic_endpoints, semantic_schemas
 from gateway.caching.cache_services import CacheServices
@@ -369,7 +369,6 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.search, plans.ROUTES),
     *_in_room(lambda services: services.search, _RECEIPTS),
     *_in_room(lambda services: services.documents, _DOCUMENTS),
-    *_in_room(lambda services: services.documents, faqs.ROUTES),
     *_in_room(lambda services: services.sources, _SOURCES),
     *_in_room(lambda services: services.caches, _CACHE),
     *_in_room(lambda services: services.mcp, _MCP),

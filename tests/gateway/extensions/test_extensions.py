@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
-OWN = ("context_check", "openfga", "scim", "vector_stores")
+OWN = ("context_check", "faqs", "openfga", "scim", "vector_stores")
 _NOT_FORBIDDEN = {"gateway.__main__", "gateway.extension", "gateway.extensions"}
 _OPEN = "    open=_open,\n"
 _WORKS = f"{_OPEN}    work=lambda services, stop: _work(services, stop),\n"
@@ -140,10 +140,12 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         users = await ada.call("GET", "/scim/v2/Users")
         # Nothing renders OpenAI's errors any more, also for one of its clients.
         stores = await ada.call("GET", "/v1/vector_stores", headers={"x-stainless-lang": "js"})
+        faq = await ada.call("PUT", "/v1/faqs/a", json={"question": "Anything?", "answer": "No."})
         found = await ada.found("anything")
 
-    assert not [path for path in described if "scim" in path or "vector_stores" in path]
-    for answer in (users, stores):
+    own = ("scim", "vector_stores", "faq")
+    assert not [path for path in described if any(name in path for name in own)]
+    for answer in (users, stores, faq):
         problem(answer, 404)
     assert found == []
 

@@ -227,6 +227,9 @@ async def test_an_answer_becomes_a_faq_of_the_category_that_the_admin_names(
         refused = problem(await admin.call("POST", path, json={**body, field: value}), 422)
         assert refused["errors"][0]["field"] == field
     problem(await admin.call("POST", path, json={**body, "readers": []}), 422)
+    await ana.put(f"managed-faqs/{item['item_id']}", "Of Ana.")
+    problem(await admin.call("POST", path, json=body), 409)
+    await ana.call("DELETE", f"/v1/documents/managed-faqs/{item['item_id']}")
     settled = await admin.call("POST", path, json=body)
 
     faq = (await admin.call("GET", f"/v1/faqs/{item['item_id']}")).json()

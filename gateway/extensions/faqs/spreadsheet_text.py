@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from io import BytesIO
 
-from gateway import problems
+from gateway.extension import problems
 from ingest.parse import encoding
 
 SEPARATORS = ",;\t"

@@ -4,15 +4,20 @@ import re
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.documents.deletion import remove_document
-from gateway.documents.document_endpoints import written_response
-from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import may_publish
-from gateway.documents.preconditions import with_etag, with_preconditions
-from gateway.faqs import faq_document
-from gateway.faqs.faq_schemas import (
+from gateway.extension import (
+    AuthenticatedRequest,
+    DocumentServices,
+    RequestContext,
+    document_update,
+    preconditions,
+    problems,
+    read_response,
+    remove_document,
+    schemas,
+    written_response,
+)
+from gateway.extensions.faqs import faq_document, faq_store
+from gateway.extensions.faqs.faq_schemas import (
     FAQ_ID,
     FaqBody,
     FaqCategoriesAnswer,
@@ -20,15 +25,12 @@ from gateway.faqs.faq_schemas import (
     FaqsAnswer,
     FaqWritten,
 )
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import read_response
-from gateway.problems import Problem
-from index.documents.faq_store import FaqPosition, StoredFaq
+from gateway.extensions.faqs.faq_store import FaqPosition, StoredFaq
 from index.model.document import Document
 
-_PAGE_MAX = 100
+PAGE_MAX = 100
 CATEGORIES_MAX = 1_000
-_STATES = {"active": True, "inactive": False}
+STATES = {"active": True, "inactive": False}
 # A priority, an identifier and a category.
 CURSOR_PATTERN = r"(-?[0-9]{1,4})\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([^\x00\n]{0,128})"
 _CURSOR = re.compile(CURSOR_PATTERN)
@@ -38,19 +40,20 @@ async def list_faqs(context: RequestContext[DocumentServices]) -> Response:
     """List FAQs of a category and a state, or all."""
     caller = await authenticated_admin(context)
     query = context.request.query_params
-    limit = query.get("limit", str(_PAGE_MAX))
-    if not re.fullmatch("[0-9]{1,9}", limit) or not 1 <= int(limit) <= _PAGE_MAX:
-        raise problems.invalid_field("limit", f"must be a number from 1 to {_PAGE_MAX}")
+    limit = query.get("limit", str(PAGE_MAX))
+    if not re.fullmatch("[0-9]{1,9}", limit) or not 1 <= int(limit) <= PAGE_MAX:
+        raise problems.invalid_field("limit", f"must be a number from 1 to {PAGE_MAX}")
     state = query.get("state")
-    if state is not None and state not in _STATES:
-        raise problems.invalid_field("state", f"must be one of {', '.join(_STATES)}")
+    if state is not None and state not in STATES:
+        raise problems.invalid_field("state", f"must be one of {', '.join(STATES)}")
     category = query.get("category")
-    rows = await context.services.faqs.page(
+    rows = await faq_store.page(
+        context.services.database,
         caller.principal.tenant,
         category=None
         if category is None
         else schemas.parse_value("category", schemas.LINE, category),
-        is_active=None if state is None else _STATES[state],
+        is_active=None if state is None else STATES[state],
         after=_after(query.get("cursor", "")),
         limit=int(limit) + 1,
     )
@@ -66,7 +69,8 @@ async def list_faqs(context: RequestContext[DocumentServices]) -> Response:
 
 async def list_categories(context: RequestContext[DocumentServices]) -> Response:
     tenant = (await authenticated_admin(context)).principal.tenant
-    rows = await context.services.faqs.categories(tenant, limit=CATEGORIES_MAX)
+    database = context.services.database
+    rows = await faq_store.categories(database, tenant, limit=CATEGORIES_MAX)
     return read_response(
         FaqCategoriesAnswer(
             categories=tuple(
@@ -83,7 +87,9 @@ async def get_faq(context: RequestContext[DocumentServices]) -> Response:
     stored = await context.services.documents.stored(caller.principal.tenant, document_id)
     document = _require_faq(caller, None if stored is None else stored.document)
     context.services.read_log.documents(caller.principal, [document_id])
-    return with_etag(context.request, document, read_response(faq_document.to_faq(document)))
+    return preconditions.with_etag(
+        context.request, document, read_response(faq_document.to_faq(document))
+    )
 
 
 async def put_faq(context: RequestContext[DocumentServices]) -> Response:
@@ -91,13 +97,15 @@ async def put_faq(context: RequestContext[DocumentServices]) -> Response:
     services = context.services
     body, faq_id = context.parse_body(FaqBody), _faq_id(context)
     document = faq_document.to_document(faq_id, body, services.settings.language)
-    revise = with_preconditions(context.request, faq_document.revised(document), "FAQ")
+    revise = preconditions.with_preconditions(
+        context.request, faq_document.revised(document), "FAQ"
+    )
     with context.span("write"):
         written = await services.writer.put(
             caller.principal.tenant,
             document.document_id,
             revise,
-            may_publish=may_publish(caller.principal),
+            may_publish=document_update.may_publish(caller.principal),
         )
     answer = FaqWritten(id=faq_id, document_id=document.document_id, revision=written.revision)
     return written_response(caller, answer, written)
@@ -148,5 +156,5 @@ def _cursor(position: FaqPosition) -> str:
     return f"{position.priority}.{faq_id}.{position.category}"
 
 
-def _no_such_faq() -> Problem:
+def _no_such_faq() -> problems.Problem:
     return problems.not_found("id", "The FAQ does not exist.")

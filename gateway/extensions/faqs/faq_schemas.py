@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
 from pydantic_core import PydanticCustomError
 
-from gateway.schemas import Body
+from gateway.extension import Body, with_example
 from index.model.document import TAGS_MAX, Language, OneLine, Tag, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
 from index.model.identifiers import Readers
@@ -42,6 +42,9 @@ _Keyword = Annotated[Tag, AfterValidator(_without_comma), AfterValidator(normali
 class FaqBody(Body):
     """A FAQ to write. An inactive one is in no answer; its readers are kept."""
 
+    model_config = with_example(
+        question="How many days of leave do I get?", answer="25 days a year.", category="leave"
+    )
     question: Question
     answer: _AnswerText
     category: CategoryName | None = Field(
@@ -63,13 +66,16 @@ class FaqBody(Body):
 class FaqLine(FaqBody):
     """One line of an import or an export."""
 
+    model_config = with_example(
+        question="How many days of leave do I get?", answer="25 days a year."
+    )
     id: FaqId | None = Field(
         None, description="null: a digest of the question, so the same question replaces it"
     )
 
 
 class FaqAnswer(Body):
-    id: str
+    id: str = Field(description="identifier of the FAQ")
     document_id: str = Field(description="of the document that a search finds while it is active")
     question: str
     answer: str
@@ -89,9 +95,9 @@ class FaqsAnswer(Body):
 
 
 class FaqCategoryAnswer(Body):
-    category: str | None
-    faqs: int
-    active: int
+    category: str | None = Field(description="the category; null: without one")
+    faqs: int = Field(description="number of FAQs")
+    active: int = Field(description="number of active FAQs", examples=[1])
 
 
 class FaqCategoriesAnswer(Body):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from gateway import problems
-from gateway.faqs.faq_schemas import PRIORITY_MAX, FaqAnswer, FaqBody
+from gateway.extension import problems
+from gateway.extensions.faqs.faq_schemas import PRIORITY_MAX, FaqAnswer, FaqBody
 from index.model.document import FAQ_SOURCE, Document
 from index.text import language_detection
 from ingest.sources.readers.faqs import text_of

@@ -6,19 +6,21 @@ from typing import Any
 import orjson
 from starlette.responses import Response, StreamingResponse
 
-from gateway import problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest
-from gateway.documents.batch_endpoint import lines_of
-from gateway.documents.document_services import DocumentServices
-from gateway.documents.document_update import may_publish
-from gateway.faqs import faq_csv, faq_document
-from gateway.faqs.faq_endpoints import authenticated_admin, log_reads
-from gateway.faqs.faq_schemas import FaqImported, FaqLine
-from gateway.faqs.import_line import ImportLine
-from gateway.http.page_stream import PageStream
-from gateway.http.request_context import RequestContext
-from gateway.problems import Problem
-from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX
+from gateway.extension import (
+    BATCH_DOCUMENTS_MAX,
+    AuthenticatedRequest,
+    DocumentServices,
+    PageStream,
+    RequestContext,
+    document_update,
+    lines_of,
+    problems,
+    schemas,
+)
+from gateway.extensions.faqs import faq_csv, faq_document, faq_store
+from gateway.extensions.faqs.faq_endpoints import authenticated_admin, log_reads
+from gateway.extensions.faqs.faq_schemas import FaqImported, FaqLine
+from gateway.extensions.faqs.import_line import ImportLine
 from index.errors import DatabaseUnavailable
 from ingest.write.batch import batches
 from ingest.write.revision import Outcome, Put, Written
@@ -55,10 +57,12 @@ async def _pages(
     context: RequestContext[DocumentServices],
 ) -> AsyncGenerator[list[dict[str, Any]]]:
     """Each with the caller's present rights. Raises a 401 or 403 `Problem` once they have ended."""
-    faqs, after = context.services.faqs, None
+    database, after = context.services.database, None
     while True:
         caller = await authenticated_admin(context)
-        page = await faqs.page(caller.principal.tenant, after=after, limit=_EXPORT_PAGE)
+        page = await faq_store.page(
+            database, caller.principal.tenant, after=after, limit=_EXPORT_PAGE
+        )
         if not page:
             return
         log_reads(context, caller, page)
@@ -118,21 +122,23 @@ async def _write_lines(
 
 def _parse_line(
     context: RequestContext[DocumentServices], caller: AuthenticatedRequest, line: bytes
-) -> Put | Problem:
+) -> Put | problems.Problem:
     try:
         body = schemas.parse(FaqLine, line)
-    except Problem as problem:
+    except problems.Problem as problem:
         return problem
     faq_id = body.id or faq_document.id_of_question(body.question)
     document = faq_document.to_document(faq_id, body, context.services.settings.language)
     revise = faq_document.revised(document)
-    return Put(document.document_id, revise, may_publish=may_publish(caller.principal))
+    return Put(
+        document.document_id, revise, may_publish=document_update.may_publish(caller.principal)
+    )
 
 
 def _is_final(outcome: Outcome) -> bool:
     """Whether every later line would fail with the same error."""
     return isinstance(outcome, DatabaseUnavailable) or (
-        isinstance(outcome, Problem) and outcome.status == 401
+        isinstance(outcome, problems.Problem) and outcome.status == 401
     )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from gateway import problems
-from gateway.faqs import spreadsheet_text
-from gateway.faqs.import_line import ImportLine
-from gateway.faqs.spreadsheet_text import SpreadsheetText
+from gateway.extension import problems
+from gateway.extensions.faqs import spreadsheet_text
+from gateway.extensions.faqs.import_line import ImportLine
+from gateway.extensions.faqs.spreadsheet_text import SpreadsheetText
 
 COLUMNS = (
     "id",
