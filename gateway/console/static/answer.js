@@ -1,6 +1,7 @@
 /* One answer of a search: its hits with the scores of both legs, and how it was made. */
 
-import { h, marked } from "./dom.js";
+import { h } from "./dom.js";
+import { markdown } from "./markdown.js";
 import { snippets } from "./snippets.js";
 import { badge, bar, empty, note } from "./ui.js";
 
@@ -67,7 +68,7 @@ function hitItem(hit, rank, request, documentLink) {
       h("span", { class: "row small" }, scopeBadge(hit), badge(hit.source), hit.language && badge(hit.language), hit.kind !== "text" && badge(hit.kind)),
     ),
     h("div", { class: "small" }, documentLink(hit), h("span", { class: "muted" }, ` · characters ${hit.start} to ${hit.end}`)),
-    h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${request.title}: text of hit ${rank}` }, marked(hit.text, hit.highlights ?? [])),
+    h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `${request.title}: text of hit ${rank}` }, markdown(hit.text, { marks: hit.highlights, above: 3 })),
     scores(hit, request.body),
   );
 }

@@ -2,6 +2,7 @@
 
 import { call, segment } from "./api.js";
 import { fill, h, marked } from "./dom.js";
+import { markdown } from "./markdown.js";
 import { isAdmin, isWriter } from "./session.js";
 import { announce, badge, confirmDialog, field, formatNumber, listOf, load, note, submit, table } from "./ui.js";
 
@@ -59,21 +60,36 @@ function address(uri) {
 }
 
 function textView(text, passage) {
+  const marks = passage ? [{ start: passage[0], end: passage[1] }] : [];
   const body = h("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": "Text" });
-  if (passage) {
-    const mark = h("mark", { tabindex: "-1" });
-    fill(body, marked(text, [{ start: passage[0], end: passage[1] }], mark));
-    requestAnimationFrame(() => (mark.focus({ preventScroll: true }), mark.scrollIntoView({ block: "center" })));
-    return body;
-  }
-  fill(body, text.slice(0, SHOWN_CHARACTERS));
-  if (text.length <= SHOWN_CHARACTERS) return body;
-  const more = h(
-    "button",
-    { type: "button", onclick: () => (fill(body, text), more.remove()) },
-    `Show all ${formatNumber(text.length)} characters`,
-  );
-  return [body, h("div", {}, more)];
+  let isWhole = passage !== null || text.length <= SHOWN_CHARACTERS;
+  let isRendered = true;
+  const show = () => {
+    const part = isWhole ? text : text.slice(0, SHOWN_CHARACTERS);
+    fill(body, isRendered ? markdown(part, { marks, above: 2 }) : h("pre", {}, marked(part, marks)));
+    requestAnimationFrame(() => body.querySelector("mark")?.scrollIntoView({ block: "center" }));
+  };
+  const asWritten = () => {
+    isRendered = !isRendered;
+    written.setAttribute("aria-pressed", String(!isRendered));
+    show();
+  };
+  const whole = () => {
+    isWhole = true;
+    more.remove();
+    show();
+  };
+  const written = h("button", { type: "button", "aria-pressed": "false", onclick: asWritten }, "As written");
+  const more = h("button", { type: "button", onclick: whole }, `Show all ${formatNumber(text.length)} characters`);
+  show();
+  if (passage) requestAnimationFrame(() => focusFirst(body));
+  return [h("div", { class: "row" }, written, !isWhole && more), body];
+}
+
+function focusFirst(body) {
+  const mark = body.querySelector("mark");
+  mark?.setAttribute("tabindex", "-1");
+  mark?.focus({ preventScroll: true });
 }
 
 function remove(stored) {

@@ -32,19 +32,15 @@ export function fill(element, ...children) {
   return element;
 }
 
-/**
- * The text with these parts marked. parts: {start, end} in code points, ascending. element: of the
- * first mark, if it is made already.
- */
-export function marked(text, parts, element = null) {
+/** The text with these parts marked. parts: {start, end} in code points, ascending. */
+export function marked(text, parts) {
   if (!parts.length) return [text];
   const letters = Array.from(text);
   const pieces = [];
   let end = 0;
   for (const part of parts) {
-    pieces.push(letters.slice(end, part.start).join(""));
-    pieces.push(fill(element ?? h("mark"), letters.slice(part.start, part.end).join("")));
-    [end, element] = [part.end, null];
+    pieces.push(letters.slice(end, part.start).join(""), h("mark", {}, letters.slice(part.start, part.end).join("")));
+    end = part.end;
   }
   return [...pieces, letters.slice(end).join("")];
 }
