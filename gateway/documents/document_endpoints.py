@@ -16,6 +16,7 @@ from gateway.documents.document_schemas import (
     ChunksAnswer,
     DocumentAnswer,
     DocumentBody,
+    DocumentChunkAnswer,
     DocumentsAnswer,
     DocumentSummary,
     RevisionAnswer,
@@ -45,10 +46,13 @@ from index.documents.rows import DatedDocument
 from index.errors import EmbeddingUnavailable, TenantMissing
 from index.jobs import job_queue
 from index.jobs.job_queue import NewJob
+from index.model.chunk_kind import kind_of
 from index.model.document import Document
 from index.model.query import Filter
 from index.model.relations import relations_of
 from index.tenants.principals import Principal
+from ingest.chunkers.registry import rebuild_chunks
+from ingest.summaries.summary import rebuild_summaries
 from ingest.write.revision import Put, Written, require_accepted, require_written
 
 _PAGE_MAX = 100
@@ -147,8 +151,14 @@ async def _key_id(services: DocumentServices, principal: Principal) -> str:
 
 
 async def get_document(context: RequestContext[DocumentServices]) -> Response:
-    """Get a document; `tenant` names another tenant, whose document must be public."""
+    """Get a document; `tenant` names another tenant, whose document must be public.
+
+    With `chunks=true` it comes with its chunks, as they are stored.
+    """
     caller = await context.authenticate()
+    with_chunks = context.request.query_params.get("chunks", "false")
+    if with_chunks not in {"false", "true"}:
+        raise problems.invalid_field("chunks", "must be true or false")
     own_tenant = caller.principal.tenant
     tenant = context.request.query_params.get("tenant", own_tenant)
     tenant = schemas.parse_value("tenant", schemas.TENANT, tenant)
@@ -158,6 +168,7 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
         tenant,
         document_id_of(context),
         sees_inactive=is_admin(caller),
+        with_chunks=with_chunks == "true",
     )
     if dated is None:
         raise no_such_document()
@@ -168,8 +179,38 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
         caller.principal, full_scope(caller), tenant, document.document_id
     )
     others = None if tenant == own_tenant else tenant
-    answer = DocumentAnswer(text=document.text, tenant=others, **_summary(dated))
+    threads = context.services.writer.threads
+    chunks = None if dated.chunks is None else await threads.run(own_tenant, _chunks, dated)
+    answer = DocumentAnswer(text=document.text, tenant=others, chunks=chunks, **_summary(dated))
     return with_etag(context.request, document, read_response(answer))
+
+
+def _chunks(dated: DatedDocument) -> tuple[DocumentChunkAnswer, ...]:
+    """The stored chunks, with the headings that the text says are above them."""
+    document, stored = dated.document, dated.chunks or ()
+    spans = [(chunk.start, chunk.end) for chunk in stored if kind_of(chunk.chunk_id) == "text"]
+    rebuilt = rebuild_chunks(document.text, document.chunker, spans) if spans else []
+    parts = [
+        (chunk.start, chunk.end, chunk.text)
+        for chunk in stored
+        if kind_of(chunk.chunk_id) == "summary"
+    ]
+    headings = {
+        (chunk.kind, chunk.start, chunk.end): chunk.headings
+        for chunk in (*rebuilt, *rebuild_summaries(document.text, parts))
+    }
+    return tuple(
+        DocumentChunkAnswer(
+            chunk_id=chunk.chunk_id,
+            kind=kind,
+            start=chunk.start,
+            end=chunk.end,
+            headings=headings.get((kind, chunk.start, chunk.end)),
+            text=chunk.text,
+        )
+        for chunk in stored
+        for kind in [kind_of(chunk.chunk_id)]
+    )
 
 
 async def list_documents(context: RequestContext[DocumentServices]) -> Response:

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field, ValidationInfo, field_validator
 
 from gateway.schemas import Body
+from index.model.chunk_kind import Kind
 from index.model.conditions.times import Instant
 from index.model.document import (
     API_SOURCE,
@@ -113,8 +114,28 @@ class DocumentSummary(Body):
     )
 
 
+class DocumentChunkAnswer(Body):
+    chunk_id: int
+    kind: Kind
+    start: int = Field(description="where it begins in the document's text, in characters")
+    end: int
+    headings: tuple[str, ...] | None = Field(
+        description="the headings above it, which are embedded before its text; null if the "
+        "chunker would cut the document otherwise today"
+    )
+    text: str = Field(
+        description="what is embedded after the headings: the piece, after the lines that it "
+        "repeats of a table, list or code; or the summary of the piece"
+    )
+
+
 class DocumentAnswer(DocumentSummary):
     text: str
+    chunks: tuple[DocumentChunkAnswer, ...] | None = Field(
+        None,
+        description="in the order of the text; absent unless `chunks` is `true`",
+        exclude_if=lambda chunks: chunks is None,
+    )
     tenant: str | None = Field(
         None,
         description="another tenant, whose public document it is, without its owner and other "

@@ -134,12 +134,13 @@ class DocumentStore:
         document_id: str,
         *,
         sees_inactive: bool = False,
+        with_chunks: bool = False,
     ) -> DatedDocument | None:
         """As `read`, also of another tenant, whose document must be public.
 
         Such a document comes without its owner and its other readers.
         """
-        arguments = (document_id, scope.public, tenant, sees_inactive)
+        arguments = (document_id, scope.public, tenant, sees_inactive, with_chunks)
         row = await self._searching.row(
             "search_documents.get_of", *filter_args(scope, document_filter), *arguments
         )

@@ -9,16 +9,31 @@ from index.postgres.session import Row
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentChunk:
+    """A stored chunk; start and end count characters of the document's text.
+
+    text: without the headings that are embedded before it.
+    """
+
+    chunk_id: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DatedDocument:
     """A document with the times at which Nearhit stored it, whatever its source says of its own.
 
     updated_at: of the last write that changed its content or a field; a change of its access alone
         does not count.
+    chunks: in the order of the text; None unless they were asked for.
     """
 
     document: Document
     created_at: datetime
     updated_at: datetime
+    chunks: tuple[DocumentChunk, ...] | None = None
 
 
 def document_to_row(document: Document) -> dict[str, Any]:
@@ -58,4 +73,6 @@ def row_to_document(row: Row) -> Document:
 
 
 def row_to_dated_document(row: Row) -> DatedDocument:
-    return DatedDocument(row_to_document(row), row["created_at"], row["updated_at"])
+    rows = row.get("chunk_rows")
+    chunks = None if rows is None else tuple(DocumentChunk(*chunk) for chunk in rows)
+    return DatedDocument(row_to_document(row), row["created_at"], row["updated_at"], chunks)

@@ -102,14 +102,19 @@ ORDER BY created_at DESC, file_id DESC LIMIT $19;
   AND file_id = $18;
 
 -- name: get_of
--- $13 document, $14 include public documents of other tenants, $15 its tenant, $16 as $14 of `get`. Another
--- tenant's comes
--- without its owner and its other readers, whom only its own tenant may know.
+-- $13 document, $14 include public documents of other tenants, $15 its tenant, $16 as $14 of `get`, $17
+-- whether with its chunks. Another tenant's comes without its owner and its other readers, whom only its
+-- own tenant may know.
 SELECT
     document_id, source, title, uri, language, tags, metadata,
     CASE WHEN tenant = $1 THEN owner END AS owner,
     CASE WHEN tenant = $1 THEN readers ELSE ARRAY['public'] END AS readers,
-    chunker, summaries, is_active, text, created_at, updated_at
+    chunker, summaries, is_active, text, created_at, updated_at,
+    CASE WHEN $17::boolean THEN (
+        SELECT coalesce(jsonb_agg(jsonb_build_array(chunk_id, start_at, end_at, chunk_texts.text)
+            ORDER BY start_at, chunk_id), '[]')
+        FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
+    ) END AS chunk_rows
 FROM documents JOIN document_texts USING (document_key)
 WHERE tenant = $15 AND document_id = $13 AND :passes_filter
   AND (

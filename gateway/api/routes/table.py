@@ -159,7 +159,7 @@ _DOCUMENTS: tuple[ApiRoute[DocumentServices], ...] = (
         needs="reader",
         summary="Get a document, also another tenant's public one",
         answer=document_schemas.DocumentAnswer,
-        parameters={"tenant": parameters.TENANT},
+        parameters={"chunks": parameters.one_of("false", "true"), "tenant": parameters.TENANT},
         has_etag=True,
     ),
     ApiRoute(

@@ -4,9 +4,11 @@ import { call, segment } from "./api.js";
 import { fill, h, marked } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { isAdmin, isWriter } from "./session.js";
-import { announce, badge, confirmDialog, field, formatNumber, listOf, load, note, submit, table } from "./ui.js";
+import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, note, submit, table } from "./ui.js";
 
 const SHOWN_CHARACTERS = 100_000;
+const SHOWN_CHUNKS = 100;
+const SHOWN_OF_CHUNK = 200; // characters
 
 /**
  * edit(stored, etag) opens the editor; reload() shows the document anew. passage: [start, end] of the
@@ -29,14 +31,15 @@ export function documentView(stored, etag, { reload, edit, passage }) {
             h("button", { type: "button", class: "danger", onclick: () => remove(stored) }, "Delete"),
           ),
       ),
-      facts(stored),
+      facts(stored, etag),
       textView(stored.text, passage),
     ),
+    chunkSection(stored),
     h("div", { class: "columns" }, sharing(stored, reload), isAdmin() && explanation(stored.document_id)),
   ];
 }
 
-function facts(stored) {
+function facts(stored, etag) {
   const row = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
   const none = h("span", { class: "muted" }, "none");
   return h(
@@ -48,10 +51,18 @@ function facts(stored) {
     stored.uri && row("Address", address(stored.uri)),
     row("Tags", stored.tags.length ? stored.tags.map((tag) => badge(tag)) : none),
     Object.keys(stored.metadata).length > 0 && row("Metadata", h("code", {}, JSON.stringify(stored.metadata))),
+    stored.relates_to && row("Relates to", relations(stored.relates_to)),
     row("Chunks by", stored.chunker),
+    stored.summaries !== "none" && row("Summaries by", stored.summaries),
     row("Length", `${formatNumber(stored.text.length)} characters`),
+    row("First stored", formatInstant(stored.created_at)),
+    row("Last changed", [formatInstant(stored.updated_at), h("span", { class: "muted" }, " in version "), h("code", {}, etag?.replaceAll('"', "") ?? "unknown")]),
+    !stored.active && row("State", badge("inactive: no search finds it", "warn")),
   );
 }
+
+const relations = (byName) =>
+  Object.entries(byName).map(([name, ids]) => h("div", {}, h("span", { class: "muted" }, `${name.replaceAll("_", " ")} `), ids.map((id, index) => [index > 0 && ", ", h("a", { href: `#/documents/${segment(id)}` }, id)])));
 
 /** A link only for the web: an address such as `javascript:…` stays text. */
 function address(uri) {
@@ -90,6 +101,34 @@ function focusFirst(body) {
   const mark = body.querySelector("mark");
   mark?.setAttribute("tabindex", "-1");
   mark?.focus({ preventScroll: true });
+}
+
+/** Where the document is cut and what each piece embeds, asked for once the part is opened. */
+function chunkSection({ document_id: id }) {
+  const place = h("div", { class: "stack" });
+  const path = `/v1/documents/${segment(id)}`;
+  const fetchOnce = (event) => {
+    if (!event.target.open || place.hasChildNodes()) return;
+    load(place, async () => chunkTable(id, (await call("GET", path, { query: { chunks: true } })).data.chunks));
+  };
+  return h("section", { class: "card", "aria-label": "Chunks" }, h("details", { ontoggle: fetchOnce }, h("summary", {}, "Chunks: where it is cut, and what is embedded"), place));
+}
+
+function chunkTable(id, chunks, isWhole = chunks.length <= SHOWN_CHUNKS) {
+  if (!chunks.length) return empty("No chunks", "No search finds an inactive document.");
+  const place = h("div", { class: "stack" });
+  const summaries = chunks.filter((chunk) => chunk.kind === "summary").length;
+  const lengths = chunks.map((chunk) => chunk.end - chunk.start);
+  const columns = [
+    { label: "Characters", cell: (chunk) => [h("a", { href: `#/documents/${segment(id)}?start=${chunk.start}&end=${chunk.end}` }, `${formatNumber(chunk.start)} to ${formatNumber(chunk.end)}`), chunk.kind !== "text" && [" ", badge(chunk.kind)]] },
+    { label: "Embedded before the text", cell: (chunk) => (chunk.headings === null ? h("span", { class: "muted" }, "unknown: today it would be cut otherwise") : chunk.headings.join(" › ") || h("span", { class: "muted" }, "no heading")) },
+    { label: "Embedded text", cell: (chunk) => (chunk.text.length <= SHOWN_OF_CHUNK ? chunk.text : h("details", {}, h("summary", {}, `${chunk.text.slice(0, SHOWN_OF_CHUNK)} …`), h("pre", {}, chunk.text))) },
+  ];
+  return fill(
+    place,
+    table(`Pieces: ${formatNumber(chunks.length - summaries)}, of up to ${formatNumber(Math.max(...lengths))} characters. Summaries: ${formatNumber(summaries)}. The title counts for the words, and is not embedded.`, columns, isWhole ? chunks : chunks.slice(0, SHOWN_CHUNKS)),
+    !isWhole && h("div", {}, h("button", { type: "button", onclick: () => place.replaceWith(chunkTable(id, chunks, true)) }, `Show all ${formatNumber(chunks.length)}`)),
+  );
 }
 
 function remove(stored) {

@@ -258,10 +258,11 @@ SIGNATURES: Mapping[str, Signature] = {
         "search_documents.get_of": """
             text, text[], text[], text, text[], text[], text[], text[], timestamp with
             time zone, timestamp with time zone, text[], jsonb, text, boolean, text,
-            boolean -> document_id text, source text, title text, uri text, language
-            text, tags text[], metadata jsonb, owner text, readers text[], chunker text,
-            summaries text, is_active boolean, text text, created_at timestamp with time
-            zone, updated_at timestamp with time zone
+            boolean, boolean -> document_id text, source text, title text, uri text,
+            language text, tags text[], metadata jsonb, owner text, readers text[],
+            chunker text, summaries text, is_active boolean, text text, created_at
+            timestamp with time zone, updated_at timestamp with time zone, chunk_rows
+            jsonb
         """,
     }.items()
 }

@@ -97,6 +97,30 @@ async def test_any_identifier_has_an_address(console: Console, ana: Caller, admi
         await expect(console.page.locator(".document-text")).to_contain_text("Annual leave.")
 
 
+async def test_a_document_shows_its_chunks_relations_and_dates(
+    console: Console, ana: Caller
+) -> None:
+    rules = "## Rules\n\n" + "Everybody is kind to everybody. " * 100
+    text = f"# Handbook\n\n{rules}\n\n## Leave\n\n25 days."
+    await ana.put("handbook", text, relates_to={"part_of": ["all"]}, summaries="extract")
+    read = {"params": {"chunks": "true"}}
+    chunks = (await ana.call("GET", "/v1/documents/handbook", **read)).json()["chunks"]
+    await console.open(ana.key, "#/documents/handbook")
+    page, part = console.page, console.page.get_by_role("region", name="Chunks")
+
+    await expect(page.locator(".facts").get_by_role("link", name="all")).to_be_visible()
+    await expect(page.locator(".facts time")).to_have_count(2)
+    await part.get_by_text("where it is cut").click()
+    await expect(part.locator("tbody tr")).to_have_count(len(chunks))
+    await expect(part.locator("caption")).to_contain_text("Summaries: 1")
+    last = part.locator("tbody tr").filter(has_text="## Leave")
+    await expect(last.locator("td").first).to_have_text("Handbook")
+    assert await console.violations() == []
+    await last.get_by_role("link").click()
+
+    await expect(page.locator(".document-text mark")).to_have_text(["Leave", "25 days."])
+
+
 async def test_a_document_that_one_may_not_read_is_not_there(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:
