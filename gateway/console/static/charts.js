@@ -21,9 +21,10 @@ function svg(tag, attributes, ...children) {
 
 /**
  * title: of the chart, and of its table. series: [{name, label}], the lowest first; `name` is the
- * CSS class of its colour. rows: [{label, values: {name: number}}] in the order of time.
+ * CSS class of its colour. rows: [{label, values: {name: number}}] in their order. head: what the labels
+ * of the rows are.
  */
-export function columnChart({ title, series, rows, format = formatNumber, empty }) {
+export function columnChart({ title, series, rows, format = formatNumber, empty, head = "Time" }) {
   const shown = series.filter(({ name }) => rows.some((row) => row.values[name]));
   if (!shown.length) return h("figure", { class: "chart" }, h("figcaption", {}, title), h("p", { class: "muted" }, empty));
   return h(
@@ -32,7 +33,7 @@ export function columnChart({ title, series, rows, format = formatNumber, empty 
     h("figcaption", {}, title),
     legend(shown),
     drawing(shown, rows, format),
-    h("details", {}, h("summary", {}, `${title} as a table`), figures(title, shown, rows, format)),
+    h("details", {}, h("summary", {}, `${title} as a table`), figures(title, shown, rows, format, head)),
   );
 }
 
@@ -80,11 +81,11 @@ function roundedUp(value) {
   return [1, 2, 4, 6, 8, 10].find((factor) => value <= factor * power) * power;
 }
 
-function figures(title, series, rows, format) {
+function figures(title, series, rows, format, head) {
   return table(
     title,
     [
-      { label: "Time", cell: (row) => row.label },
+      { label: head, cell: (row) => row.label },
       ...series.map(({ name, label }) => ({ label, isNumber: true, cell: (row) => format(row.values[name] ?? 0) })),
     ],
     rows.filter((row) => series.some(({ name }) => row.values[name])),

@@ -109,7 +109,7 @@ export function openCard({ items }) {
             ],
             top,
           ),
-          h("p", {}, h("a", { href: "#/questions" }, "Answer them")),
+          h("p", {}, h("a", { href: "#/questions" }, "Answer them, or set how sure an answer has to be")),
         ]
       : h("p", { class: "muted" }, "There is no open question."),
   );

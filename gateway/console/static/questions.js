@@ -1,9 +1,10 @@
 /* Questions whose answers had low confidence: answer one with a new document or FAQ, or dismiss it. */
 
 import { call, segment } from "./api.js";
+import { confidenceForm } from "./confidence.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
-import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, openDialog, pager, select, submit } from "./ui.js";
+import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, openDialog, pager, select, submit } from "./ui.js";
 
 const STATES = [
   ["open", "Open"],
@@ -14,10 +15,17 @@ const STATES = [
 export function render(content, { signal }) {
   let state = "open";
   const list = h("div", { class: "stack" });
+  const least = h("div");
+  const get = async (path, query) => (await call("GET", path, { query, signal })).data;
+  const showLeast = () =>
+    load(least, async () => {
+      const [open, stored] = await Promise.all([get("/v1/curation", { state: "open" }), get("/v1/confidence")]);
+      return confidenceForm(open.items, stored, showLeast);
+    });
   const pages = pager(
     "questions",
     list,
-    async (cursor) => (await call("GET", "/v1/curation", { query: { cursor, state }, signal })).data,
+    (cursor) => get("/v1/curation", { cursor, state }),
     (page) => itemList(page.items, state, pages),
   );
   const buttons = STATES.map(([name, label]) =>
@@ -32,12 +40,14 @@ export function render(content, { signal }) {
     h("p", { class: "lead" }, "What was asked and found no sure answer, the most frequent first. An answer becomes a document or a FAQ that the next search finds."),
     h("div", { class: "row", role: "group", "aria-label": "State" }, buttons),
     list,
+    least,
   );
   pages.show();
+  showLeast();
 }
 
 const NONE = {
-  open: ["No open questions", "Every question found an answer that is sure enough, or no minimum score is set: see PUT /v1/confidence."],
+  open: ["No open questions", "Every question found an answer that is sure enough, or no least score is set: see below."],
   resolved: ["None was answered yet", "An answer that you write appears here."],
   dismissed: ["None was dismissed", "A question that needs no answer can be dismissed."],
 };
