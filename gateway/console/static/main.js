@@ -9,6 +9,7 @@ import * as groups from "./groups.js";
 import * as insight from "./insight.js";
 import * as jobs from "./jobs.js";
 import * as keys from "./keys.js";
+import * as operation from "./operation.js";
 import * as questions from "./questions.js";
 import * as search from "./search.js";
 import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
@@ -22,6 +23,7 @@ const RETRY_MS = 2000;
 
 const PAGES = [
   { name: "tenants", title: "Tenants", page: tenants, isFor: isOperator },
+  { name: "operation", title: "Operation", page: operation, isFor: isOperator },
   { name: "search", title: "Search", page: search, isFor: () => !isOperator() },
   { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
   { name: "faqs", title: "FAQs", page: faqs, isFor: isAdmin },

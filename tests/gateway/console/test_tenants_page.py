@@ -1,5 +1,7 @@
 """The operator's page of tenants: their first key, their limits, their caches, their end."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
@@ -15,7 +17,7 @@ async def test_the_operator_creates_a_tenant_and_its_first_key(
     name = f"{gateway.tenant_name}-2"
     await console.open(gateway.operator.key)
     page = console.page
-    await expect(page.locator("header nav a")).to_have_count(2)
+    await expect(page.locator("header nav a")).to_have_count(3)
 
     await page.get_by_label("Tenant", exact=True).fill(name)
     await page.get_by_label("Name for people").fill("Ostrelume")
@@ -108,3 +110,47 @@ async def test_axe_finds_nothing_and_on_a_phone_nothing_is_cut_off(
     await page.set_viewport_size(PHONE)
     width = await page.evaluate("document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+async def test_operation_shows_what_this_gateway_knows_of_all_tenants_and_what_it_lacks(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    for _ in range(2):
+        await ana.search("annual leave")
+    page = console.page
+    await console.open(gateway.operator.key, "#/operation")
+    state = page.get_by_role("region", name="Gateway")
+    latencies = page.get_by_role("region", name="Latency of searches")
+
+    await expect(state).to_contain_text("PostgreSQLanswers")
+    await expect(page.get_by_role("region", name="Jobs of all tenants")).to_contain_text("Waiting")
+    await expect(latencies.get_by_role("rowheader")).to_contain_text(["from memory", "computed"])
+    await expect(latencies.locator("td").nth(1)).to_contain_text(re.compile(r"^[0-9.]+ ms$"))
+    await expect(page.locator("main")).to_contain_text("What this page can't tell")
+    assert await console.violations() == []
+    await page.set_viewport_size(PHONE)
+    width = await page.evaluate("() => document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]
+
+
+async def test_operation_tells_what_is_wrong(console: Console, gateway: Gateway) -> None:
+    """The figures are those of a gateway in trouble, which the page gets instead of its own."""
+    page = console.page
+    lines = [
+        'nearhit_cache_events_total{event="audit_other"} 2.0',
+        'nearhit_cache_events_total{event="unavailable"} 7.0',
+        'nearhit_jobs{state="failed"} 3.0',
+        'nearhit_http_request_duration_seconds_bucket{le="5.0",route="/x",tier="miss"} 1.0',
+        'nearhit_http_request_duration_seconds_bucket{le="+Inf",route="/x",tier="miss"} 4.0',
+    ]
+    down = {"title": "Database unavailable", "detail": "PostgreSQL is silent.", "status": 503}
+    await page.route("**/metrics", lambda route: route.fulfill(body="\n".join(lines)))
+    await page.route("**/readyz", lambda route: route.fulfill(status=503, json=down))
+    await console.open(gateway.operator.key, "#/operation")
+
+    await expect(page.get_by_role("alert")).to_contain_text("PostgreSQL is silent.")
+    for told in ("does not answer", "7 calls failed", "2 answers that were stale", "Failed3"):
+        await expect(page.locator("main")).to_contain_text(told)
+    await expect(page.locator("td").nth(1)).to_have_text("more than 5,000 ms")
+    assert await console.violations() == []
