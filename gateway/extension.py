@@ -17,9 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import field_errors, problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest
+from gateway.auth.authenticator import AuthenticatedRequest, utc_now
+from gateway.auth.credentials import new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
 from gateway.auth.makers import maker_for_admin, maker_of
+from gateway.background_flush import FlushBuffer
 from gateway.document_address import address_of_hit, parse_address
 from gateway.documents import document_update, preconditions
 from gateway.documents.batch_endpoint import lines_of
@@ -34,6 +36,8 @@ from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response, read_response, with_revision
 from gateway.http.route import ApiRoute, Parameter, body_limit
 from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
+from gateway.rag.gates import gate_vocabulary
 from gateway.recording.read_log import ReadLog
 from gateway.repeated_reading import repeated_reading
 from gateway.schemas import Body, Storable, with_example
@@ -42,7 +46,7 @@ from gateway.search.pipeline import record_served, search_as_caller
 from gateway.search.plans.one_revision import common_revisions, search_consistently
 from gateway.search.response_headers import degraded_header
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_request import freshness_of, require_within_limits
+from gateway.search.search_request import SearchRequest, freshness_of, require_within_limits
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_MAX
@@ -50,6 +54,7 @@ from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
 from gateway.stores import default_quotas
+from gateway.worker.repetition import repeat
 
 OwnServices = TypeVar("OwnServices")
 
@@ -89,6 +94,7 @@ class Extension(Generic[OwnServices]):
 __all__ = [
     "BATCH_DOCUMENTS_MAX",
     "BATCH_SEARCHES_MAX",
+    "LOW_CONFIDENCE_SUFFIX",
     "ApiRoute",
     "AuthenticatedRequest",
     "Body",
@@ -97,13 +103,16 @@ __all__ = [
     "DocumentBody",
     "DocumentServices",
     "Extension",
+    "FlushBuffer",
     "HeldAnswers",
     "MetricRegistry",
+    "Outcome",
     "PageStream",
     "Parameter",
     "ReadLog",
     "RequestContext",
     "SearchBody",
+    "SearchRequest",
     "SearchServices",
     "Services",
     "Settings",
@@ -119,12 +128,14 @@ __all__ = [
     "field_errors",
     "freshness_of",
     "full_scope",
+    "gate_vocabulary",
     "json_response",
     "latest_revisions",
     "lines_of",
     "listed",
     "maker_for_admin",
     "maker_of",
+    "new_id",
     "parse_address",
     "preconditions",
     "problems",
@@ -132,6 +143,7 @@ __all__ = [
     "read_response",
     "record_served",
     "remove_document",
+    "repeat",
     "repeated_reading",
     "require_editable",
     "require_publisher",
@@ -141,6 +153,7 @@ __all__ = [
     "search_as_caller",
     "search_consistently",
     "strictest",
+    "utc_now",
     "with_example",
     "with_revision",
     "written_response",

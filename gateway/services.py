@@ -20,8 +20,6 @@ from gateway.caching.cache_services import CacheServices
 from gateway.caching.change_feed import ObservedRevisions
 from gateway.caching.model_caches import ModelCaches
 from gateway.caching.redis_cache import log_statuses, open_redis, require_permissions
-from gateway.curation import curation_services
-from gateway.curation.curation_services import CurationServices
 from gateway.documents import document_services
 from gateway.documents.document_services import DocumentServices
 from gateway.http import http_services
@@ -34,7 +32,6 @@ from gateway.rag.conversation_compressor import compressor_pool
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
-from gateway.recording.asked_question_log import AskedQuestionLog
 from gateway.recording.denial_log import DenialLog
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
@@ -94,7 +91,6 @@ class Services:
     mcp: McpServices
     documents: DocumentServices
     sources: SourceServices
-    curation: CurationServices
     subscriptions: SubscriptionServices
     admin: AdminServices
     worker: WorkerServices
@@ -173,7 +169,6 @@ async def _join_rooms(
         stores.audit_log, EndedKeyStore(connected), time.time, is_on=settings.audit_log != "off"
     )
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
-    asked_questions = AskedQuestionLog(stores.asked_questions, time.time)
     models = model_caches(metrics.cache_event, store)
     openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
@@ -186,7 +181,6 @@ async def _join_rooms(
         read_log.background_flush(),
         denials.background_flush(),
         search_statistics.background_flush(),
-        asked_questions.background_flush(),
         openings.background_flush(),
         rag_tools.lifespan(),
         compressors,
@@ -215,7 +209,6 @@ async def _join_rooms(
             read_log,
             standby,
             statistics=search_statistics,
-            asked_questions=asked_questions,
             tracing=tracing,
             receipts=receipts,
             threads=threads,
@@ -255,9 +248,6 @@ async def _join_rooms(
             mcp=mcp,
             documents=documents,
             sources=sources,
-            curation=curation_services.build(
-                settings, stores, search.low_confidence, asked_questions, documents.writer
-            ),
             subscriptions=subscriptions,
             admin=admin_services.build(
                 settings, metrics, stores, store, usage, search_statistics, warm_up
@@ -285,7 +275,6 @@ async def _join_rooms(
         async with (
             auth.background_flush(),
             nullcontext() if lease is None else lease.running(),
-            search.low_confidence.background_flush(),
             search.shard_auditor.running(),
             services.subscriptions.follower.running(),
         ):

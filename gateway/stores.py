@@ -15,8 +15,6 @@ from index.search.confidence import ConfidenceStore
 from index.sources.source_store import SourceStore
 from index.subscriptions.subscription_store import SubscriptionStore
 from index.subscriptions.webhook_store import WebhookStore
-from index.tenants.asked_questions import AskedQuestionStore
-from index.tenants.curation import LowConfidenceStore
 from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
@@ -45,8 +43,6 @@ class Stores:
     audits: AuditSchedule
     audit_log: AuditLog
     confidences: ConfidenceStore
-    low_confidence: LowConfidenceStore
-    asked_questions: AskedQuestionStore
     popularity: PopularityStore
     query_gates: QueryGateStore
     strategies: StrategyStore
@@ -75,8 +71,6 @@ class Stores:
             audits=AuditSchedule(database),
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
-            low_confidence=LowConfidenceStore(database),
-            asked_questions=AskedQuestionStore(database),
             popularity=PopularityStore(database),
             query_gates=QueryGateStore(database),
             strategies=StrategyStore(database),

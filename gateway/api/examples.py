@@ -50,9 +50,6 @@ REQUESTS: Mapping[str, Any] = {
     "TokenBody": {"name": "agent", "scopes": ["tenant"], "expires_in_s": 3600},
     "RotateBody": {},
     "SubscriptionBody": {"search": {"query": "annual leave"}},
-    "ConfidenceBody": {"score_min": 0.35},
-    "ResolveBody": {"answer": "25 days a year.", "readers": ["tenant"]},
-    "GateBody": {"open": ["leave", "how many"]},
     "QuotasBody": {"documents": 10000, "chunks": None, "bytes": None, "sources": None},
 }
 # By the name of a field, or of the body and the field.
@@ -118,7 +115,6 @@ _BY_FIELD: Mapping[str, Any] = {
     "uri": "https://wiki.example/leave",
     "url": "https://wiki.example/hooks",
     "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-    "ConfidenceAnswer.sources": {"log": 0.5},
     "JobAnswer.kind": "document.write",
     "JobAnswer.target": "document:team/leave",
     "KeyAnswer.id": "key_3f2a",

@@ -7,11 +7,9 @@ from gateway import schemas
 from gateway.http.route import Parameter
 from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
 from index.jobs.job_queue import State as JobState
-from index.tenants.curation import State as CurationState
 
 Schema: TypeAlias = Mapping[str, Any]
 
-_ANY: Schema = {"type": "string", "minLength": 1}
 _ID: Schema = schemas.ID.json_schema()
 _SUBJECT: Schema = schemas.SUBJECT.json_schema()
 _SOURCE: Schema = schemas.SOURCE.json_schema()
@@ -20,11 +18,9 @@ _TENANT: Schema = schemas.TENANT.json_schema()
 IN_PATH: Mapping[str, Schema] = {
     "document_id": schemas.DOCUMENT_ID.json_schema(),
     "group": schemas.GROUP.json_schema(),
-    "item_id": _ANY,
     "job_id": _ID,
     "key_id": _ID,
     "name": schemas.GATE.json_schema(),
-    "question_id": _ANY,
     "source": _SOURCE,
     "subject": _SUBJECT,
     "subscription_id": SUBSCRIPTION_ID.json_schema(),
@@ -57,4 +53,3 @@ TENANT = Parameter(_TENANT)
 LINE_CURSOR = LINE
 NUMBER_CURSOR = cursor("^[0-9]{1,18}$")
 JOB_STATE = one_of(*get_args(JobState))
-CURATION_STATE = one_of(*get_args(CurationState))

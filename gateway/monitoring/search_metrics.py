@@ -17,12 +17,14 @@ Outcome: TypeAlias = Literal["confident", "low_confidence", "empty"]
 _HITS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 _SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _EMPTY = b'{"hits":[]'  # how the body of an answer without hits begins
+# The end of a low-confidence answer's body, which contains no text of a document.
+LOW_CONFIDENCE_SUFFIX = b'"low_confidence":true}'
 
 
-def outcome_of(body: bytes, *, is_low_confidence: bool) -> Outcome:
+def outcome_of(body: bytes) -> Outcome:
     if body.startswith(_EMPTY):
         return "empty"
-    return "low_confidence" if is_low_confidence else "confident"
+    return "low_confidence" if body.endswith(LOW_CONFIDENCE_SUFFIX) else "confident"
 
 
 class SearchMetrics:

@@ -23,7 +23,6 @@ from gateway.auth.freshness import Freshness
 from gateway.http.request_context import RequestContext
 from gateway.http.telemetry import Trace
 from gateway.monitoring.search_metrics import outcome_of
-from gateway.recording.low_confidence_log import LOW_CONFIDENCE_SUFFIX
 from gateway.search.answer_keys import (
     AnswerKey,
     current_key,
@@ -146,13 +145,11 @@ def record_served(
     """
     services.read_log.answer(search.principal, served.key, served.body)
     services.auditor.sample(search.scope, search.query, served)
-    is_low_confidence = served.body.endswith(LOW_CONFIDENCE_SUFFIX)
-    outcome = outcome_of(served.body, is_low_confidence=is_low_confidence)
+    outcome = outcome_of(served.body)
     services.metrics.search.served(search.scope.tenant, outcome)
     services.statistics.served(search.scope.tenant, served.tier, outcome, seconds)
-    services.asked_questions.add(search.principal, search.query.text, outcome)
-    if is_low_confidence and search.query.text:
-        services.low_confidence.add(search.scope.tenant, search.query.text, served.body)
+    for watch in services.watchers:
+        watch(search, outcome, served.body)
 
 
 def record_traced(

@@ -103,7 +103,7 @@ def encode(result: SearchResult, query: Query, llm_output: "LlmOutput | None" = 
     if query.facets:
         body["facets"] = result.facets
     if result.low_confidence:
-        body["low_confidence"] = True  # the last field: `low_confidence_log` looks for it there
+        body["low_confidence"] = True  # the last field: `search_metrics` looks for it there
     return orjson.dumps(body, option=orjson.OPT_UTC_Z)
 
 

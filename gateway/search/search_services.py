@@ -1,9 +1,9 @@
 """What searches use."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cache.answers import Answers
 from common.shares.threads import FairThreads
@@ -11,11 +11,10 @@ from common.version import VERSION
 from gateway.caching.cache_services import CacheServices
 from gateway.caching.question_similarity import QuestionSimilarity
 from gateway.monitoring.metrics import Metrics
+from gateway.monitoring.search_metrics import Outcome
 from gateway.rag import lazy_rag_tools
 from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts.receipt_issuer import ReceiptIssuer
-from gateway.recording.asked_question_log import AskedQuestionLog
-from gateway.recording.low_confidence_log import LowConfidenceLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions.standby import Standby
@@ -42,6 +41,9 @@ from index.tenants.strategy_store import StrategyStore
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
 
+# Called with the request, the outcome and the body of an answer that a caller gets.
+AnswerWatcher: TypeAlias = Callable[[SearchRequest, Outcome, bytes], None]
+
 _FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
 _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
@@ -51,6 +53,7 @@ class SearchServices:
     """tracing:  None if nothing is traced.
     receipts: None if there are no keys to sign them with.
     spaces:   of the vectors of this gateway's embedders.
+    watchers: of extensions.
     """
 
     settings: Settings
@@ -70,12 +73,11 @@ class SearchServices:
     audit_log: AuditLog
     read_log: ReadLog
     statistics: SearchStatistics
-    low_confidence: LowConfidenceLog
-    asked_questions: AskedQuestionLog
     parser: SearchParser
     tracing: "Tracing | None"
     receipts: ReceiptIssuer | None
     spaces: tuple[str, ...]
+    watchers: list[AnswerWatcher] = field(default_factory=list)
 
     def request_of(self, principal: Principal, body: SearchBody) -> SearchRequest:
         return self.parser.request_of(principal, body)
@@ -93,7 +95,6 @@ def build(
     standby: Standby | None,
     *,
     statistics: SearchStatistics,
-    asked_questions: AskedQuestionLog,
     tracing: "Tracing | None",
     receipts: ReceiptIssuer | None,
     threads: FairThreads,
@@ -167,10 +168,6 @@ def build(
         audit_log=stores.audit_log,
         read_log=read_log,
         statistics=statistics,
-        low_confidence=LowConfidenceLog(
-            stores.low_confidence, items_max=settings.curation_items_max
-        ),
-        asked_questions=asked_questions,
         parser=SearchParser(settings, request_of),
         tracing=tracing,
         receipts=receipts,

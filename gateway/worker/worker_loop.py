@@ -1,8 +1,8 @@
 """`nearhit worker`: runs queued jobs and periodic maintenance until it is stopped."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -10,15 +10,14 @@ from typing import TypeAlias
 import structlog
 
 from cache.protocol import Revisions
-from common.errors import Saturated
 from gateway.auth.authenticator import utc_now
 from gateway.settings.groups.jobs import NEVER
 from gateway.settings.settings import Settings
 from gateway.worker.job_handlers import LONG_KINDS, handlers
 from gateway.worker.measured_handlers import measured
+from gateway.worker.repetition import repeat
 from gateway.worker.worker_services import WorkerServices
 from index.documents.partitions import Partitions
-from index.errors import IndexStoreError
 from index.model.scope import PUBLIC
 from ingest.sources import schedule
 from ingest.worker.job_worker import Worker
@@ -32,7 +31,7 @@ _DONE_RETENTION_S = 7 * 86_400.0  # of jobs; failed ones stay
 _SUBSCRIPTIONS_MAX = 1_000  # deleted in one cleanup
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
-_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log, of asked questions and of openings
+_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log and of openings
 _POPULARITY_INTERVAL_S = 5.0  # of tenants whose openings are due
 
 Work: TypeAlias = Callable[[asyncio.Event], Coroutine[None, None, None]]
@@ -87,7 +86,7 @@ async def run_worker(
     """Run jobs and maintenance until `stop` is set; `partitions` has its own slow connection."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_queue(services, stop, beside))
-        group.create_task(_repeat(stop, every_s, lambda: _sweep(services)))
+        group.create_task(repeat(stop, every_s, lambda: _sweep(services)))
         if services.settings.rabbitmq_url is not None:
             from gateway.worker import (
                 rabbitmq_consumer,  # needs an extra, which `operations.work` has checked
@@ -95,7 +94,7 @@ async def run_worker(
 
             group.create_task(rabbitmq_consumer.consumer(services).run(stop))
         maintenance = group.create_task(
-            _repeat(stop, every_s, lambda: _maintain_partitions(partitions))
+            repeat(stop, every_s, lambda: _maintain_partitions(partitions))
         )
         await stop.wait()
         maintenance.cancel()  # an index build may take an hour; the next worker starts it again
@@ -110,40 +109,31 @@ async def _queue(
         for work in beside:
             group.create_task(work(stop))
         group.create_task(
-            _repeat(
+            repeat(
                 stop,
                 _CLEANUP_INTERVAL_S,
                 lambda: services.stores.jobs.delete_done(_DONE_RETENTION_S),
             )
         )
-        group.create_task(_repeat(stop, _CLEANUP_INTERVAL_S, lambda: _forget_tokens(services)))
+        group.create_task(repeat(stop, _CLEANUP_INTERVAL_S, lambda: _forget_tokens(services)))
         group.create_task(
-            _repeat(
+            repeat(
                 stop,
                 _CLEANUP_INTERVAL_S,
                 lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
             )
         )
         group.create_task(
-            _repeat(stop, _CLEANUP_INTERVAL_S, lambda: delete_unused_subscriptions(services))
+            repeat(stop, _CLEANUP_INTERVAL_S, lambda: delete_unused_subscriptions(services))
+        )
+        group.create_task(repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services)))
+        group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
+        group.create_task(repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
+        group.create_task(
+            repeat(stop, _POPULARITY_INTERVAL_S, lambda: roll_up_popularity(services))
         )
         group.create_task(
-            _repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services))
-        )
-        group.create_task(_repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
-        group.create_task(_repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
-        group.create_task(
-            _repeat(
-                stop,
-                _PRUNE_INTERVAL_S,
-                lambda: services.stores.asked_questions.delete_old(utc_now().date()),
-            )
-        )
-        group.create_task(
-            _repeat(stop, _POPULARITY_INTERVAL_S, lambda: roll_up_popularity(services))
-        )
-        group.create_task(
-            _repeat(
+            repeat(
                 stop,
                 _PRUNE_INTERVAL_S,
                 lambda: services.popularity_rollup.delete_openings(utc_now().date()),
@@ -209,16 +199,3 @@ async def _sweep(services: WorkerServices) -> None:
 async def _maintain_partitions(partitions: Partitions) -> None:
     async for change in partitions.maintain():
         log.info("partition", **asdict(change))
-
-
-async def _repeat(
-    stop: asyncio.Event, interval_s: float, action: Callable[[], Awaitable[None]]
-) -> None:
-    """Repeat an action until `stop` is set; a failed run is logged and the next one retries."""
-    while not stop.is_set():
-        try:
-            await action()
-        except (IndexStoreError, Saturated) as failure:
-            log.warning("worker", detail=str(failure))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), interval_s)

@@ -376,7 +376,6 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.admin, admin.ROUTES),
     *_in_room(lambda services: services.answer, rag.ANSWER),
     *_in_room(lambda services: services.subscriptions, subscriptions.ROUTES),
-    *_in_room(lambda services: services.curation, rag.CURATION),
     *_in_room(lambda services: services.documents, rag.POPULARITY),
 )
 

@@ -12,8 +12,8 @@ from gateway.cli.common import AsJson
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:
+    from gateway.extensions.curation.low_confidence_store import CurationRecord
     from gateway.settings.settings import Settings
-    from index.tenants.curation import CurationRecord
 
 commands = typer.Typer(no_args_is_help=True, help="Questions with low-confidence answers.")
 
@@ -31,8 +31,8 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     """
 
     async def run(settings: "Settings") -> "list[CurationRecord]":
+        from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
         from gateway.operator import operations
-        from index.tenants.curation import LowConfidenceStore
 
         async with operations.open_database(settings) as database:
             return await LowConfidenceStore(database).page(
@@ -94,17 +94,17 @@ def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | N
     """Resolve or dismiss the item; the id of the document, None if dismissed."""
 
     async def run(settings: "Settings") -> str | None:
-        from gateway.curation.curation_endpoints import resolve
-        from gateway.curation.curation_schemas import ResolveBody
+        from gateway.extensions.curation import curation_services
+        from gateway.extensions.curation.curation_endpoints import resolve
+        from gateway.extensions.curation.curation_schemas import ResolveBody
         from gateway.operator import operations
         from gateway.problems import Problem
 
         body = ResolveBody.model_validate(fields)
         async with operations.acting_services(settings) as services:
             try:
-                record, _ = await resolve(
-                    services.curation, tenant, item_id, body, may_publish=True
-                )
+                curation = curation_services.build(services, items_max=0)
+                record, _ = await resolve(curation, tenant, item_id, body, may_publish=True)
             except Problem as problem:
                 raise CommandError(problem.detail) from None
         return record.document_id

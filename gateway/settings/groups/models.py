@@ -7,7 +7,6 @@ from typing import Literal, Self, TypeAlias
 from pydantic import (
     Field,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     SecretStr,
@@ -150,10 +149,6 @@ class ModelSettings(BaseSettings):
         description="minimum score of the best hit, below which an answer has low confidence, for "
         "tenants that set none; unset: the embedder's measured one, 0.25 for `static`; 0: no "
         "minimum",
-    )
-    curation_items_max: NonNegativeInt = Field(
-        1_000,
-        description="maximum stored questions with low-confidence answers per tenant; 0: none",
     )
     language: str = Field(
         "en", description="language of documents that set none and whose text shows none"

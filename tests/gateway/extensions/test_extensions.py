@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
-OWN = ("context_check", "faqs", "openfga", "scim", "vector_stores")
+OWN = ("context_check", "curation", "faqs", "openfga", "scim", "vector_stores")
 _NOT_FORBIDDEN = {"gateway.__main__", "gateway.extension", "gateway.extensions"}
 _OPEN = "    open=_open,\n"
 _WORKS = f"{_OPEN}    work=lambda services, stop: _work(services, stop),\n"
@@ -141,11 +141,12 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         # Nothing renders OpenAI's errors any more, also for one of its clients.
         stores = await ada.call("GET", "/v1/vector_stores", headers={"x-stainless-lang": "js"})
         faq = await ada.call("PUT", "/v1/faqs/a", json={"question": "Anything?", "answer": "No."})
+        confidence = await ada.call("GET", "/v1/confidence")
         found = await ada.found("anything")
 
-    own = ("scim", "vector_stores", "faq")
+    own = ("scim", "vector_stores", "faq", "curation", "confidence", "gates", "questions")
     assert not [path for path in described if any(name in path for name in own)]
-    for answer in (users, stores, faq):
+    for answer in (users, stores, faq, confidence):
         problem(answer, 404)
     assert found == []
 

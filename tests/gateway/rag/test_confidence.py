@@ -1,13 +1,12 @@
-"""Answers that are not sure say so, and their questions wait for somebody to settle them."""
+"""Answers that are not sure say so."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from index.embedders.static_embedder import StaticEmbedder
 from tests.gateway.rag.conftest import Served
-from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.gateways import Caller, Gateway
 from tests.stub_openai import StubOpenAI
 
 pytestmark = pytest.mark.anyio
@@ -24,20 +23,6 @@ async def is_low(caller: Caller, query: str, **fields: Any) -> bool:
     body = (await caller.search(query, **fields)).json()
     assert "low_confidence" not in body or body["low_confidence"] is True
     return "low_confidence" in body
-
-
-async def items(admin: Caller, state: str = "open") -> list[dict[str, Any]]:
-    answer = await admin.call("GET", f"/v1/curation?state={state}")
-    found: list[dict[str, Any]] = answer.json()["items"]
-    return found
-
-
-async def kept(admin: Caller, count: int) -> list[dict[str, Any]]:
-    """The open items, once so many are."""
-    async with asyncio.timeout(60):
-        while len(found := await items(admin)) != count:
-            await asyncio.sleep(0.05)
-    return found
 
 
 async def test_below_what_is_set_an_answer_says_so_with_the_hits_that_there_are(
@@ -121,23 +106,6 @@ async def test_a_fallback_of_ones_own_is_said_and_ends_no_cached_answer(
     assert stub.chats == []
 
 
-@pytest.mark.slow
-async def test_unsure_questions_are_kept_once_each_and_not_who_asked(
-    ana: Caller, gateway: Gateway, admin: Caller
-) -> None:
-    await ana.put("leave", LEAVE)
-    await set_to(admin, score_min=0.99)
-    for query in ("Days of leave?", "days of  LEAVE?", "Days of leave?", "Lamps?"):
-        await ana.search(query)
-
-    leave, lamps = await kept(admin, 2)
-
-    assert (leave["count"], lamps["count"]) == (3, 1)
-    assert [hit["document_id"] for hit in leave["hits"]] == ["leave"]
-    assert set(leave["hits"][0]) == {"chunk_id", "document_id", "score", "tenant"}
-    assert "ana" not in {str(value) for value in leave.values()}
-
-
 async def test_where_nothing_is_set_the_measured_score_of_the_embedder_flags_answers(
     ana: Caller, admin: Caller
 ) -> None:
@@ -150,198 +118,7 @@ async def test_where_nothing_is_set_the_measured_score_of_the_embedder_flags_ans
     assert not await is_low(ana, "How heavy is the moon?", alpha=0.3)
     assert not await is_low(ana, "How heavy is the moon?", language="pt")
     assert not await is_low(ana, long)
-    assert [each["question"] for each in await items(admin)] == ["How heavy is the moon?"]
+    kept = (await admin.call("GET", "/v1/curation")).json()["items"]
+    assert [each["question"] for each in kept] == ["How heavy is the moon?"]
     await set_to(admin, score_min=0.0)
     assert not await is_low(ana, "How heavy is the moon?")
-
-
-@pytest.mark.slow
-async def test_without_a_threshold_nothing_is_kept(ana: Caller, admin: Caller) -> None:
-    await ana.put("leave", LEAVE)
-    await ana.search("zorvexal", alpha=0.0)
-    await set_to(admin, score_min=0.99)
-    await ana.search("Lamps?")
-
-    assert [item["question"] for item in await kept(admin, 1)] == ["Lamps?"]
-
-
-@pytest.mark.slow
-async def test_an_answer_makes_a_document_that_is_found(ana: Caller, admin: Caller) -> None:
-    await set_to(admin, score_min=0.3)
-    assert await is_low(ana, "Who lights the lamps?")
-    (item,) = await kept(admin, 1)
-
-    body = {"answer": "The keeper of the harbour does."}
-    path = f"/v1/curation/{item['item_id']}/resolve"
-    settled = await admin.call("POST", path, json=body)
-
-    assert settled.json()["state"] == "resolved"
-    assert await ana.found("Who lights the lamps?") == [settled.json()["document_id"]]
-    assert not await is_low(ana, "Who lights the lamps?")
-    assert await items(admin) == []
-    assert problem(await admin.call("POST", path, json=body), 409)
-
-
-@pytest.mark.slow
-async def test_an_answer_is_filed_as_the_admin_says(
-    ana: Caller, ben: Caller, admin: Caller
-) -> None:
-    await set_to(admin, score_min=0.3)
-    long = "lamps" * 100
-    for query in (long, "Who lights them?"):
-        await ana.search(query)
-    of_long, other = sorted(await kept(admin, 2), key=lambda item: item["question"] != long)
-    fields = {
-        "source": "harbour",
-        "language": "pt",
-        "tags": ["lamps"],
-        "owner": "ana",
-        "readers": ["group:sales"],
-        "document_id": "faq/lamps",
-    }
-
-    for item, more in ((of_long, fields), (other, {"question": "Who is the keeper?"})):
-        path = f"/v1/curation/{item['item_id']}/resolve"
-        settled = await admin.call("POST", path, json={"answer": "The keeper.", **more})
-        assert settled.status_code == 200, settled.text
-
-    document = (await ana.call("GET", "/v1/documents/faq/lamps")).json()
-    assert {name: document[name] for name in fields} == fields
-    assert document["title"] == long[:300]
-    assert (await ben.call("GET", "/v1/documents/faq/lamps")).status_code == 200
-    usual = (await ben.call("GET", f"/v1/documents/curation/{other['item_id']}")).json()
-    assert (usual["title"], usual["source"]) == ("Who is the keeper?", "curation")
-    assert (usual["language"], usual["readers"]) == ("en", ["tenant"])
-
-
-async def test_an_answer_becomes_a_faq_of_the_category_that_the_admin_names(
-    ana: Caller, admin: Caller
-) -> None:
-    await set_to(admin, score_min=0.99)
-    await ana.search("who lights  the\nlamps")
-    (item,) = await kept(admin, 1)
-    path = f"/v1/curation/{item['item_id']}/resolve"
-    body = {"answer": "The keeper.", "faq_category": "harbour"}
-
-    for field, value in (("document_id", "x"), ("owner", "ana"), ("source", "x"), ("tags", ["x"])):
-        refused = problem(await admin.call("POST", path, json={**body, field: value}), 422)
-        assert refused["errors"][0]["field"] == field
-    problem(await admin.call("POST", path, json={**body, "readers": []}), 422)
-    await ana.put(f"managed-faqs/{item['item_id']}", "Of Ana.")
-    problem(await admin.call("POST", path, json=body), 409)
-    await ana.call("DELETE", f"/v1/documents/managed-faqs/{item['item_id']}")
-    settled = await admin.call("POST", path, json=body)
-
-    faq = (await admin.call("GET", f"/v1/faqs/{item['item_id']}")).json()
-    assert settled.json()["document_id"] == faq["document_id"]
-    assert (faq["question"], faq["answer"]) == ("who lights the lamps", "The keeper.")
-    assert (faq["category"], faq["active"], faq["readers"]) == ("harbour", True, ["tenant"])
-
-
-@pytest.mark.slow
-async def test_of_many_who_settle_it_at_once_one_does(ana: Caller, admin: Caller) -> None:
-    await set_to(admin, score_min=0.99)
-    await ana.search("Lamps?")
-    (item,) = await kept(admin, 1)
-    path = f"/v1/curation/{item['item_id']}/resolve"
-
-    answers = await asyncio.gather(
-        *(admin.call("POST", path, json={"dismiss": True}) for _ in range(8))
-    )
-
-    assert sorted(each.status_code for each in answers) == [200] + [409] * 7
-
-
-@pytest.mark.slow
-async def test_what_is_dismissed_stays_so_and_what_is_resolved_in_vain_is_open_again(
-    ana: Caller, admin: Caller
-) -> None:
-    await set_to(admin, score_min=0.99)
-    for query in ("Lamps?", "Oil?"):
-        await ana.search(query)
-    bodies = {"Lamps?": {"dismiss": True}, "Oil?": {"answer": "No.", "question": "Gas?"}}
-    for item in await kept(admin, 2):
-        path = f"/v1/curation/{item['item_id']}/resolve"
-        assert (await admin.call("POST", path, json=bodies[item["question"]])).status_code == 200
-    for query in ("Lamps?", "Oil?"):
-        await ana.search(query)
-
-    (again,) = await kept(admin, 1)
-
-    assert (again["question"], again["count"]) == ("Oil?", 1)
-    (dismissed,) = await items(admin, "dismissed")
-    assert (dismissed["question"], dismissed["count"]) == ("Lamps?", 2)
-
-
-@pytest.mark.slow
-async def test_no_more_are_kept_than_may_be(served: Served) -> None:
-    async with served(confidence_min=0.99, curation_items_max=3) as gateway:
-        ana = await gateway.caller("ana")
-        admin = await gateway.caller("ada", roles=["admin"])
-        for number in range(7):
-            await ana.search(f"Lamp {number}?")
-        await kept(admin, 3)
-
-
-@pytest.mark.slow
-async def test_items_are_of_their_tenant_and_for_its_admins(
-    gateway: Gateway, ana: Caller, admin: Caller
-) -> None:
-    globex = await gateway.new_tenant()
-    eve = await gateway.caller("eve", tenant=globex, roles=["admin"])
-    await set_to(admin, score_min=0.99)
-    await ana.search("Lamps?")
-    (item,) = await kept(admin, 1)
-
-    path = f"/v1/curation/{item['item_id']}/resolve"
-    assert await items(eve) == []
-    problem(await eve.call("POST", path, json={"dismiss": True}), 404)
-    problem(await ana.call("POST", path, json={"dismiss": True}), 403)
-    problem(await ana.call("GET", "/v1/curation"), 403)
-    problem(await ana.call("PUT", "/v1/confidence", json={}), 403)
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body", "field"),
-    [
-        ("GET", "/v1/curation?state=lost", None, "state"),
-        ("GET", "/v1/curation?cursor=x", None, "cursor"),
-        ("POST", "/v1/curation/none/resolve", {}, "answer"),
-        ("POST", "/v1/curation/none/resolve", {"answer": "x", "dismiss": True}, "answer"),
-        ("POST", "/v1/curation/none/resolve", {"answer": " "}, "answer"),
-        ("PUT", "/v1/confidence", {"score_min": 1.1}, "score_min"),
-        ("PUT", "/v1/confidence", {"sources": {"wiki": -1}}, "sources.wiki"),
-    ],
-)
-async def test_what_can_not_be_is_refused(
-    admin: Caller, method: str, path: str, body: Any, field: str
-) -> None:
-    answer = await admin.call(method, path, **({} if body is None else {"json": body}))
-
-    assert problem(answer, 422)["errors"][0]["field"] == field
-
-
-@pytest.mark.thorough
-@pytest.mark.slow
-async def test_items_come_page_by_page(served: Served) -> None:
-    async with served(confidence_min=0.99) as gateway:
-        ana = await gateway.caller("ana")
-        admin = await gateway.caller("ada", roles=["admin"])
-        for number in range(103):
-            await ana.search(f"Lamp {number}?", scopes=["private"])
-        await ana.search("Lamp 7?", scopes=["private"])
-        async with asyncio.timeout(60):
-            while len(pages := await _pages(admin)) != 2 or sum(map(len, pages)) != 103:
-                await asyncio.sleep(0.1)
-
-    assert pages[0][0]["count"] == 2
-    assert len({item["item_id"] for page in pages for item in page}) == 103
-
-
-async def _pages(admin: Caller) -> list[list[dict[str, Any]]]:
-    pages, cursor = [], ""
-    while True:
-        body = (await admin.call("GET", f"/v1/curation?cursor={cursor}")).json()
-        pages.append(body["items"])
-        if (cursor := body["cursor"]) is None:
-            return pages

@@ -2,11 +2,9 @@
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.curation.curation_schemas import GateAnswer, GateBody
-from gateway.curation.curation_services import CurationServices
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response
+from gateway.extension import RequestContext, gate_vocabulary, json_response, problems, schemas
+from gateway.extensions.curation.curation_schemas import GateAnswer, GateBody
+from gateway.extensions.curation.curation_services import CurationServices
 from index.tenants.query_gate_store import GATES_MAX
 
 
@@ -17,14 +15,12 @@ async def get_gate(context: RequestContext[CurationServices]) -> Response:
 
 async def put_gate(context: RequestContext[CurationServices]) -> Response:
     """Set the words, from the next message on; an empty body restores the built-in words."""
-    from gateway.rag.gates.gate_vocabulary import default_gate
-
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
     body = context.parse_body(GateBody)
     words = None
     if body.model_fields_set:
-        built_in = await default_gate(name)
+        built_in = await gate_vocabulary.default_gate(name)
         words = {
             "open": (built_in.open if built_in else ()) if body.open is None else body.open,
             "closed": (built_in.closed if built_in else ()) if body.closed is None else body.closed,
@@ -38,10 +34,8 @@ async def put_gate(context: RequestContext[CurationServices]) -> Response:
 
 
 async def _answer(context: RequestContext[CurationServices], tenant: str, name: str) -> Response:
-    from gateway.rag.gates.gate_vocabulary import gate_vocabulary  # loaded on first use
-
     is_custom = await context.services.query_gates.read(tenant, name) is not None
-    words = await gate_vocabulary(context.services.query_gates, tenant, name)
+    words = await gate_vocabulary.gate_vocabulary(context.services.query_gates, tenant, name)
     if words is None:
         raise problems.not_found("name", "The gate does not exist.")
     return json_response(

@@ -5,8 +5,9 @@ from typing import cast
 
 import pytest
 
-from gateway.recording.low_confidence_log import BYTES_MAX, LOW_CONFIDENCE_SUFFIX, LowConfidenceLog
-from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
+from gateway.extension import LOW_CONFIDENCE_SUFFIX
+from gateway.extensions.curation.low_confidence_log import BYTES_MAX, LowConfidenceLog
+from gateway.extensions.curation.low_confidence_store import LowConfidenceItem, LowConfidenceStore
 
 pytestmark = pytest.mark.anyio
 

@@ -9,17 +9,13 @@ from dataclasses import dataclass
 
 import orjson
 
-from gateway.auth.credentials import new_id
-from gateway.background_flush import FlushBuffer
-from index.tenants.curation import LowConfidenceItem, LowConfidenceStore
+from gateway.extension import FlushBuffer, new_id
+from gateway.extensions.curation.low_confidence_store import LowConfidenceItem, LowConfidenceStore
 
 FLUSH_S = 1.0
 QUESTIONS_MAX = 1_000  # pending questions; further ones are dropped
 BYTES_MAX = 16_777_216  # bytes of their answers; both are starting values, not measured
 _HITS_MAX = 5  # stored of each answer
-
-# The end of a low-confidence answer's body, which contains no text of a document.
-LOW_CONFIDENCE_SUFFIX = b'"low_confidence":true}'
 
 
 @dataclass(slots=True)

@@ -1,19 +1,25 @@
 """Counts of questions: texts of those that come again, for the days that a tenant keeps them."""
 
-from datetime import UTC, datetime, timedelta
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
 
 import asyncpg
 import pytest
 
-from index.postgres.database import Database
-from index.tenants.asked_questions import (
+from gateway.extensions.curation.asked_question_store import (
     DAY_QUESTIONS_MAX,
     AskedQuestionStore,
     QuestionCount,
     QuestionKey,
     comparable_question,
 )
+from gateway.extensions.curation.curation_services import CurationServices
+from gateway.extensions.curation.extension import EXTENSION
 from index.tenants.tenant_store import TenantStore
+from tests.index.conftest import connected
 
 pytestmark = pytest.mark.anyio
 
@@ -23,10 +29,13 @@ FIRST = TODAY - timedelta(days=200)
 
 
 @pytest.fixture
-async def store(database: Database, tenants: TenantStore) -> AskedQuestionStore:
-    store = AskedQuestionStore(database)
-    await store.put_kept_days("acme", 30)
-    return store
+async def store(database_url: str) -> AsyncIterator[AskedQuestionStore]:
+    async with connected(database_url) as database:
+        for tenant in ("acme", "beta"):
+            await TenantStore(database).create(tenant, tenant)
+        store = AskedQuestionStore(database)
+        await store.put_kept_days("acme", 30)
+        yield store
 
 
 async def most_asked(store: AskedQuestionStore, tenant: str = "acme") -> list[tuple[str, int]]:
@@ -68,7 +77,17 @@ async def test_a_tenant_that_records_none_gets_no_rows(
     assert await stored(database_url) == []
 
 
-async def test_what_is_older_is_not_shown_and_then_deleted(
+class OneRun(AskedQuestionStore):
+    """Of a worker that stops once it has deleted what is old."""
+
+    stop: asyncio.Event
+
+    async def delete_old(self, today: date) -> None:
+        await super().delete_old(today)
+        self.stop.set()
+
+
+async def test_what_is_older_is_not_shown_and_a_worker_deletes_it(
     store: AskedQuestionStore, database_url: str
 ) -> None:
     last = QuestionKey("acme", TODAY - timedelta(days=29), "kept")
@@ -76,7 +95,12 @@ async def test_what_is_older_is_not_shown_and_then_deleted(
     await store.add({last: QuestionCount("kept", 2), older: QuestionCount("old", 9)})
 
     shown = await most_asked(store)
-    await store.delete_old(TODAY)
+    async with connected(database_url) as database, asyncio.timeout(60):
+        one_run = OneRun(database)
+        one_run.stop = asyncio.Event()
+        assert EXTENSION.work is not None
+        services = cast("CurationServices", SimpleNamespace(asked_questions=one_run))
+        await EXTENSION.work(services, one_run.stop)
 
     assert shown == [("kept", 2)]
     assert await stored(database_url) == [("kept", 2)]

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from gateway.schemas import Body
+from gateway.extension import Body, with_example
+from gateway.extensions.curation.low_confidence_store import State
 from index.model.document import (
     CURATION_SOURCE,
     Language,
@@ -18,7 +19,6 @@ from index.model.document import (
     normalise,
 )
 from index.model.identifiers import Readers, SubjectId
-from index.tenants.curation import State
 
 _PHRASES_MAX = 1_000
 _SOURCES_MAX = 1_000
@@ -37,6 +37,7 @@ _Score = Annotated[float, Field(ge=0, le=1)]
 class ConfidenceBody(Body):
     """The minimum scores of a confident answer; they apply to `absolute` fusion only."""
 
+    model_config = with_example(score_min=0.35)
     score_min: _Score | None = Field(
         None, description="minimum score of the best hit; null: the default of all tenants"
     )
@@ -49,12 +50,13 @@ class ConfidenceBody(Body):
 
 
 class ConfidenceAnswer(ConfidenceBody):
-    pass
+    model_config = with_example(score_min=0.35, sources={"log": 0.5}, fallback=None)
 
 
 class GateBody(Body):
     """The words of a query gate; absent fields and null keep the built-in words."""
 
+    model_config = with_example(open=["leave", "how many"])
     open: _Phrases | None = Field(None, description="words and phrases of questions")
     closed: _Phrases | None = Field(
         None, description="words and phrases of other messages; removed before `open` is matched"
@@ -65,16 +67,18 @@ class GateBody(Body):
 
 
 class GateAnswer(Body):
-    open: tuple[str, ...]
-    closed: tuple[str, ...]
-    default: Literal["open", "closed"]
+    open: tuple[str, ...] = Field(description="words and phrases that make a message a question")
+    closed: tuple[str, ...] = Field(description="words and phrases that make it none")
+    default: Literal["open", "closed"] = Field(
+        description="the verdict on a message with none of them"
+    )
     custom: bool = Field(description="true: the tenant has set the words; false: they are built in")
 
 
 class LowConfidenceHit(Body):
     chunk_id: int
     document_id: str
-    score: float
+    score: float = Field(description="its score when the question was asked")
     tenant: str | None = Field(None, description="another tenant, whose public document it is")
 
 
@@ -83,7 +87,7 @@ class CurationItem(Body):
     question: str
     hits: tuple[LowConfidenceHit, ...] = Field(description="the best hits of the last search")
     count: int = Field(description="how often the question was asked")
-    state: State
+    state: State = Field(description="`open`, `resolved` or `dismissed`")
     document_id: str | None = Field(description="the document that resolved it")
     first_at: datetime
     last_at: datetime
@@ -97,6 +101,7 @@ class CurationAnswer(Body):
 class ResolveBody(Body):
     """An answer, from which a document is written, or a dismissal."""
 
+    model_config = with_example(answer="25 days a year.", readers=["tenant"])
     answer: _AnswerText | None = Field(
         None, description="the answer; a document is written from the question and the answer"
     )
@@ -107,7 +112,7 @@ class ResolveBody(Body):
     document_id: NewDocumentId | None = Field(
         None, description="absent: `curation/` and the item's id"
     )
-    source: Source = CURATION_SOURCE
+    source: Source = Field(CURATION_SOURCE, description="source of the new document")
     faq_category: Annotated[Tag, AfterValidator(normalise)] | None = Field(
         None, description="write a FAQ of this category instead; it has no owner and no tags"
     )

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, date, datetime
 
-from gateway.background_flush import FlushBuffer
-from gateway.monitoring.search_metrics import Outcome
-from index.tenants.asked_questions import (
+from gateway.extension import FlushBuffer, Outcome
+from gateway.extensions.curation.asked_question_store import (
     AskedQuestionStore,
     QuestionCount,
     QuestionKey,

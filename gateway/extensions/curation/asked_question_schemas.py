@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gateway.schemas import Body
-from index.tenants.asked_questions import KEPT_DAYS_MAX
+from gateway.extension import Body
+from gateway.extensions.curation.asked_question_store import KEPT_DAYS_MAX
 
 
 class QuestionRecordingBody(Body):
@@ -22,7 +22,9 @@ class QuestionRecordingAnswer(QuestionRecordingBody):
 
 
 class AskedQuestionItem(Body):
-    question_id: str
+    question_id: str = Field(
+        description="identifier for `DELETE /v1/search/questions/{question_id}`"
+    )
     question: str = Field(description="as it was asked on the last day")
     asked: int = Field(description="how often, in any case and with any punctuation around it")
     unsure: int = Field(description="answers without a hit or of low confidence")

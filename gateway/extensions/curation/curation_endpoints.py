@@ -7,15 +7,18 @@ from typing import Any, get_args
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
-from gateway.curation.curation_services import CurationServices
-from gateway.documents.document_update import may_publish
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response, with_revision
+from gateway.extension import (
+    RequestContext,
+    document_update,
+    json_response,
+    problems,
+    with_revision,
+)
+from gateway.extensions.curation.curation_schemas import CurationAnswer, CurationItem, ResolveBody
+from gateway.extensions.curation.curation_services import CurationServices
+from gateway.extensions.curation.low_confidence_store import CurationRecord, State
 from index.model.document import FAQ_SOURCE, Document, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from index.tenants.curation import CurationRecord, State
 from index.text import language_detection
 from ingest.sources.readers.faqs import text_of
 from ingest.write.revision import Put, Written, require_written
@@ -33,7 +36,7 @@ async def list_curation(context: RequestContext[CurationServices]) -> Response:
     if state is None:
         raise problems.invalid_field("state", f"must be one of {', '.join(_STATES)}")
     await context.services.low_confidence_log.flush()  # this worker's
-    rows = await context.services.curation.page(
+    rows = await context.services.low_confidence.page(
         caller.principal.tenant, state, after=_after(query.get("cursor", "")), limit=_PAGE_MAX + 1
     )
     page = rows[:_PAGE_MAX]
@@ -46,7 +49,7 @@ async def resolve_curation(context: RequestContext[CurationServices]) -> Respons
     tenant = caller.principal.tenant
     item_id = context.request.path_params["item_id"]
     body = context.parse_body(ResolveBody)
-    publishes = may_publish(caller.principal)
+    publishes = document_update.may_publish(caller.principal)
     item, written = await resolve(context.services, tenant, item_id, body, may_publish=publishes)
     response = json_response(_item(item))
     if written is None:
@@ -63,14 +66,14 @@ async def resolve(
     """
     if body.dismiss == (body.answer is not None):
         raise problems.invalid_field("answer", "must be set, or else `dismiss` must be true")
-    item = await services.curation.get(tenant, item_id)
+    item = await services.low_confidence.get(tenant, item_id)
     if item is None:
         raise problems.not_found("item_id", "The item does not exist.")
     if item.state != "open":
         raise problems.conflict("item_id", f"The item is {item.state} already.")
     document_id, written = None, None
     if body.answer is not None:
-        language = services.settings.language
+        language = services.language
         if body.faq_category is None:
             document = _document(item, body, body.answer, language)
         else:
@@ -81,7 +84,7 @@ async def resolve(
         (outcome,) = await services.writer.put_all(tenant, [put])
         written = require_written(outcome)
     state: State = "dismissed" if document_id is None else "resolved"
-    resolved = await services.curation.resolve(tenant, item_id, state, document_id)
+    resolved = await services.low_confidence.resolve(tenant, item_id, state, document_id)
     if resolved is None:
         raise problems.conflict("item_id", "Another request has resolved the item.")
     return resolved, written

@@ -3,10 +3,9 @@
 from starlette.responses import Response
 
 from cache.protocol import Revisions
-from gateway.curation.curation_schemas import ConfidenceAnswer, ConfidenceBody
-from gateway.curation.curation_services import CurationServices
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response, with_revision
+from gateway.extension import RequestContext, json_response, with_revision
+from gateway.extensions.curation.curation_schemas import ConfidenceAnswer, ConfidenceBody
+from gateway.extensions.curation.curation_services import CurationServices
 from index.search.confidence import Confidence
 
 

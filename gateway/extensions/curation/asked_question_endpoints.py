@@ -5,18 +5,15 @@ from datetime import timedelta
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.auth.authenticator import utc_now
-from gateway.curation.asked_question_schemas import (
+from gateway.extension import RequestContext, json_response, problems, read_response, utc_now
+from gateway.extensions.curation.asked_question_schemas import (
     AskedQuestionItem,
     AskedQuestionsAnswer,
     QuestionRecordingAnswer,
     QuestionRecordingBody,
 )
-from gateway.curation.curation_services import CurationServices
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response, read_response
-from index.tenants.asked_questions import KEPT_DAYS_MAX
+from gateway.extensions.curation.asked_question_store import KEPT_DAYS_MAX
+from gateway.extensions.curation.curation_services import CurationServices
 
 LIMIT_MAX = 100
 _DEFAULT_LIMIT = 20

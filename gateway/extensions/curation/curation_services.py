@@ -1,0 +1,50 @@
+"""What the curation of questions, confidence thresholds and query gates uses."""
+
+import time
+from dataclasses import dataclass
+
+from gateway.extension import LOW_CONFIDENCE_SUFFIX, Outcome, SearchRequest, Services
+from gateway.extensions.curation.asked_question_log import AskedQuestionLog
+from gateway.extensions.curation.asked_question_store import AskedQuestionStore
+from gateway.extensions.curation.low_confidence_log import LowConfidenceLog
+from gateway.extensions.curation.low_confidence_store import LowConfidenceStore
+from index.search.confidence import ConfidenceStore
+from index.tenants.query_gate_store import QueryGateStore
+from ingest.write.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class CurationServices:
+    """language: of documents that set none and whose text shows none."""
+
+    language: str
+    confidences: ConfidenceStore
+    low_confidence: LowConfidenceStore
+    low_confidence_log: LowConfidenceLog
+    query_gates: QueryGateStore
+    asked_questions: AskedQuestionStore
+    asked_question_log: AskedQuestionLog
+    writer: Writer
+
+    def watch(self, search: SearchRequest, outcome: Outcome, body: bytes) -> None:
+        """Record the question of an answer, for a moment later."""
+        question = search.query.text
+        self.asked_question_log.add(search.principal, question, outcome)
+        if outcome != "confident" and question and body.endswith(LOW_CONFIDENCE_SUFFIX):
+            self.low_confidence_log.add(search.scope.tenant, question, body)
+
+
+def build(services: Services, *, items_max: int) -> CurationServices:
+    stores = services.stores
+    low_confidence = LowConfidenceStore(stores.database)
+    asked_questions = AskedQuestionStore(stores.database)
+    return CurationServices(
+        language=services.settings.language,
+        confidences=stores.confidences,
+        low_confidence=low_confidence,
+        low_confidence_log=LowConfidenceLog(low_confidence, items_max=items_max),
+        query_gates=stores.query_gates,
+        asked_questions=asked_questions,
+        asked_question_log=AskedQuestionLog(asked_questions, time.time),
+        writer=services.documents.writer,
+    )
