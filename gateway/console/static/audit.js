@@ -1,54 +1,37 @@
 /* The audit log: who saw which documents, as whom an admin looked, and who changed what. */
 
-import { fieldsOf, move } from "./address.js";
+import { move } from "./address.js";
 import { call } from "./api.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
-import { badge, empty, field, formatInstant, formatNumber, pager, submit, table } from "./ui.js";
+import { badge, empty, filterForm, formatInstant, formatNumber, pager, table } from "./ui.js";
 
 const SHOWN_DOCUMENTS = 5;
 const HASH_CHARACTERS = 12;
 const KINDS = { "search.as": "warn", "access.denied": "bad", "documents.remove": "warn", "log.prune": "warn" };
 
 export function render(content, { fields, signal }) {
-  const controls = {
-    subject: h("input", { type: "search", autocomplete: "off", placeholder: "ana, operator or system" }),
-    document: h("input", { type: "search", autocomplete: "off" }),
-    since: h("input", { type: "date" }),
-  };
-  const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value.trim()]));
-  const place = h("div");
   const list = h("div", { class: "card" });
-  const query = (cursor) => ({ ...filter, since: filter.since && `${filter.since}T00:00:00Z`, cursor });
+  const form = filterForm(
+    {
+      subject: ["Who", h("input", { type: "search", autocomplete: "off", placeholder: "ana, operator or system" })],
+      document: ["Document", h("input", { type: "search", autocomplete: "off" })],
+      since: ["Since (UTC)", h("input", { type: "date" })],
+    },
+    fields,
+    () => pages.reset(),
+  );
+  const query = ({ since, ...others }) => ({ ...others, since: since && `${since}T00:00:00Z` });
   const pages = pager(
     "the audit log",
     list,
-    async (cursor) => (await call("GET", "/v1/audit/log", { query: query(cursor), signal })).data,
+    async (cursor) => (await call("GET", "/v1/audit/log", { query: { ...query(form.filter()), cursor }, signal })).data,
     (page) => rowTable(page),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...filter, cursor }) },
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
   );
-  const narrow = () => {
-    filter = chosen();
-    return pages.reset();
-  };
-  const form = h(
-    "form",
-    { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, narrow)) },
-    h(
-      "div",
-      { class: "row end filters" },
-      field("Who", controls.subject, { name: "subject" }),
-      field("Document", controls.document, { name: "document" }),
-      field("Since (UTC)", controls.since, { name: "since" }),
-      h("button", { type: "submit" }, "Filter"),
-    ),
-    place,
-  );
-  fieldsOf(form).write(fields);
-  let filter = chosen(); // of the rows that are shown
   content.append(
     h("p", { class: "lead" }, "Who saw which documents, as whom an admin looked, and who changed what, newest first. Each row seals the one before it; ", h("code", {}, "nearhit audit log --verify"), " checks them all."),
-    form,
+    form.node,
     list,
   );
   pages.show();

@@ -1,13 +1,13 @@
 /* The documents that the caller may read: the list, and one document with all that one can do. */
 
-import { fieldsOf, move } from "./address.js";
+import { move } from "./address.js";
 import { call, segment } from "./api.js";
 import { fill, h } from "./dom.js";
 import { documentView } from "./document.js";
 import { editor } from "./editor.js";
 import { isWriter } from "./session.js";
 import { upload } from "./upload.js";
-import { badge, empty, field, load, pager, submit, table } from "./ui.js";
+import { badge, empty, filterForm, load, pager, table } from "./ui.js";
 
 const PAGE = 50;
 
@@ -38,48 +38,31 @@ function passageOf(fields, text) {
 }
 
 function showList(content, fields, signal) {
-  const controls = {
-    prefix: h("input", { type: "search", autocomplete: "off", placeholder: "handbook/" }),
-    source: h("input", { type: "search", autocomplete: "off" }),
-    tag: h("input", { type: "search", autocomplete: "off" }),
-    language: h("input", { type: "search", autocomplete: "off", placeholder: "en" }),
-  };
-  const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value.trim()]));
-  const place = h("div");
+  const text = (placeholder) => h("input", { type: "search", autocomplete: "off", placeholder });
+  const form = filterForm(
+    {
+      prefix: ["Identifier begins with", text("handbook/")],
+      source: ["Source", text()],
+      tag: ["Tag", text()],
+      language: ["Language", text("en")],
+    },
+    fields,
+    () => pages.reset(),
+  );
   const list = h("div", { class: "stack" });
   const work = h("div");
   const pages = pager(
     "documents",
     list,
     async (cursor) =>
-      (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...filter }, signal })).data,
-    (page, number) => listView(page.documents, number, filter),
-    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...filter, cursor }) },
+      (await call("GET", "/v1/documents", { query: { cursor, limit: PAGE, ...form.filter() }, signal })).data,
+    (page, number) => listView(page.documents, number, form.filter()),
+    { first: fields.get("cursor") ?? "", onMove: (cursor) => move({ ...form.filter(), cursor }) },
   );
-  const narrow = () => {
-    filter = chosen();
-    return pages.reset();
-  };
   const actions = isWriter() && [
     h("button", { type: "button", class: "primary", onclick: () => create(work, pages) }, "New document"),
     h("button", { type: "button", onclick: () => fill(work, upload({ onDone: pages.reset })) }, "Upload files"),
   ];
-  const form = h(
-    "form",
-    { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(event.target, place, narrow)) },
-    h(
-      "div",
-      { class: "row end filters" },
-      field("Identifier begins with", controls.prefix, { name: "prefix" }),
-      field("Source", controls.source, { name: "source" }),
-      field("Tag", controls.tag, { name: "tag" }),
-      field("Language", controls.language, { name: "language" }),
-      h("button", { type: "submit" }, "Filter"),
-    ),
-    place,
-  );
-  fieldsOf(form).write(fields);
-  let filter = chosen(); // of the list that is shown
   content.append(
     h(
       "div",
@@ -87,7 +70,7 @@ function showList(content, fields, signal) {
       h("p", { class: "lead" }, "The documents that your key may read, in the order of their identifiers. To find them by what they say, ", h("a", { href: "#/search" }, "ask a question"), "."),
       h("div", { class: "row" }, actions),
     ),
-    form,
+    form.node,
     work,
     list,
   );

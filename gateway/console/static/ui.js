@@ -1,6 +1,7 @@
 /* The building blocks of all pages: fields, notes, tables, dialogs, and the states of a part that
  * loads: loading, empty, failed, ready. */
 
+import { fieldsOf } from "./address.js";
 import { fill, h, uniqueId } from "./dom.js";
 
 const SHOWN_MS = 6_000;
@@ -312,6 +313,28 @@ export function bar(share, kind = "", mark = null) {
 }
 
 const percent = (share) => `${Math.max(0, Math.min(1, share)) * 100}%`;
+
+/**
+ * A form that narrows a list. controls: by the name of the query's field, [label, control]. fields: of
+ * the address, which fill it first. onFilter: called after a change. `filter` answers what was chosen.
+ */
+export function filterForm(controls, fields, onFilter) {
+  const place = h("div");
+  const chosen = () => Object.fromEntries(Object.entries(controls).map(([name, [, control]]) => [name, control.value.trim()]));
+  const narrow = () => {
+    filter = chosen();
+    return onFilter();
+  };
+  const node = h(
+    "form",
+    { class: "card", role: "search", "aria-label": "Filter", onsubmit: (event) => (event.preventDefault(), submit(node, place, narrow)) },
+    h("div", { class: "row end filters" }, Object.entries(controls).map(([name, [label, control]]) => field(label, control, { name })), h("button", { type: "submit" }, "Filter")),
+    place,
+  );
+  fieldsOf(node).write(fields);
+  let filter = chosen(); // of the list that is shown
+  return { node, filter: () => filter };
+}
 
 /**
  * The pages of a list with a cursor: at most one page is in the document at a time.
