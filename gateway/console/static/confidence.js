@@ -13,7 +13,7 @@ const SERIES = [
 ];
 
 /** items: open questions. stored: what `GET /v1/confidence` answers. onSaved: called after a change. */
-export function confidenceForm(items, stored, onSaved) {
+export function confidenceCard(items, stored, { isOpen, onSaved }) {
   const score = h("input", { type: "number", min: "0", max: "1", step: "0.01", inputmode: "decimal", placeholder: "the gateway's own", value: stored.score_min ?? "" });
   const sources = h("textarea", { rows: "2", spellcheck: "false", value: Object.entries(stored.sources).map(([name, least]) => `${name}: ${least}`).join("\n") });
   const fallback = h("input", { autocomplete: "off", value: stored.fallback ?? "" });
@@ -30,8 +30,7 @@ export function confidenceForm(items, stored, onSaved) {
   };
   const form = h(
     "form",
-    { class: "card", "aria-label": "Least score", onsubmit: (event) => (event.preventDefault(), submit(form, place, save)) },
-    h("h2", {}, "How sure an answer has to be"),
+    { "aria-label": "Least score", onsubmit: (event) => (event.preventDefault(), submit(form, place, save)) },
     h("p", { class: "muted small" }, "An answer is flagged if no hit reaches the least score. Without a number the gateway's own holds; if it has none either, each question has one that is measured for it, and no answer is flagged."),
     h("div", { class: "grid" },
       field("Least score", score, { name: "score_min", hint: "0 to 1" }),
@@ -42,7 +41,7 @@ export function confidenceForm(items, stored, onSaved) {
     h("div", {}, h("button", { type: "submit", class: "primary" }, "Save")),
   );
   show();
-  return form;
+  return h("section", { class: "card", "aria-label": "Confidence" }, h("details", { open: isOpen }, h("summary", {}, `How sure an answer has to be: ${stored.score_min ?? "the gateway's own least score"}`), form));
 }
 
 function readSources(text) {

@@ -122,7 +122,7 @@ function chunkTable(id, chunks, isWhole = chunks.length <= SHOWN_CHUNKS) {
   const columns = [
     { label: "Characters", cell: (chunk) => [h("a", { href: `#/documents/${segment(id)}?start=${chunk.start}&end=${chunk.end}` }, `${formatNumber(chunk.start)} to ${formatNumber(chunk.end)}`), chunk.kind !== "text" && [" ", badge(chunk.kind)]] },
     { label: "Embedded before the text", cell: (chunk) => (chunk.headings === null ? h("span", { class: "muted" }, "unknown: today it would be cut otherwise") : chunk.headings.join(" › ") || h("span", { class: "muted" }, "no heading")) },
-    { label: "Embedded text", cell: (chunk) => (chunk.text.length <= SHOWN_OF_CHUNK ? chunk.text : h("details", {}, h("summary", {}, `${chunk.text.slice(0, SHOWN_OF_CHUNK)} …`), h("pre", {}, chunk.text))) },
+    { label: "Embedded text", cell: (chunk) => h("div", { class: "piece" }, chunk.text.length <= SHOWN_OF_CHUNK ? chunk.text : h("details", {}, h("summary", {}, `${chunk.text.slice(0, SHOWN_OF_CHUNK)} …`), h("pre", {}, chunk.text))) },
   ];
   return fill(
     place,

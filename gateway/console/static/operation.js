@@ -50,7 +50,7 @@ const facts = (...rows) => h("dl", { class: "facts" }, rows.map(([label, value])
 
 function stateCard(version, { problem, warm, redis }, total) {
   const failures = total("nearhit_cache_events_total", { event: "unavailable" });
-  const outages = failures ? badge(`${formatNumber(failures)} calls failed since the start`, "warn") : badge("no call failed since the start", "good");
+  const outages = failures ? badge(`${formatNumber(failures)} calls failed`, "warn") : badge("no call failed", "good");
   return card(
     "Gateway",
     facts(

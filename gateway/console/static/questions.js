@@ -1,7 +1,7 @@
 /* Questions whose answers had low confidence: answer one with a new document or FAQ, or dismiss it. */
 
 import { call, segment } from "./api.js";
-import { confidenceForm } from "./confidence.js";
+import { confidenceCard } from "./confidence.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
 import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, openDialog, pager, select, submit } from "./ui.js";
@@ -17,10 +17,10 @@ export function render(content, { signal }) {
   const list = h("div", { class: "stack" });
   const least = h("div");
   const get = async (path, query) => (await call("GET", path, { query, signal })).data;
-  const showLeast = () =>
+  const showLeast = (isOpen) =>
     load(least, async () => {
       const [open, stored] = await Promise.all([get("/v1/curation", { state: "open" }), get("/v1/confidence")]);
-      return confidenceForm(open.items, stored, showLeast);
+      return confidenceCard(open.items, stored, { isOpen, onSaved: () => showLeast(true) });
     });
   const pages = pager(
     "questions",
@@ -38,16 +38,16 @@ export function render(content, { signal }) {
   };
   content.append(
     h("p", { class: "lead" }, "What was asked and found no sure answer, the most frequent first. An answer becomes a document or a FAQ that the next search finds."),
+    least,
     h("div", { class: "row", role: "group", "aria-label": "State" }, buttons),
     list,
-    least,
   );
   pages.show();
-  showLeast();
+  showLeast(false);
 }
 
 const NONE = {
-  open: ["No open questions", "Every question found an answer that is sure enough, or no least score is set: see below."],
+  open: ["No open questions", "Every question found an answer that is sure enough, or no least score is set."],
   resolved: ["None was answered yet", "An answer that you write appears here."],
   dismissed: ["None was dismissed", "A question that needs no answer can be dismissed."],
 };

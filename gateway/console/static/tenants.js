@@ -52,8 +52,10 @@ function createForm() {
 
 function tenantTable(tenants) {
   if (!tenants.length) return empty("No tenants", "Create the first one above.");
+  const total = (name) => tenants.reduce((counted, row) => counted + row[name], 0);
+  const sum = (name) => formatNumber(total(name));
   return table(
-    `${tenants.length} tenants on this page`,
+    `${tenants.length} tenants on this page, with ${sum("documents")} documents, ${sum("chunks")} chunks and ${formatBytes(total("bytes"))}`,
     [
       { label: "Tenant", cell: (row) => [h("a", { href: `#/tenants/${segment(row.id)}` }, row.id), row.name !== row.id && h("div", { class: "muted small" }, row.name)] },
       { label: "Documents", cell: (row) => formatNumber(row.documents), isNumber: true },

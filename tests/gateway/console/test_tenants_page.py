@@ -112,6 +112,20 @@ async def test_axe_finds_nothing_and_on_a_phone_nothing_is_cut_off(
     assert width <= PHONE["width"]
 
 
+async def test_the_list_has_a_total_of_what_its_page_shows(
+    console: Console, gateway: Gateway, ana: Caller
+) -> None:
+    await ana.put("leave", "Annual leave.")
+    tenants = (await gateway.operator.call("GET", "/v1/tenants")).json()["tenants"]
+    documents, chunks = (sum(row[name] for row in tenants) for name in ("documents", "chunks"))
+
+    await console.open(gateway.operator.key)
+
+    await expect(console.page.locator("caption")).to_contain_text(
+        f"{len(tenants)} tenants on this page, with {documents} documents, {chunks} chunks and"
+    )
+
+
 async def test_operation_shows_what_this_gateway_knows_of_all_tenants_and_what_it_lacks(
     console: Console, gateway: Gateway, ana: Caller
 ) -> None:

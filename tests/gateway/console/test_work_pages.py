@@ -360,6 +360,7 @@ class TestQuestions:
         (score,) = (hit["score"] for item in items for hit in item["hits"])  # the moon has no hit
         least = round(score - 0.01, 2)
         await console.open(admin.key, "#/questions")
+        await console.page.get_by_text("How sure an answer has to be").click()
         form = console.page.get_by_role("form", name="Least score")
         save = form.get_by_role("button", name="Save")
         effect = form.get_by_role("status")
