@@ -2,14 +2,14 @@
 
 An extension is a package with a module `extension` that holds `EXTENSION`: a folder of
 `gateway/extensions`, or an entry point in the group `nearhit.extensions` of any distribution. Its
-modules import nothing else of `gateway`; of `index`, `ingest` and `common` they import what they
-need. See `docs/how-to/extend.md`.
+modules import nothing else of `gateway`; of `cache`, `index`, `ingest` and `common` they import
+what they need. See `docs/how-to/extend.md`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic_settings import BaseSettings
@@ -17,11 +17,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import field_errors, problems, schemas
-from gateway.auth.authenticator import AuthenticatedRequest, utc_now
+from gateway.auth.authenticator import AuthenticatedRequest, Authenticator, utc_now
 from gateway.auth.credentials import new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
 from gateway.auth.makers import maker_for_admin, maker_of
 from gateway.background_flush import FlushBuffer
+from gateway.caching.change_feed import ChangeLogFeed
 from gateway.document_address import address_of_hit, parse_address
 from gateway.documents import document_update, preconditions
 from gateway.documents.batch_endpoint import lines_of
@@ -31,10 +32,13 @@ from gateway.documents.document_endpoints import enqueue_write, written_response
 from gateway.documents.document_schemas import DocumentBody
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable, require_publisher
+from gateway.http.event_stream import Event, EventSender, EventStream
 from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
 from gateway.http.responses import cache_headers, json_response, read_response, with_revision
 from gateway.http.route import ApiRoute, Parameter, body_limit
+from gateway.mcp.mcp_services import McpMethod
+from gateway.mcp.resources import search_of
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import LOW_CONFIDENCE_SUFFIX, Outcome
 from gateway.rag.gates import gate_vocabulary
@@ -44,9 +48,16 @@ from gateway.schemas import Body, Storable, with_example
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.search.pipeline import record_served, search_as_caller
 from gateway.search.plans.one_revision import common_revisions, search_consistently
+from gateway.search.response_body import compute_answer
 from gateway.search.response_headers import degraded_header
+from gateway.search.schemas.search_answer_schemas import HitAnswer
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_request import SearchRequest, freshness_of, require_within_limits
+from gateway.search.search_request import (
+    SearchRequest,
+    freshness_of,
+    require_received,
+    require_within_limits,
+)
 from gateway.search.search_services import SearchServices
 from gateway.services import Services
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_MAX
@@ -80,6 +91,7 @@ class Extension(Generic[OwnServices]):
     settings: a model whose fields are settings, prefixed with the extension's name.
     work: runs beside the jobs until the event is set, wherever these run; `open` is entered there.
     metrics: makes the metrics that `open` makes too, for the reference.
+    mcp_methods: by name, the methods of the Model Context Protocol that it answers.
     """
 
     summary: str
@@ -89,6 +101,7 @@ class Extension(Generic[OwnServices]):
     work: Callable[[OwnServices, asyncio.Event], Coroutine[None, None, None]] | None = None
     metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None
+    mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
 
 
 __all__ = [
@@ -97,14 +110,21 @@ __all__ = [
     "LOW_CONFIDENCE_SUFFIX",
     "ApiRoute",
     "AuthenticatedRequest",
+    "Authenticator",
     "Body",
+    "ChangeLogFeed",
     "DeletionAnswer",
     "Dialect",
     "DocumentBody",
     "DocumentServices",
+    "Event",
+    "EventSender",
+    "EventStream",
     "Extension",
     "FlushBuffer",
     "HeldAnswers",
+    "HitAnswer",
+    "McpMethod",
     "MetricRegistry",
     "Outcome",
     "PageStream",
@@ -121,6 +141,7 @@ __all__ = [
     "body_limit",
     "cache_headers",
     "common_revisions",
+    "compute_answer",
     "default_quotas",
     "degraded_header",
     "document_update",
@@ -147,11 +168,13 @@ __all__ = [
     "repeated_reading",
     "require_editable",
     "require_publisher",
+    "require_received",
     "require_within_limits",
     "revision_header",
     "schemas",
     "search_as_caller",
     "search_consistently",
+    "search_of",
     "strictest",
     "utc_now",
     "with_example",

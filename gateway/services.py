@@ -48,8 +48,6 @@ from gateway.settings.settings import Settings
 from gateway.sources import source_services
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
-from gateway.subscriptions import subscription_services
-from gateway.subscriptions.subscription_services import SubscriptionServices
 from gateway.tracing import spans
 from gateway.tracing.spans import Service
 from gateway.tracing.traced_embedder import TracedEmbedder
@@ -91,7 +89,6 @@ class Services:
     mcp: McpServices
     documents: DocumentServices
     sources: SourceServices
-    subscriptions: SubscriptionServices
     admin: AdminServices
     worker: WorkerServices
     state_sampler: StateSampler
@@ -227,10 +224,7 @@ async def _join_rooms(
             planning=planning,
         )
         sources = source_services.build(settings, stores, documents.writer)
-        subscriptions = subscription_services.build(
-            settings, metrics.subscriptions, stores, search, auth
-        )
-        mcp = mcp_services.build(stores, search, subscriptions, openings)
+        mcp = mcp_services.build(stores, search, openings)
         warm_up = WarmUp(
             {
                 "mcp": mcp.protocol.load,
@@ -248,7 +242,6 @@ async def _join_rooms(
             mcp=mcp,
             documents=documents,
             sources=sources,
-            subscriptions=subscriptions,
             admin=admin_services.build(
                 settings, metrics, stores, store, usage, search_statistics, warm_up
             ),
@@ -259,7 +252,6 @@ async def _join_rooms(
                 metered,
                 documents,
                 sources,
-                subscriptions.webhook_sender,
                 tracing,
             ),
             state_sampler=StateSampler(
@@ -276,7 +268,6 @@ async def _join_rooms(
             auth.background_flush(),
             nullcontext() if lease is None else lease.running(),
             search.shard_auditor.running(),
-            services.subscriptions.follower.running(),
         ):
             yield services
             await caches.answers.drain_background()

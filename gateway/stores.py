@@ -13,8 +13,6 @@ from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
 from index.sources.source_store import SourceStore
-from index.subscriptions.subscription_store import SubscriptionStore
-from index.subscriptions.webhook_store import WebhookStore
 from index.tenants.keys import KeyStore
 from index.tenants.principals import PrincipalStore
 from index.tenants.query_gate_store import QueryGateStore
@@ -46,8 +44,6 @@ class Stores:
     popularity: PopularityStore
     query_gates: QueryGateStore
     strategies: StrategyStore
-    subscriptions: SubscriptionStore
-    webhooks: WebhookStore
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> "Stores":
@@ -74,8 +70,6 @@ class Stores:
             popularity=PopularityStore(database),
             query_gates=QueryGateStore(database),
             strategies=StrategyStore(database),
-            subscriptions=SubscriptionStore(database),
-            webhooks=WebhookStore(database),
         )
 
 

@@ -49,7 +49,6 @@ REQUESTS: Mapping[str, Any] = {
     "KeyBody": {"tenant": "acme", "subject": "ana", "groups": ["people"], "roles": ["writer"]},
     "TokenBody": {"name": "agent", "scopes": ["tenant"], "expires_in_s": 3600},
     "RotateBody": {},
-    "SubscriptionBody": {"search": {"query": "annual leave"}},
     "QuotasBody": {"documents": 10000, "chunks": None, "bytes": None, "sources": None},
 }
 # By the name of a field, or of the body and the field.
@@ -107,7 +106,6 @@ _BY_FIELD: Mapping[str, Any] = {
     "tags": ["leave"],
     "tier": "memory",
     "token": "nh_…",
-    "subscription": "9f2c41",
     "target": "key_3f2a",
     "tenant": "acme",
     "text": "Everybody gets 25 days of annual leave a year.",
@@ -123,7 +121,6 @@ _BY_FIELD: Mapping[str, Any] = {
     "SourceAnswer.kind": "folder",
     "SourceAnswer.schedule": "0 * * * *",
     "SourceAnswer.settings": {"path": "wiki", "readers": ["tenant"]},
-    "SubscriptionAnswer.search": {"query": "annual leave"},
     "ProblemTypeAnswer.statuses": [422],
     "ProblemTypeAnswer.title": "Invalid field",
     "ProblemTypeAnswer.type": "urn:nearhit:problem:invalid-field",

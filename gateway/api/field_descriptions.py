@@ -146,7 +146,6 @@ OF_BODY_FIELDS: Mapping[str, str] = {
     "RelatedDocumentAnswer.relation": "name of the relation, a key of the metadata",
     "AnswerBody.context": "ignored by this call",
     "AnswerEventData.low_confidence": "true if no hit reaches the minimum score; else absent",
-    "AnswerEventData.subscription": "identifier of the subscription",
     "AuditsAnswer.equal": "number of cached answers that a fresh search repeated",
     "BoostAnswer.importance": "what the number of the metadata added to the score",
     "BoostAnswer.replaced": "what was taken because another document replaces it",
@@ -250,8 +249,6 @@ OF_BODY_FIELDS: Mapping[str, str] = {
     "StoreFileAnswer.created_at": "when it was attached, in seconds since 1970",
     "StoreFileAnswer.id": "identifier of the file",
     "StoreFileAnswer.last_error": "why the file could not be read; null: it could, or is waiting",
-    "SubscriptionAnswer.webhook": "state of the webhook; null: none",
-    "SubscriptionsAnswer.subscriptions": "the caller's subscriptions",
     "TenantInventoryAnswer.documents": "number of documents",
     "TenantInventoryAnswer.revision": "counter of changes of documents",
     "TenantSummaryBody.documents": "number of documents",
@@ -261,7 +258,6 @@ OF_BODY_FIELDS: Mapping[str, str] = {
     "TokensAnswer.tokens": "tokens that work, by identifier",
     "UsageAnswer.days": "tokens and costs by day and operation",
     "WebSettings.pages_max": "most pages to read",
-    "WebhookAnswer.url": "address that events are sent to",
 }
 
 OF_PARAMETERS: Mapping[str, str] = {
@@ -282,7 +278,6 @@ OF_PARAMETERS: Mapping[str, str] = {
     "state": "only those in this state",
     "step": "length of a period",
     "subject": "identifier of the person or service",
-    "subscription_id": "identifier of the subscription",
     "tag": "only documents with this tag",
     "tenant": "identifier of the tenant",
     "to": "last day, in UTC",

@@ -5,7 +5,6 @@ from typing import Any, TypeAlias, get_args
 
 from gateway import schemas
 from gateway.http.route import Parameter
-from gateway.subscriptions.subscription_schemas import SUBSCRIPTION_ID
 from index.jobs.job_queue import State as JobState
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -23,7 +22,6 @@ IN_PATH: Mapping[str, Schema] = {
     "name": schemas.GATE.json_schema(),
     "source": _SOURCE,
     "subject": _SUBJECT,
-    "subscription_id": SUBSCRIPTION_ID.json_schema(),
     "tenant": _TENANT,
     "type": schemas.LINE.json_schema(),
 }

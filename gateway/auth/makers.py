@@ -1,6 +1,6 @@
 """What a caller sees and changes of what its subject has made beside documents.
 
-This is the one rule for subscriptions, jobs, files, attachments and tokens.
+This is the one rule for jobs, tokens and what extensions store for callers.
 """
 
 from index.model.maker import Maker

@@ -91,6 +91,8 @@ async def opened(
         for name, extension in extensions.items():
             used = await stack.enter_async_context(extension.open(services, own[name]))
             services.extensions[name] = used
+            for method, row in extension.mcp_methods.items():
+                services.mcp.methods[method] = (row, used)
             if extension.work is not None:
                 beside.append(partial(extension.work, used))
         yield beside

@@ -4,6 +4,7 @@ Tool calls and resources are answered here, from bytes to bytes; the protocol's 
 others.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from gateway import content, problems
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import RawResponse
 from gateway.mcp import plan_tools, resources, tools
-from gateway.mcp.mcp_services import McpServices
+from gateway.mcp.mcp_services import McpMethod, McpServices
 from gateway.mcp.tools import Headers, refusal
 from gateway.search.answer_bytes import HeldAnswers
 from gateway.settings.groups.limits import BATCH_SEARCHES_MAX
@@ -83,20 +84,32 @@ async def _answer_request(
     envelope = None
     try:
         envelope = protocol.open_envelope(request, context.trace.headers)
-        if request["method"] == "subscriptions/listen" and envelope.stamp:
-            return await resources.listen(context, request)
+        own = context.services.methods.get(request["method"])
+        if own is not None and envelope.stamp:
+            return await _answer_by_extension(context, request, *own)
         if request["method"] == "resources/read":
             return await _read_resource(context, request, envelope.stamp)
         tool, arguments = _parse_tool_call(request)
         if tool is None:
             await context.authenticate()
-            return _result(request["id"], await protocol.serve(request, envelope), [])
+            result = await protocol.serve(request, envelope, _hints(context.services))
+            return _result(request["id"], result, [])
     except protocol.ERRORS as error:
         await context.authenticate()  # an unauthenticated caller gets 401 first
         data, status = protocol.error_of(error, envelope)
         return _error(request["id"], data.code, data.message, status, data.data)
     result, headers = await _run_tool(context, tool, arguments)
     return _result(request["id"], b"{%b%b}" % (envelope.stamp, result), headers)
+
+
+async def _answer_by_extension(
+    context: RequestContext[Any], request: dict[str, Any], method: McpMethod[Any], services: Any
+) -> Response:
+    return await method.answer(replace(context, services=services), request)
+
+
+def _hints(services: McpServices) -> tuple[tuple[str, str], ...]:
+    return tuple((name, method.hint) for name, (method, _) in services.methods.items())
 
 
 async def _read_resource(

@@ -1,16 +1,34 @@
 """What the tools of the Model Context Protocol use."""
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from starlette.responses import Response
 
 from common.shares.cache import FairCache
+from gateway.http.request_context import RequestContext
 from gateway.lazy_module import LazyModule
 from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
 from gateway.stores import Stores
-from gateway.subscriptions.subscription_services import SubscriptionServices
 from index.documents.document_store import DocumentStore
+
+OwnServices = TypeVar("OwnServices")
+
+
+@dataclass(frozen=True, slots=True)
+class McpMethod(Generic[OwnServices]):
+    """A method of the protocol's versions without a handshake that an extension answers.
+
+    answer: gets the request, whose head and caller have been checked.
+    hint:   what clients read of it where answers are described as resources.
+    """
+
+    answer: Callable[[RequestContext[OwnServices], Mapping[str, Any]], Awaitable[Response]]
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +36,7 @@ class McpServices:
     """tool_results: by an answer's key, its body and the tool result made from it.
 
     protocol: the protocol's package, whose import takes 0.7 s.
+    methods: of extensions, each with the services that it gets.
     """
 
     settings: Settings
@@ -25,17 +44,12 @@ class McpServices:
     documents: DocumentStore
     read_log: ReadLog
     openings: OpeningLog
-    subscriptions: SubscriptionServices
     tool_results: FairCache[str, tuple[bytes, bytes]]
     protocol: LazyModule
+    methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
 
 
-def build(
-    stores: Stores,
-    search: SearchServices,
-    subscriptions: SubscriptionServices,
-    openings: OpeningLog,
-) -> McpServices:
+def build(stores: Stores, search: SearchServices, openings: OpeningLog) -> McpServices:
     settings = search.settings
     return McpServices(
         settings,
@@ -43,7 +57,6 @@ def build(
         stores.documents,
         search.read_log,
         openings,
-        subscriptions,
         FairCache(
             settings.local_cache_bytes_max // 4, lambda result: len(result[0]) + len(result[1])
         ),

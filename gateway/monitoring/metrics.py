@@ -11,7 +11,6 @@ from functools import cache
 from gateway.monitoring.metric_registry import MetricRegistry
 from gateway.monitoring.search_metrics import SearchMetrics
 from gateway.monitoring.state_metrics import StateMetrics
-from gateway.monitoring.subscription_metrics import SubscriptionMetrics
 from gateway.monitoring.summed_histogram import SummedHistogram
 from gateway.monitoring.tenant_labels import TenantLabels
 from gateway.monitoring.usage_metrics import UsageMetrics
@@ -36,7 +35,6 @@ class Metrics:
         self.usage = UsageMetrics(registry, tenants)
         self.work = WorkMetrics(registry)
         self.state = StateMetrics(registry)
-        self.subscriptions = SubscriptionMetrics(registry)
         requests = registry.histogram(
             "http_request_duration_seconds",
             "Duration of a request in seconds.",

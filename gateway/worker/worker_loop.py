@@ -28,7 +28,6 @@ _TOKEN_RETENTION = timedelta(days=1)  # after expiry, so that audits can resolve
 # `nearhit ingest` has no job that the cleanup could see, so a run must not take longer than this.
 _TOMBSTONE_RETENTION_S = 86_400.0
 _DONE_RETENTION_S = 7 * 86_400.0  # of jobs; failed ones stay
-_SUBSCRIPTIONS_MAX = 1_000  # deleted in one cleanup
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
 _PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log and of openings
@@ -105,7 +104,6 @@ async def _queue(
 ) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(make_worker(services).run(stop))
-        group.create_task(services.webhooks.run(stop))
         for work in beside:
             group.create_task(work(stop))
         group.create_task(
@@ -122,9 +120,6 @@ async def _queue(
                 _CLEANUP_INTERVAL_S,
                 lambda: services.stores.documents.forget_removed(_TOMBSTONE_RETENTION_S),
             )
-        )
-        group.create_task(
-            repeat(stop, _CLEANUP_INTERVAL_S, lambda: delete_unused_subscriptions(services))
         )
         group.create_task(repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services)))
         group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
@@ -174,13 +169,6 @@ async def roll_up_popularity(services: WorkerServices) -> None:
         if committed is not None:
             current = Revisions(committed.history, committed.revisions)
             await services.invalidation.drain(tenant, current)
-
-
-async def delete_unused_subscriptions(services: WorkerServices) -> None:
-    unused_s = timedelta(days=services.settings.subscription_retention_days).total_seconds()
-    deleted = await services.stores.subscriptions.delete_unused(unused_s, limit=_SUBSCRIPTIONS_MAX)
-    if deleted:
-        log.info("subscriptions", state="deleted", rows=deleted)
 
 
 async def _forget_tokens(services: WorkerServices) -> None:

@@ -10,7 +10,6 @@ from gateway.monitoring.work_metrics import WorkMetrics
 from gateway.settings.settings import Settings
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
-from gateway.subscriptions.webhook_sender import WebhookSender
 from index.invalidation.changes import ChangeSet
 from index.popularity.popularity_rollup import PopularityRollup
 from index.search.query_embedder import Embedder
@@ -34,7 +33,6 @@ class WorkerServices:
     embedders: Sequence[Embedder]
     document_services: DocumentServices
     source_services: SourceServices
-    webhooks: WebhookSender
     popularity_rollup: PopularityRollup
     tracing: "Tracing | None"
 
@@ -46,7 +44,6 @@ def build(
     embedders: Sequence[Embedder],
     document_services: DocumentServices,
     source_services: SourceServices,
-    webhooks: WebhookSender,
     tracing: "Tracing | None",
 ) -> WorkerServices:
     return WorkerServices(
@@ -58,7 +55,6 @@ def build(
         embedders,
         document_services,
         source_services,
-        webhooks,
         PopularityRollup(stores.database, interval_s=_POPULARITY_INTERVAL_S),
         tracing,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Who has made what a caller sees: subscriptions, jobs, files, attachments and tokens.
+    """Who has made what a caller sees: jobs, files, tokens and the like.
 
     subject: None for everything of the tenant.
     token_id: of those only what was made with this token or with tokens made from it; None for all.

@@ -1,6 +1,6 @@
 """Requests for pages: at the rate of their host, within limits, and only to allowed addresses.
 
-Messages to webhooks are sent to allowed addresses alone, too.
+Messages that are posted go to allowed addresses alone, too.
 """
 
 import http.client

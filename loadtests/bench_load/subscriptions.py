@@ -73,8 +73,8 @@ def measure(run: LoadBenchRun) -> Section:
     raise_file_limit()
     number = run.options.subscriptions
     limits = {
-        "NEARHIT_SUBJECT_SUBSCRIPTIONS_MAX": str(number),
-        "NEARHIT_TENANT_SUBSCRIPTIONS_MAX": str(number),
+        "NEARHIT_SUBSCRIPTIONS_SUBJECT_MAX": str(number),
+        "NEARHIT_SUBSCRIPTIONS_TENANT_MAX": str(number),
     }
     documents = [
         {"document_id": f"note-{one}", **_document(one, "as it was at first")}

@@ -69,7 +69,7 @@ NOT_RUN = {
     "export NEARHIT_IMPORT_SECRET": _STORES,
     "curl -s -X POST localhost:8080/v1/sources/handbook/confirm-removals": _PENDING,
     "nearhit serve --workers 4": _FOREVER,
-    "curl -sN": "it listens until it is stopped; tests/gateway/subscriptions does so",
+    "curl -sN": "it listens until it is stopped; tests/gateway/extensions/subscriptions does so",
     "nearhit worker": _FOREVER,
     "nearhit config check --connect": _SERVERS,
     "export NEARHIT_DATABASE_URL": _SERVERS,

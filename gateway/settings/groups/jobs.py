@@ -36,9 +36,6 @@ class JobSettings(BaseSettings):
         description="delay before a job's second attempt; it doubles with each attempt, up to 5 "
         "minutes",
     )
-    subscription_retention_days: PositiveInt = Field(
-        30, description="days after which a subscription that nobody listens to is deleted"
-    )
     index_audit_schedule: str = Field(
         "0 4 * * 0",
         description="when the worker audits indexes, as a cron expression in UTC, or `never`",
@@ -81,11 +78,6 @@ class JobSettings(BaseSettings):
         description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
         "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
     )
-    webhook_networks: str | None = Field(
-        None,
-        description="comma-separated networks, such as `10.1.2.0/24`, in which webhooks may be "
-        "although their addresses are not public, also without TLS; unset: none",
-    )
     rabbitmq_url: SecretStr | None = Field(
         None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
     )
@@ -106,7 +98,7 @@ class JobSettings(BaseSettings):
         _tenants_by_queue(text)
         return text
 
-    @field_validator("sources_web_networks", "webhook_networks")
+    @field_validator("sources_web_networks")
     @classmethod
     def _check_networks(cls, text: str | None) -> str | None:
         for part in listed(text):

@@ -61,12 +61,6 @@ class LimitSettings(BaseSettings):
     tenant_sources_max: NonNegativeInt | None = Field(
         None, description="sources of such a tenant, with vector stores; unset: no limit"
     )
-    tenant_subscriptions_max: NonNegativeInt = Field(
-        10_000, description="maximum subscriptions of a tenant"
-    )
-    subject_subscriptions_max: NonNegativeInt = Field(
-        100, description="maximum subscriptions of one subject"
-    )
     document_bytes_max: PositiveInt = Field(4_194_304, description="maximum body of a document")
     document_inline_bytes_max: PositiveInt = Field(
         262_144,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import MCPError
 
 import gateway as gateway_package
 from gateway import extensions
@@ -21,6 +22,7 @@ from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
+from tests.gateway.mcp.test_mcp import connected as mcp_connected
 from tests.gateway.support.commands import WAIT_S_MAX, fails
 from tests.gateway.support.gateways import problem, running
 
@@ -28,7 +30,15 @@ pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "extension"
-OWN = ("context_check", "curation", "faqs", "openfga", "scim", "vector_stores")
+OWN = (
+    "context_check",
+    "curation",
+    "faqs",
+    "openfga",
+    "scim",
+    "subscriptions",
+    "vector_stores",
+)
 _NOT_FORBIDDEN = {"gateway.__main__", "gateway.extension", "gateway.extensions"}
 _OPEN = "    open=_open,\n"
 _WORKS = f"{_OPEN}    work=lambda services, stop: _work(services, stop),\n"
@@ -87,8 +97,7 @@ def suggesting(site: Path) -> None:
     points = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
     assert points == {"nearhit.extensions": {"suggest": "nearhit_suggest:EXTENSION"}}
     install(site, "suggest", "nearhit_suggest", example())
-    expected = [each for each in OWN if each != "vector_stores"]
-    assert [*extensions.switched_on("vector_stores")] == [*expected, "suggest"]
+    assert [*extensions.switched_on("vector_stores")] == [*OWN[:-1], "suggest"]
 
 
 @pytest.fixture
@@ -133,6 +142,7 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
     settings: Settings, embedder: Embedder
 ) -> None:
     off = settings.model_copy(update={"extensions_off": ", ".join(OWN)})
+    before = asyncio.all_tasks()
     async with running(off, embedder) as gateway:
         await gateway.tenant("acme")
         ada = await gateway.caller("ada", roles=["admin"])
@@ -142,13 +152,26 @@ async def test_what_is_switched_off_answers_nothing_and_is_not_described(
         stores = await ada.call("GET", "/v1/vector_stores", headers={"x-stainless-lang": "js"})
         faq = await ada.call("PUT", "/v1/faqs/a", json={"question": "Anything?", "answer": "No."})
         confidence = await ada.call("GET", "/v1/confidence")
+        subscriptions = await ada.call("GET", "/v1/subscriptions")
         found = await ada.found("anything")
+        async with mcp_connected(ada) as client:
+            resources = client.server_capabilities.resources
+            (template,) = (await client.list_resource_templates()).resource_templates
+            with pytest.raises(MCPError, match="Method not found"):
+                async with client.listen(resource_subscriptions=["nearhit://search?query=leave"]):
+                    pass
+        begun = asyncio.all_tasks() - before
 
-    own = ("scim", "vector_stores", "faq", "curation", "confidence", "gates", "questions")
-    assert not [path for path in described if any(name in path for name in own)]
-    for answer in (users, stores, faq, confidence):
+    paths = ("scim", "vector_stores", "faq", "curation", "confidence", "gates", "questions")
+    assert not [path for path in described if any(name in path for name in paths)]
+    assert not [path for path in described if "subscriptions" in path]
+    for answer in (users, stores, faq, confidence, subscriptions):
         problem(answer, 404)
     assert found == []
+    assert resources is not None
+    assert not resources.subscribe
+    assert "listen" not in (template.description or "").lower()
+    assert not [task for task in begun if "gateway/extensions" in repr(task)]
 
 
 @pytest.mark.isolated

@@ -24,8 +24,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from gateway.extensions.subscriptions.subscription_schemas import REFUSED_FIELDS
 from gateway.settings.settings import Settings
-from gateway.subscriptions.subscription_schemas import REFUSED_FIELDS
 from index.model.scope import PUBLIC
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql

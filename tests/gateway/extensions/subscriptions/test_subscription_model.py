@@ -7,8 +7,8 @@ minute.
 import pytest
 
 from cache.lookup import ComputedAnswer
-from gateway.subscriptions.pinned_answers import PinnedAnswers
-from tests.gateway.support.subscription_model import Bounds, Pinned, Rules, search
+from gateway.extensions.subscriptions.pinned_answers import PinnedAnswers
+from tests.gateway.extensions.subscriptions.subscription_model import Bounds, Pinned, Rules, search
 from tests.sampling import is_thorough
 
 TWO_CHANGES = Bounds(commits=2, toggles=0)

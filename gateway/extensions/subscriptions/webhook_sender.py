@@ -11,7 +11,7 @@ import structlog
 
 from common import background_tasks
 from common.errors import Saturated
-from gateway.subscriptions.webhook_delivery import DeliveryServices, WebhookDelivery
+from gateway.extensions.subscriptions.webhook_delivery import DeliveryServices, WebhookDelivery
 from index.errors import IndexStoreError
 from index.postgres.database import Database
 from index.postgres.session import Session

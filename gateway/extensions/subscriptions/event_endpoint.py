@@ -6,13 +6,11 @@ from functools import partial
 
 from starlette.responses import Response
 
-from gateway import problems
-from gateway.http.event_stream import Event, EventSender, EventStream
-from gateway.http.request_context import RequestContext
-from gateway.subscriptions.answer_events import parse_event_id
-from gateway.subscriptions.subscription_endpoints import find
-from gateway.subscriptions.subscription_services import SubscriptionServices
-from gateway.subscriptions.subscription_watcher import (
+from gateway.extension import Event, EventSender, EventStream, RequestContext, problems
+from gateway.extensions.subscriptions.answer_events import parse_event_id
+from gateway.extensions.subscriptions.subscription_endpoints import find
+from gateway.extensions.subscriptions.subscription_services import SubscriptionServices
+from gateway.extensions.subscriptions.subscription_watcher import (
     AnswerEvent,
     SubscriptionEnded,
     SubscriptionWatcher,

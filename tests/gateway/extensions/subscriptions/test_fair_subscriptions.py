@@ -7,9 +7,9 @@ import pytest
 
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
+from gateway.extensions.subscriptions.change_follower import ChangeFollower
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest
-from gateway.subscriptions.change_follower import ChangeFollower
 from index.model.query import Query
 from index.model.scope import Scope
 from index.tenants.principals import Principal

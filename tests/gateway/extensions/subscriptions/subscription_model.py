@@ -1,7 +1,7 @@
 """A subscriber, the process that follows changes for it, and writers, as a machine of small steps.
 
-The rules of pinned answers are those of `gateway.subscriptions.pinned_answers` itself; the steps
-are those of `ChangeFollower` and `SubscriptionWatcher`, parted wherever these wait for PostgreSQL.
+The rules of pinned answers are those of `PinnedAnswers` itself; the steps are those of
+`ChangeFollower` and `SubscriptionWatcher`, parted wherever these wait for PostgreSQL.
   Writers commit changes, which concern the answer or do not, and toggle a right of the subscriber.
   Each commit sends a message, which arrives at any later time, in any order, or is lost. After a
   loss the counters are read anew.
@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
-from gateway.subscriptions.pinned_answers import PinnedAnswers
+from gateway.extensions.subscriptions.pinned_answers import PinnedAnswers
 from tests import exploration
 from tests.cache.support.worker import Changed, FakeDependencyIndex
 from tests.exploration import Exploration

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from gateway.monitoring.metric_registry import MetricRegistry
+from gateway.extension import MetricRegistry
 
 Evaluation: TypeAlias = Literal["computed", "reused"]
 Delivery: TypeAlias = Literal["delivered", "failed", "given_up"]

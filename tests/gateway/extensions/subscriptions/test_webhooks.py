@@ -11,28 +11,34 @@ import httpx2
 import openai
 import pytest
 
+from gateway.extensions.subscriptions.extension import EXTENSION
+from gateway.extensions.subscriptions.webhook_sender import WebhookSender
+from gateway.extensions.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, ActiveWebhook
 from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
 from gateway.settings.settings import Settings
-from gateway.subscriptions.webhook_sender import WebhookSender
 from index.search.query_embedder import Embedder
-from index.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, ActiveWebhook
+from tests.gateway.extensions.subscriptions.own_services import own_services
+from tests.gateway.extensions.subscriptions.webhook_receiver import (
+    ReceivedMessage,
+    WebhookReceiver,
+    receiving,
+)
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
-from tests.gateway.support.webhook_receiver import ReceivedMessage, WebhookReceiver, receiving
 
 pytestmark = pytest.mark.anyio
 
 LEAVE = "How many days of parental leave?"
 
 
-@pytest.fixture
-def local(settings: Settings) -> Settings:
-    return settings.model_copy(update={"webhook_networks": "127.0.0.0/8"})
+LOOPBACK = "127.0.0.0/8"
 
 
 @pytest.fixture
-async def gateway(local: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    async with running(local, embedder) as started:
+async def gateway(
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Gateway]:
+    monkeypatch.setenv("NEARHIT_SUBSCRIPTIONS_WEBHOOK_NETWORKS", LOOPBACK)
+    async with running(settings, embedder) as started:
         await started.tenant("acme")
         yield started
 
@@ -45,14 +51,21 @@ async def receiver() -> AsyncIterator[WebhookReceiver]:
 
 @asynccontextmanager
 async def sending(
-    settings: Settings, embedder: Embedder, pauses_s: Sequence[float] = (0.05, 0.05)
+    settings: Settings,
+    embedder: Embedder,
+    pauses_s: Sequence[float] = (0.05, 0.05),
+    networks: str | None = LOOPBACK,
 ) -> AsyncIterator[Metrics]:
     """A worker that sends during the block."""
     metrics, stop = Metrics(), asyncio.Event()
-    async with open_services(settings, metrics, embedder) as services:
-        deliveries = replace(services.subscriptions.deliveries, pauses_s=pauses_s)
+    async with own_services(settings, embedder, metrics, webhook_networks=networks) as (
+        services,
+        own,
+    ):
+        deliveries = replace(own.deliveries, pauses_s=pauses_s)
         sender = WebhookSender(services.stores.database, deliveries, poll_s=0.05)
-        task = asyncio.create_task(sender.run(stop))
+        assert EXTENSION.work is not None
+        task = asyncio.create_task(EXTENSION.work(replace(own, webhook_sender=sender), stop))
         try:
             yield metrics
         finally:
@@ -76,13 +89,13 @@ async def shown(caller: Caller, subscription: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_a_webhook_gets_each_new_answer_signed(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     await ana.put("leave", "Parental leave takes twenty days.")
     subscription = await subscribe(ana, receiver.url)
 
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(1)
         await ana.put("leave", "Parental leave takes thirty days.")
         await receiver.until(2)
@@ -118,14 +131,14 @@ async def rotate(caller: Caller, subscription: dict[str, Any], **body: int) -> h
 
 
 async def test_messages_are_signed_with_the_new_secret_and_the_earlier_ones_while_they_overlap(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     await ana.put("leave", "Parental leave takes twenty days.")
     subscription = await subscribe(ana, receiver.url)
     secrets = [subscription["webhook"]["secret"]]
 
-    async with sending(local, embedder):  # one worker that goes on sending
+    async with sending(settings, embedder):  # one worker that goes on sending
         await receiver.until(1)
         for days, overlap_s in (("thirty", 3_600), ("forty", 3_600), ("fifty", 0)):
             rotated = await rotate(ana, subscription, overlap_s=overlap_s)
@@ -146,13 +159,13 @@ async def test_messages_are_signed_with_the_new_secret_and_the_earlier_ones_whil
 
 
 async def test_an_earlier_secret_signs_no_longer_than_its_overlap(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana")
     subscription = await subscribe(ana, receiver.url)
 
-    async with open_services(local, Metrics(), embedder) as services:
-        store, where = services.stores.webhooks, ("acme", subscription["id"])
+    async with own_services(settings, embedder) as (_, own):
+        store, where = own.webhooks, ("acme", subscription["id"])
         for secret, lasts_s in (("second", 3_600), ("third", 0.3)):
             until = datetime.now(UTC) + timedelta(seconds=lasts_s)
             assert await store.rotate_secret(*where, secret, until)
@@ -163,13 +176,13 @@ async def test_an_earlier_secret_signs_no_longer_than_its_overlap(
 
 
 async def test_a_message_that_waited_for_a_thread_is_signed_with_no_secret_that_ended_meanwhile(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana")
     subscriptions = [await subscribe(ana, receiver.url) for _ in range(5)]
     old = [each["webhook"]["secret"] for each in subscriptions]
     receiver.answers.clear()
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(4)  # as many as a tenant may have under way
         new = [(await rotate(ana, each, overlap_s=0)).json()["secret"] for each in subscriptions]
         receiver.answers.set()
@@ -208,19 +221,19 @@ async def test_only_its_subscriber_rotates_a_webhooks_secret(
 
 
 async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     await ana.put("leave", "Parental leave takes twenty days.")
     subscription = await subscribe(ana, receiver.url)
     receiver.statuses = [500, 302]
 
-    async with sending(local, embedder, pauses_s=(0.05, 3_600)):
+    async with sending(settings, embedder, pauses_s=(0.05, 3_600)):
         await receiver.until(2)
         while (failing := await shown(ana, subscription))["attempts"] < 2:
             await asyncio.sleep(0.01)
     await ana.put("leave", "Parental leave takes thirty days.")
-    async with sending(local, embedder) as metrics:  # which waits as long as the one before would
+    async with sending(settings, embedder) as metrics:  # which waits as long as that one
         assert await _remains(receiver, 2)
         assert 'outcome="delivered"} 1.0' not in metrics.exposition()[0].decode()
 
@@ -230,14 +243,14 @@ async def test_what_is_not_taken_is_sent_again_as_the_answer_is_by_then(
 
 
 async def test_an_event_is_a_dead_letter_after_the_last_attempt_and_the_next_one_reports_it(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     await ana.put("leave", "Parental leave takes twenty days.")
     subscription = await subscribe(ana, receiver.url)
     receiver.statuses = [500] * 3
 
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(3)
         while not (dead := await shown(ana, subscription))["dead_letters"]:
             await asyncio.sleep(0.01)
@@ -252,17 +265,17 @@ async def test_an_event_is_a_dead_letter_after_the_last_attempt_and_the_next_one
 
 
 async def test_a_worker_goes_on_where_the_one_before_has_stopped(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     await ana.put("leave", "Parental leave takes twenty days.")
     await subscribe(ana, receiver.url)
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(1)
-        await _until_stored(local, embedder, lambda active: active[0].event_id != "")
+        await _until_stored(settings, embedder, lambda active: active[0].event_id != "")
     await ana.put("more", "Parental leave of twins.")
 
-    async with sending(local, embedder), sending(local, embedder):  # of which one leads
+    async with sending(settings, embedder), sending(settings, embedder):  # of which one leads
         await receiver.until(2)
         await ana.put("leave", "Parental leave takes thirty days.")
         await receiver.until(3)
@@ -273,14 +286,14 @@ async def test_a_worker_goes_on_where_the_one_before_has_stopped(
 
 @pytest.mark.parametrize("reason", ["revoked", "tenant"])
 async def test_a_revoked_subscriber_is_told_once_that_it_ended(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver, reason: str
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver, reason: str
 ) -> None:
     ada = await gateway.caller("ada", roles=["admin"])
     await ada.put("leave", "Parental leave takes twenty days.", readers=["tenant"])
     key = (await ada.call("POST", "/v1/keys", json={"subject": "ana"})).json()
     await subscribe(Caller(gateway.client, key["key"]), receiver.url)
 
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(1)
         receiver.statuses = [500]
         if reason == "revoked":
@@ -289,8 +302,8 @@ async def test_a_revoked_subscriber_is_told_once_that_it_ended(
         else:
             await gateway.operator.call("DELETE", "/v1/tenants/acme")
         await receiver.until(3)
-        await _until_stored(local, embedder, lambda active: not active)
-    async with sending(local, embedder):
+        await _until_stored(settings, embedder, lambda active: not active)
+    async with sending(settings, embedder):
         assert await _remains(receiver, 3)
 
     _, *ends = (message.json for message in receiver.messages)
@@ -301,7 +314,7 @@ async def test_a_revoked_subscriber_is_told_once_that_it_ended(
 
 @pytest.mark.parametrize("change", ["deleted", "unshared", "revoked"])
 async def test_a_message_that_waited_for_a_thread_shows_nothing_that_was_revoked_meanwhile(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver, change: str
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver, change: str
 ) -> None:
     ada = await gateway.caller("ada", roles=["admin"])
     await ada.put("leave", "Parental leave takes twenty days.", readers=["tenant"])
@@ -311,7 +324,7 @@ async def test_a_message_that_waited_for_a_thread_shows_nothing_that_was_revoked
         await subscribe(ana, receiver.url)
     receiver.answers.clear()
 
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(4)  # as many as a tenant may have under way
         if change == "deleted":
             await ada.call("DELETE", "/v1/documents/leave")
@@ -328,14 +341,14 @@ async def test_a_message_that_waited_for_a_thread_shows_nothing_that_was_revoked
 
 
 async def test_a_receiver_that_is_gone_gets_nothing_more(
-    gateway: Gateway, local: Settings, embedder: Embedder, receiver: WebhookReceiver
+    gateway: Gateway, settings: Settings, embedder: Embedder, receiver: WebhookReceiver
 ) -> None:
     ana = await gateway.caller("ana", roles=["writer"])
     await ana.put("leave", "Parental leave takes twenty days.")
     subscription = await subscribe(ana, receiver.url)
     receiver.statuses = [410]
 
-    async with sending(local, embedder):
+    async with sending(settings, embedder):
         await receiver.until(1)
         while (await shown(ana, subscription))["end_reason"] is None:
             await asyncio.sleep(0.01)
@@ -375,7 +388,7 @@ async def test_a_name_that_leads_to_the_operators_network_is_not_asked(
     ana = await gateway.caller("ana", roles=["writer"])
     subscription = await subscribe(ana, receiver.url.replace("127.0.0.1", "localhost"))
 
-    async with sending(settings, embedder, pauses_s=(3_600,)):  # without the local network
+    async with sending(settings, embedder, pauses_s=(3_600,), networks=None):
         while not (failing := await shown(ana, subscription))["attempts"]:
             await asyncio.sleep(0.01)
 
@@ -387,9 +400,8 @@ async def _until_stored(
     settings: Settings, embedder: Embedder, is_stored: Callable[[list[ActiveWebhook]], bool]
 ) -> None:
     """Wait until the condition holds for the webhooks that are active."""
-    async with open_services(settings, Metrics(), embedder) as services:
-        webhooks = services.stores.webhooks
-        while not is_stored(await webhooks.active(await webhooks.active_ids())):
+    async with own_services(settings, embedder) as (_, own):
+        while not is_stored(await own.webhooks.active(await own.webhooks.active_ids())):
             await asyncio.sleep(0.01)
 
 

@@ -5,10 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from gateway.schemas import Body
-from gateway.search.schemas.search_answer_schemas import HitAnswer
-from gateway.search.schemas.search_schemas import SearchBody
-from gateway.subscriptions.subscription_watcher import EndReason
+from gateway.extension import Body, HitAnswer, SearchBody, with_example
+from gateway.extensions.subscriptions.subscription_watcher import EndReason
 from index.model.document import Line
 
 INTERVAL_MS_MAX = 86_400_000
@@ -47,6 +45,8 @@ class DeliverWithWebhookBody(DeliverBody):
 
 
 class SubscriptionBody(Body):
+    model_config = with_example(search={"query": "annual leave"})
+
     search: SearchBody = Field(
         description="the search whose answer is watched, without the fields that concern one "
         f"request alone: {', '.join(f'`{name}`' for name in REFUSED_FIELDS)}"
@@ -99,17 +99,19 @@ class WebhookSecretAnswer(Body):
 
 class SubscriptionAnswer(Body):
     id: str
-    search: dict[str, Any] = Field(description="the search, as the subscriber sent it")
+    search: dict[str, Any] = Field(
+        description="the search, as the subscriber sent it", examples=[{"query": "annual leave"}]
+    )
     deliver: DeliverBody
     created_at: datetime
     number: int = Field(description="of the last event; 0 before the first one")
     revision: int | None = Field(description="up to which the last event's answer was correct")
     reported_at: datetime | None = Field(description="the time of the last event")
-    webhook: WebhookAnswer | None
+    webhook: WebhookAnswer | None = Field(description="state of the webhook; null: none")
 
 
 class SubscriptionsAnswer(Body):
-    subscriptions: tuple[SubscriptionAnswer, ...]
+    subscriptions: tuple[SubscriptionAnswer, ...] = Field(description="the caller's subscriptions")
     cursor: str | None = Field(description="the `cursor` of the next page; null on the last page")
 
 
@@ -130,7 +132,7 @@ class HitChanges(Body):
 class AnswerEventData(Body):
     """The data of the event `answer`."""
 
-    subscription: str
+    subscription: str = Field(description="identifier of the subscription", examples=["9f2c41"])
     number: int = Field(description="of the event; numbers only rise")
     since: int | None = Field(
         description="the event that the changes are counted from; null: the receiver has nothing, "

@@ -9,16 +9,21 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from gateway import problems, schemas
-from gateway.auth.authenticator import utc_now
-from gateway.auth.credentials import new_id
-from gateway.auth.makers import maker_of
-from gateway.http.request_context import RequestContext
-from gateway.http.responses import json_response, read_response
-from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_request import require_received, require_within_limits
-from gateway.subscriptions import webhook_message
-from gateway.subscriptions.subscription_schemas import (
+from gateway.extension import (
+    RequestContext,
+    SearchBody,
+    json_response,
+    maker_of,
+    new_id,
+    problems,
+    read_response,
+    require_received,
+    require_within_limits,
+    schemas,
+    utc_now,
+)
+from gateway.extensions.subscriptions import webhook_message
+from gateway.extensions.subscriptions.subscription_schemas import (
     REFUSED_FIELDS,
     SUBSCRIPTION_ID,
     DeadLetter,
@@ -30,9 +35,13 @@ from gateway.subscriptions.subscription_schemas import (
     WebhookAnswer,
     WebhookSecretAnswer,
 )
-from gateway.subscriptions.subscription_services import SubscriptionServices
-from index.subscriptions.subscription_store import NewSubscription, NewWebhook, Subscription
-from index.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, Webhook
+from gateway.extensions.subscriptions.subscription_services import SubscriptionServices
+from gateway.extensions.subscriptions.subscription_store import (
+    NewSubscription,
+    NewWebhook,
+    Subscription,
+)
+from gateway.extensions.subscriptions.webhook_store import PREVIOUS_SECRETS_MAX, Webhook
 from index.tenants.principals import Principal
 from ingest.web import urls
 
@@ -44,9 +53,9 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
     principal = (await context.authenticate()).principal
     body = context.parse_body(SubscriptionBody)
     require_watchable(body.search)
-    require_within_limits(body.search, services.settings, "search.")
+    require_within_limits(body.search, context.http.settings, "search.")
     request = services.watchers.search.request_of(principal, body.search)
-    require_received(request, services.settings, "search.")
+    require_received(request, context.http.settings, "search.")
     webhook = _new_webhook(services, principal, body)
     subscription = await services.store.create(
         NewSubscription(
@@ -59,8 +68,8 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
             interval_ms=body.deliver.interval_ms,
             webhook=webhook,
         ),
-        tenant_max=services.settings.tenant_subscriptions_max,
-        subject_max=services.settings.subject_subscriptions_max,
+        tenant_max=services.settings.tenant_max,
+        subject_max=services.settings.subject_max,
     )
     answer = await _answer(services, subscription)
     if answer.webhook is not None and webhook is not None:

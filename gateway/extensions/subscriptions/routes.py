@@ -1,9 +1,19 @@
-"""The routes of subscriptions; see `gateway.api.routes.table`."""
+"""The routes of subscriptions."""
 
-from gateway.api import parameters
-from gateway.http.route import ApiRoute
-from gateway.subscriptions import event_endpoint, subscription_endpoints, subscription_schemas
-from gateway.subscriptions.subscription_services import SubscriptionServices
+from gateway.extension import ApiRoute, Parameter, schemas
+from gateway.extensions.subscriptions import (
+    event_endpoint,
+    subscription_endpoints,
+    subscription_schemas,
+)
+from gateway.extensions.subscriptions.subscription_services import SubscriptionServices
+
+_IN_PATH = {
+    "subscription_id": Parameter(
+        subscription_schemas.SUBSCRIPTION_ID.json_schema()
+        | {"description": "identifier of the subscription"}
+    )
+}
 
 ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
     ApiRoute(
@@ -23,7 +33,7 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         needs="reader",
         summary="List the caller's subscriptions",
         answer=subscription_schemas.SubscriptionsAnswer,
-        parameters={"cursor": parameters.LINE_CURSOR},
+        parameters={"cursor": Parameter(schemas.LINE.json_schema())},
     ),
     ApiRoute(
         "GET",
@@ -33,6 +43,7 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         summary="Stream the events of a subscription; `Last-Event-ID` resumes after an event",
         answer=subscription_schemas.AnswerEventData,
         media_type="text/event-stream",
+        path_parameters=_IN_PATH,
     ),
     ApiRoute(
         "GET",
@@ -41,6 +52,7 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         needs="reader",
         summary="Get a subscription",
         answer=subscription_schemas.SubscriptionAnswer,
+        path_parameters=_IN_PATH,
     ),
     ApiRoute(
         "POST",
@@ -51,6 +63,7 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         body=subscription_schemas.RotateSecretBody,
         is_body_optional=True,
         answer=subscription_schemas.WebhookSecretAnswer,
+        path_parameters=_IN_PATH,
     ),
     ApiRoute(
         "DELETE",
@@ -59,5 +72,6 @@ ROUTES: tuple[ApiRoute[SubscriptionServices], ...] = (
         needs="reader",
         summary="Delete a subscription; its streams end",
         status=204,
+        path_parameters=_IN_PATH,
     ),
 )

@@ -22,16 +22,16 @@ from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from common import background_tasks
 from common.shares.slots import FairSlots
-from gateway.monitoring.subscription_metrics import Evaluation
-from gateway.search.search_request import SearchRequest
-from gateway.subscriptions.pinned_answers import PinnedAnswers, ValidAnswer
+from gateway.extension import SearchRequest
+from gateway.extensions.subscriptions.pinned_answers import PinnedAnswers, ValidAnswer
+from gateway.extensions.subscriptions.subscription_metrics import Evaluation
+from gateway.extensions.subscriptions.subscription_store import CHANNEL, SubscriptionStore
 from index.errors import DatabaseUnavailable
 from index.invalidation.changes import ChangeSet
 from index.invalidation.reverse_search import ReverseIndex
 from index.model.scope import PUBLIC
 from index.postgres.database import Database
 from index.postgres.session import Session
-from index.subscriptions.subscription_store import CHANNEL, SubscriptionStore
 from index.tenants.principals import Principal, PrincipalStore
 
 # Starting values, not measured.

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from gateway.extensions.subscriptions.subscription_store import Subscription
 from index.audit import audit_log
 from index.postgres.database import Database
-from index.subscriptions.subscription_store import Subscription
 
 DEAD_LETTERS_KEPT = 20  # of a subscription
 PREVIOUS_SECRETS_MAX = 3  # of a webhook: each is a signature in the header of a message

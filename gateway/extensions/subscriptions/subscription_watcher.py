@@ -17,20 +17,32 @@ import structlog
 
 from cache.protocol import Revisions
 from common.errors import Saturated
-from gateway import schemas
-from gateway.auth.authenticator import Authenticator, utc_now
-from gateway.problems import Problem
-from gateway.recording.read_log import ReadLog
-from gateway.search.schemas.search_schemas import SearchBody
-from gateway.search.search_request import SearchRequest
-from gateway.search.search_services import SearchServices
-from gateway.subscriptions import answer_events
-from gateway.subscriptions.answer_events import EventId, HitReference, SeenAnswer, WatchedAnswer
-from gateway.subscriptions.change_follower import ChangeFollower
-from gateway.subscriptions.pinned_answers import ValidAnswer
+from gateway.extension import (
+    Authenticator,
+    ReadLog,
+    SearchBody,
+    SearchRequest,
+    SearchServices,
+    problems,
+    schemas,
+    utc_now,
+)
+from gateway.extensions.subscriptions import answer_events
+from gateway.extensions.subscriptions.answer_events import (
+    EventId,
+    HitReference,
+    SeenAnswer,
+    WatchedAnswer,
+)
+from gateway.extensions.subscriptions.change_follower import ChangeFollower
+from gateway.extensions.subscriptions.pinned_answers import ValidAnswer
+from gateway.extensions.subscriptions.subscription_store import (
+    StoredEvent,
+    Subscription,
+    SubscriptionStore,
+)
 from index.errors import IndexStoreError
 from index.model.scope import PUBLIC
-from index.subscriptions.subscription_store import StoredEvent, Subscription, SubscriptionStore
 from index.tenants.principals import Principal
 
 EndReason: TypeAlias = Literal["deleted", "expired", "revoked", "public_not_received"]
@@ -171,7 +183,7 @@ class SubscriptionWatcher:
             return await self._report(search, valid, since_s)
         except (IndexStoreError, Saturated) as error:
             log.warning("subscriptions", state="unavailable", detail=str(error))
-        except Problem as problem:
+        except problems.Problem as problem:
             if problem.status == 401:
                 raise SubscriptionEnded(self._end_reason()) from None
             log.warning("subscriptions", state="unavailable", detail=problem.detail)

@@ -1,17 +1,18 @@
 """Subscriptions as their subject keeps them, and what they are limited to."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from gateway.monitoring.metrics import Metrics
-from gateway.services import open_services
+from gateway.extensions.subscriptions.event_endpoint import STREAMS_MAX
+from gateway.extensions.subscriptions.extension import EXTENSION
+from gateway.extensions.subscriptions.subscription_schemas import REFUSED_FIELDS, AnswerEventData
 from gateway.settings.settings import Settings
-from gateway.subscriptions.event_endpoint import STREAMS_MAX
-from gateway.subscriptions.subscription_schemas import REFUSED_FIELDS, AnswerEventData
-from gateway.worker.worker_loop import delete_unused_subscriptions
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
+from tests.gateway.extensions.subscriptions.own_services import own_services
+from tests.gateway.support.commands import WAIT_S_MAX
 from tests.gateway.support.event_listener import listening, subscribe
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
@@ -102,10 +103,11 @@ async def test_a_body_that_does_not_fit_is_refused(gateway: Gateway, body: Any) 
 
 
 async def test_a_subject_and_a_tenant_have_so_many_subscriptions_and_no_more(
-    settings: Settings, embedder: Embedder
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = {"subject_subscriptions_max": 2, "tenant_subscriptions_max": 3}
-    async with running(settings.model_copy(update=limits), embedder) as gateway:
+    monkeypatch.setenv("NEARHIT_SUBSCRIPTIONS_SUBJECT_MAX", "2")
+    monkeypatch.setenv("NEARHIT_SUBSCRIPTIONS_TENANT_MAX", "3")
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana, ben = await gateway.caller("ana"), await gateway.caller("ben")
         other_key = await gateway.caller("ana")
@@ -173,8 +175,14 @@ async def test_what_nobody_listens_to_is_deleted_after_a_time(
     await run_sql(database_url, "UPDATE subscriptions SET used_at = now() - interval '31 days'")
     new = await subscribe(ana, "leave")
     listed = await _ids(ana)
-    async with open_services(settings, Metrics(), embedder) as services:
-        await delete_unused_subscriptions(services.worker)
+    assert EXTENSION.work is not None
+    stop = asyncio.Event()
+    async with own_services(settings, embedder) as (_, own), asyncio.TaskGroup() as worker:
+        worker.create_task(EXTENSION.work(own, stop))
+        async with asyncio.timeout(WAIT_S_MAX):
+            while old in await _ids(ana):
+                await asyncio.sleep(0.01)
+        stop.set()
 
     assert listed == {old, new}
     assert await _ids(ana) == {new}

@@ -19,21 +19,20 @@ import structlog
 
 from common.errors import Saturated
 from common.shares.threads import FairThreads
-from gateway.auth.authenticator import utc_now
-from gateway.monitoring.subscription_metrics import SubscriptionMetrics
-from gateway.problems import Problem
-from gateway.subscriptions import webhook_message
-from gateway.subscriptions.answer_events import parse_event_id
-from gateway.subscriptions.subscription_watcher import (
+from gateway.extension import problems, utc_now
+from gateway.extensions.subscriptions import webhook_message
+from gateway.extensions.subscriptions.answer_events import parse_event_id
+from gateway.extensions.subscriptions.subscription_metrics import SubscriptionMetrics
+from gateway.extensions.subscriptions.subscription_watcher import (
     AnswerEvent,
     EndReason,
     SubscriptionEnded,
     SubscriptionWatcher,
     WatcherServices,
 )
-from gateway.subscriptions.webhook_message import WebhookMessage
+from gateway.extensions.subscriptions.webhook_message import WebhookMessage
+from gateway.extensions.subscriptions.webhook_store import ActiveWebhook, WebhookStore
 from index.errors import IndexStoreError
-from index.subscriptions.webhook_store import ActiveWebhook, WebhookStore
 from index.tenants.principals import PrincipalStore
 from ingest.web.addresses import AddressPolicy
 from ingest.web.client import OutgoingMessage, WebClient
@@ -142,7 +141,7 @@ class WebhookDelivery:
             await self._run()
         except (IndexStoreError, Saturated) as error:
             log.warning("webhooks", state="unavailable", detail=str(error))
-        except Problem as problem:  # the stored search is none of this version
+        except problems.Problem as problem:  # the stored search is none of this version
             await self._services.store.end(*self._where, "invalid", problem.detail)
 
     async def _run(self) -> None:

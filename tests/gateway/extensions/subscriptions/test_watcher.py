@@ -10,16 +10,16 @@ import pytest
 from cache.lookup import ComputedAnswer
 from cache.protocol import Revisions
 from gateway.auth.authenticator import AuthenticatedRequest, utc_now
-from gateway.search.search_request import SearchRequest
-from gateway.subscriptions.pinned_answers import ValidAnswer
-from gateway.subscriptions.subscription_watcher import (
+from gateway.extensions.subscriptions.pinned_answers import ValidAnswer
+from gateway.extensions.subscriptions.subscription_store import Subscription
+from gateway.extensions.subscriptions.subscription_watcher import (
     EVENT_AGE_S_MAX,
     SubscriptionWatcher,
     WatcherServices,
 )
+from gateway.search.search_request import SearchRequest
 from index.model.query import Query
 from index.model.scope import Scope
-from index.subscriptions.subscription_store import Subscription
 from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio

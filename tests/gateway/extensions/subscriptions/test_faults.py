@@ -9,15 +9,16 @@ from pydantic import SecretStr
 
 from gateway.auth.authenticator import digest_of
 from gateway.caching.change_feed import ChangeLogFeed
-from gateway.monitoring.metrics import Metrics
-from gateway.services import Services, open_services
+from gateway.extensions.subscriptions.change_follower import ChangeFollower
+from gateway.extensions.subscriptions.subscription_services import SubscriptionServices
+from gateway.extensions.subscriptions.subscription_watcher import SubscriptionWatcher
+from gateway.services import Services
 from gateway.settings.settings import Settings
-from gateway.subscriptions.change_follower import ChangeFollower
-from gateway.subscriptions.subscription_watcher import SubscriptionWatcher
 from index.invalidation.changes import ChangeLog
 from index.model.maker import Maker
 from index.search.query_embedder import Embedder
 from tests.conftest import run_sql
+from tests.gateway.extensions.subscriptions.own_services import own_services
 from tests.gateway.support.event_listener import EventListener, listening, subscribe
 from tests.gateway.support.gateways import Gateway, connected, running, serving
 
@@ -109,18 +110,18 @@ async def test_a_commit_itself_wakes_those_whom_it_concerns(
     """Without the reading of counters that makes up for lost messages."""
     async with (
         running(settings, embedder) as gateway,
-        open_services(settings, Metrics(), embedder) as services,
+        own_services(settings, embedder) as (services, own),
     ):
         await gateway.tenant("acme")
         admin, ana = await gateway.caller("ada", roles=["admin"]), await gateway.caller("ana")
         await admin.call("PUT", "/v1/groups/people/members/ana")
         subscription_id = await subscribe(ana, LEAVE)
-        stored = await services.stores.subscriptions.get(Maker("acme", "ana"), subscription_id)
+        stored = await own.store.get(Maker("acme", "ana"), subscription_id)
         assert stored is not None
         key = (ana.key or "").encode()
         principal = await services.http.authenticator.identify(key, digest_of(key))
-        follower = without_poll(services)
-        watchers = replace(services.subscriptions.watchers, follower=follower)
+        follower = without_poll(services, own)
+        watchers = replace(own.watchers, follower=follower)
         watcher = SubscriptionWatcher(watchers, stored, principal, None)
         changes = (
             ("PUT", "/v1/documents/plan", {"text": "Parental leave.", "readers": ["group:people"]}),
@@ -137,15 +138,15 @@ async def test_a_commit_itself_wakes_those_whom_it_concerns(
                     assert await watcher.next_event() is not None
 
 
-def without_poll(services: Services) -> ChangeFollower:
+def without_poll(services: Services, own: SubscriptionServices) -> ChangeFollower:
     """The follower of the services, which reads counters once an hour."""
     stores = services.stores
     return ChangeFollower(
         stores.database,
         ChangeLogFeed(ChangeLog(stores.database), stores.tenants),
         stores.principals,
-        stores.subscriptions,
-        services.subscriptions.compute,
-        services.subscriptions.metrics.evaluated,
+        own.store,
+        own.compute,
+        own.metrics.evaluated,
         poll_s=3_600,
     )

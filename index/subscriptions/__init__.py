@@ -1,1 +1,0 @@
-"""Subscriptions to questions, and the events that report their answers."""
