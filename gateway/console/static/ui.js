@@ -73,8 +73,8 @@ export function note(kind, ...children) {
   return h("div", { class: `note ${kind}` }, ...children);
 }
 
-/** What went wrong and what to do; retry: called by its button. */
-export function problemNote(problem, retry) {
+/** What went wrong and what to do; retry: called by its button. labelOf(field): as the form has it. */
+export function problemNote(problem, retry, labelOf = () => null) {
   return h(
     "div",
     { class: "note bad", role: "alert" },
@@ -84,7 +84,7 @@ export function problemNote(problem, retry) {
       h(
         "ul",
         {},
-        problem.errors.map((error) => h("li", {}, h("code", {}, error.field), ` ${error.detail}`)),
+        problem.errors.map((error) => h("li", {}, labelOf(error.field) ?? h("code", {}, error.field), ` ${error.detail}`)),
       ),
     problem.retryAfter && h("span", {}, `Retry in ${problem.retryAfter} s.`),
     problem.requestId && h("span", { class: "small" }, `Request ${problem.requestId}`),
@@ -150,8 +150,8 @@ export async function submit(form, place, action, { isRead = false } = {}) {
     return true;
   } catch (problem) {
     if (problem.name === "AbortError") return false;
-    fill(place, problemNote(problem));
-    markFields(form, problem);
+    fill(place, problemNote(problem, null, (path) => labelOf(controlOf(form, path))));
+    for (const { field: path } of problem.errors ?? []) controlOf(form, path)?.setAttribute("aria-invalid", "true");
     if (isRead) repeatWhenBack(problem, () => form.isConnected && submit(form, place, action, { isRead }));
     return false;
   } finally {
@@ -159,14 +159,14 @@ export async function submit(form, place, action, { isRead = false } = {}) {
   }
 }
 
-function markFields(form, problem) {
-  for (const { field: path } of problem.errors ?? []) {
-    const parts = path.split(".");
-    const names = [path, parts[0], parts.at(-1)]; // of a body in a union, the first part is its kind
-    const control = form.querySelector(names.map((name) => `[data-field="${CSS.escape(name)}"]`).join(", "));
-    control?.setAttribute("aria-invalid", "true");
-  }
+/** The control that a problem names; of a body in a union, the first part of the path is its kind. */
+function controlOf(form, path) {
+  const parts = path.split(".");
+  const names = [path, parts[0], parts.at(-1)];
+  return form.querySelector(names.map((name) => `[data-field="${CSS.escape(name)}"]`).join(", "));
 }
+
+const labelOf = (control) => control?.labels?.[0] && h("strong", {}, control.labels[0].textContent);
 
 /** columns: {label, cell(row), isNumber}; the first is the row's header. */
 export function table(caption, columns, rows) {

@@ -181,7 +181,7 @@ async def test_a_mistake_is_told_at_its_field(console: Console, ana: Caller) -> 
     await console.page.get_by_label("Question", exact=True).fill("leave")
     await console.page.get_by_role("button", name="Search", exact=True).click()
 
-    await expect(console.page.get_by_role("alert")).to_contain_text("must be JSON")
+    await expect(console.page.get_by_role("alert")).to_contain_text("Metadata must be JSON")
     await expect(console.page.get_by_label("Metadata")).to_have_attribute("aria-invalid", "true")
 
 
@@ -192,7 +192,7 @@ async def test_a_query_that_the_gateway_refuses_shows_its_problem(
     await console.page.get_by_label("Question", exact=True).fill("a" * 60_000)
     await console.page.get_by_role("button", name="Search", exact=True).click()
 
-    await expect(console.page.get_by_role("alert")).to_contain_text("must have at most")
+    await expect(console.page.get_by_role("alert")).to_contain_text("Question must have at most")
 
 
 async def test_no_hit_is_an_answer(console: Console, gateway: Gateway, ana: Caller) -> None:
