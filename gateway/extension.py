@@ -32,6 +32,7 @@ from gateway.documents.document_endpoints import enqueue_write, written_response
 from gateway.documents.document_schemas import DocumentBody
 from gateway.documents.document_services import DocumentServices
 from gateway.documents.document_update import require_editable, require_publisher
+from gateway.errors import CommandError
 from gateway.http.event_stream import Event, EventSender, EventStream
 from gateway.http.page_stream import PageStream
 from gateway.http.request_context import RequestContext, full_scope
@@ -113,6 +114,7 @@ __all__ = [
     "Authenticator",
     "Body",
     "ChangeLogFeed",
+    "CommandError",
     "DeletionAnswer",
     "Dialect",
     "DocumentBody",

@@ -5,7 +5,6 @@ ChatUnavailable     no language model has returned a complete response
 DocumentContended   concurrent writes kept changing the document before the commit
 DocumentOfOtherOrigin  the document was read from another folder of the same source
 DocumentTooLong     the document has more chunks or metadata than allowed
-EventRefused        the event is invalid
 JobRefused          the job can never succeed
 NotImportable       what should be imported can't be read, or not as asked
 NotReembedded       the tenant could not be moved to another embedder's space
@@ -41,10 +40,6 @@ class DocumentTooLong(Exception):
     def __init__(self, message: str, field: str = "text") -> None:
         super().__init__(message)
         self.field = field
-
-
-class EventRefused(Exception):
-    """A retry is useless. The message quotes no document."""
 
 
 class NotImportable(Exception):

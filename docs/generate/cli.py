@@ -13,7 +13,8 @@ _NAMES = {str: "text", int: "integer", float: "number", Path: "path"}
 
 
 def page() -> str:
-    root = typer.main.get_command(app)
+    root: Any = typer.main.get_command(app)
+    root.add_extensions()
     return join(
         "# Command line",
         NOTE.format(source="the `nearhit` command"),

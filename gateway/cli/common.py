@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 from rich.console import Console
@@ -63,6 +63,14 @@ def servers(settings: "Settings", *, own: bool = False) -> "Iterator[Settings]":
                 "redis_url": SecretStr(servers.redis_url),
             }
         )
+
+
+def settings_of(extension: str) -> Any:
+    """The settings of an extension, which is on."""
+    from gateway import extension_settings
+    from gateway.settings.settings import Settings
+
+    return extension_settings.read(Settings().extensions_off)[extension]
 
 
 def require_both_urls(settings: "Settings") -> None:

@@ -12,7 +12,6 @@ from gateway.cli.administration import (
     audit_command,
     audit_log_command,
     cache_command,
-    dead_letters_command,
     extensions_command,
     jobs_command,
     keys_command,
@@ -31,6 +30,7 @@ from gateway.cli.documents import (
     ingest_command,
     search_command,
 )
+from gateway.cli.extension_commands import ExtensibleCommands
 from gateway.cli.start import config_command, mcp_command
 
 # Panels of `nearhit --help`, in the order of what people do first.
@@ -42,6 +42,7 @@ _OPERATION, _COPIES = "Operation", "Copies"
 _ALLOCATIONS = 10_000
 
 app = typer.Typer(
+    cls=ExtensibleCommands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,  # they may hold a key
@@ -152,7 +153,6 @@ app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_command.commands.command("log")(audit_log_command.audit_log)
 app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)
 app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
-app.add_typer(dead_letters_command.commands, name="dead-letters", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(status_command.status)
 app.command(rich_help_panel=_OPERATION)(status_command.usage)

@@ -5,47 +5,72 @@ Nothing outside this folder names one of them. One that is switched off is not e
 
 import asyncio
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import metadata
-from typing import Any
-
-from pydantic_settings import BaseSettings
+from typing import TYPE_CHECKING, Any
 
 from common.version import VERSION
 from gateway.errors import CommandError
-from gateway.extension import Extension
-from gateway.monitoring.metrics import Metrics
-from gateway.services import Services
 from gateway.settings.groups.lists import listed
 
+if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and loads no gateway
+    from pydantic_settings import BaseSettings
+    from typer import Typer
+
+    from gateway.extension import Extension
+    from gateway.monitoring.metrics import Metrics
+    from gateway.services import Services
+
 _GROUP = "nearhit.extensions"
+_COMMANDS_GROUP = "nearhit.commands"
 
 
 @dataclass(frozen=True, slots=True)
 class FoundExtension:
-    """origin: the distribution that brings it, with its version."""
+    """origin: the distribution that brings it, with its version.
+
+    import_commands: gives None if it brings none.
+    """
 
     name: str
     origin: str
     import_it: Callable[[], Any]
+    import_commands: Callable[[], Any]
 
-    def load(self) -> Extension[Any]:
+    def load(self) -> "Extension[Any]":
         """Raises `CommandError` if its modules can't be imported, or hold something else."""
-        named = f"extension {self.name} of {self.origin}"
+        from gateway.extension import Extension
+
+        extension = self._imported(self.import_it)
+        if not isinstance(extension, Extension):
+            raise CommandError(f"{self._label()} is no `gateway.extension.Extension`")
+        return extension
+
+    def load_commands(self) -> "Typer | None":
+        """What it adds to the command line. Raises `CommandError` as `load` does."""
+        from typer import Typer
+
+        commands = self._imported(self.import_commands)
+        if not isinstance(commands, Typer | None):
+            raise CommandError(f"{self._label()}: its commands are no `typer.Typer`")
+        return commands
+
+    def _imported(self, import_it: Callable[[], Any]) -> Any:
         try:
-            extension = self.import_it()
+            return import_it()
         except Exception as error:  # its modules may raise anything as they are imported
             raise CommandError(
-                f"{named} can't be loaded: {error!r}; update it, or add {self.name} to "
+                f"{self._label()} can't be loaded: {error!r}; update it, or add {self.name} to "
                 "NEARHIT_EXTENSIONS_OFF"
             ) from error
-        if not isinstance(extension, Extension):
-            raise CommandError(f"{named} is no `gateway.extension.Extension`")
-        return extension
+
+    def _label(self) -> str:
+        return f"extension {self.name} of {self.origin}"
 
 
 @cache
@@ -63,7 +88,7 @@ def found() -> Mapping[str, FoundExtension]:
 
 
 @cache
-def switched_on(names_off: str) -> Mapping[str, Extension[Any]]:
+def switched_on(names_off: str) -> "Mapping[str, Extension[Any]]":
     """The extensions but those that are switched off, by name.
 
     names_off: the setting `extensions_off`. Raises `CommandError` if it names none that is
@@ -80,7 +105,9 @@ def switched_on(names_off: str) -> Mapping[str, Extension[Any]]:
 
 @asynccontextmanager
 async def opened(
-    extensions: Mapping[str, Extension[Any]], services: Services, own: Mapping[str, BaseSettings]
+    extensions: "Mapping[str, Extension[Any]]",
+    services: "Services",
+    own: "Mapping[str, BaseSettings]",
 ) -> AsyncIterator[Sequence[Callable[[asyncio.Event], Coroutine[None, None, None]]]]:
     """What extensions run beside jobs; what their handlers use is added to the services.
 
@@ -98,7 +125,7 @@ async def opened(
         yield beside
 
 
-def with_metrics(metrics: Metrics) -> Metrics:
+def with_metrics(metrics: "Metrics") -> "Metrics":
     """The metrics with those of all extensions, for the reference."""
     for extension in switched_on("").values():
         if extension.metrics is not None:
@@ -108,17 +135,25 @@ def with_metrics(metrics: Metrics) -> Metrics:
 
 def _own() -> Iterator[FoundExtension]:
     for module in pkgutil.iter_modules(__path__):
-        path = f"{__name__}.{module.name}.extension"
-        yield FoundExtension(module.name, f"nearhit {VERSION}", partial(_import, path))
+        import_it = partial(_import, module.name)
+        commands = partial(_import_commands, module.name)
+        yield FoundExtension(module.name, f"nearhit {VERSION}", import_it, commands)
 
 
-def _import(path: str) -> Any:
-    return importlib.import_module(path).EXTENSION
+def _import(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}.extension").EXTENSION
+
+
+def _import_commands(name: str) -> Any:
+    path = f"{__name__}.{name}.commands"
+    return importlib.import_module(path).COMMANDS if importlib.util.find_spec(path) else None
 
 
 def _of_others() -> Iterator[FoundExtension]:
-    for point in metadata.entry_points(group=_GROUP):
+    points = metadata.entry_points()
+    commands = {point.name: point.load for point in points.select(group=_COMMANDS_GROUP)}
+    for point in points.select(group=_GROUP):
         origin = "an unknown distribution"
         if point.dist is not None:
             origin = f"{point.dist.name} {point.dist.version}"
-        yield FoundExtension(point.name, origin, point.load)
+        yield FoundExtension(point.name, origin, point.load, commands.get(point.name, lambda: None))

@@ -17,7 +17,6 @@ from gateway.extensions import opened, switched_on
 from gateway.monitoring import metrics_server, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
-from gateway.operator.rabbitmq_settings import require_rabbitmq
 from gateway.recording.read_log import Reader
 from gateway.regions import region_services
 from gateway.search import embedders
@@ -276,8 +275,6 @@ async def work(settings: Settings, interval_s: float) -> None:
 
     Raises `CommandError`.
     """
-    if settings.rabbitmq_url is not None:
-        require_rabbitmq(settings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -64,6 +64,11 @@ def extension_tables(environ: Mapping[str, str]) -> Collection[str]:
     return _config(environ)[1].keys()
 
 
+def text_of(name: str, environ: Mapping[str, str]) -> str:
+    """A setting of the core before it is checked; empty if it is not set. Raises `CommandError`."""
+    return environ.get(variable(name)) or str(_config(environ)[0].get(name, ""))
+
+
 def unknown_variables(
     fields: Mapping[str, FieldInfo], environ: Mapping[str, str], off: Collection[str] = ()
 ) -> list[str]:

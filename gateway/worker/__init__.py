@@ -1,1 +1,1 @@
-"""The worker process: queued jobs, schedules, sweeps and RabbitMQ events."""
+"""The worker process: queued jobs, schedules and sweeps."""

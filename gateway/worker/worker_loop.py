@@ -86,12 +86,6 @@ async def run_worker(
     async with asyncio.TaskGroup() as group:
         group.create_task(_queue(services, stop, beside))
         group.create_task(repeat(stop, every_s, lambda: _sweep(services)))
-        if services.settings.rabbitmq_url is not None:
-            from gateway.worker import (
-                rabbitmq_consumer,  # needs an extra, which `operations.work` has checked
-            )
-
-            group.create_task(rabbitmq_consumer.consumer(services).run(stop))
         maintenance = group.create_task(
             repeat(stop, every_s, lambda: _maintain_partitions(partitions))
         )

@@ -15,13 +15,13 @@ from pydantic import SecretStr
 
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_schemas import EventAccess, EventContent, PutEvent
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
 from index.documents.partitions import Partitions
 from index.search.tables.strategy import StrategyLimits
-from ingest.events.event_handler import EventHandler
-from ingest.events.event_schemas import EventAccess, EventContent, PutEvent
 from tests.conftest import ADMIN_KEY, data_dir
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.upgrade import sample, snapshot

@@ -1,4 +1,4 @@
-"""Workers, their jobs, and the sources and events that they read."""
+"""Workers, their jobs, and the sources that they read."""
 
 from ipaddress import ip_network
 from pathlib import Path
@@ -13,7 +13,7 @@ NEVER = "never"  # a schedule
 
 
 class JobSettings(BaseSettings):
-    """Workers, sources and events."""
+    """Workers and sources."""
 
     serve_jobs: bool = Field(
         False, description="whether `nearhit serve` also runs queued jobs, as `nearhit worker` does"
@@ -78,25 +78,6 @@ class JobSettings(BaseSettings):
         description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
         "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
     )
-    rabbitmq_url: SecretStr | None = Field(
-        None, description="URL of RabbitMQ, whose events `nearhit worker` applies; unset: none"
-    )
-    rabbitmq_queues: str | None = Field(
-        None, description="comma-separated queues, each with its tenant: `QUEUE=TENANT`"
-    )
-    rabbitmq_may_publish: bool = Field(
-        False, description="whether events may write documents with the reader `public`"
-    )
-
-    def rabbitmq_tenants(self) -> dict[str, str]:
-        """The tenant of each queue."""
-        return _tenants_by_queue(self.rabbitmq_queues)
-
-    @field_validator("rabbitmq_queues")
-    @classmethod
-    def _check_queues(cls, text: str | None) -> str | None:
-        _tenants_by_queue(text)
-        return text
 
     @field_validator("sources_web_networks")
     @classmethod
@@ -111,16 +92,3 @@ class JobSettings(BaseSettings):
         from ingest.sources import schedule  # slow to import, and few deployments set it
 
         return text if text == NEVER else schedule.checked(text)
-
-
-def _tenants_by_queue(text: str | None) -> dict[str, str]:
-    """Raises `ValueError`, also for a queue of two tenants."""
-    tenants: dict[str, str] = {}
-    for part in listed(text):
-        queue, equals, tenant = (item.strip() for item in part.rpartition("="))
-        if not (queue and equals and tenant):
-            raise ValueError(f"must be QUEUE=TENANT, separated by commas; {part} is not")
-        if queue in tenants:
-            raise ValueError(f"must name each queue once; {queue} is repeated")
-        tenants[queue] = tenant
-    return tenants

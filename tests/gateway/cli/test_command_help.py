@@ -21,7 +21,9 @@ def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from _commands(f"{path} {name}", each)
 
 
-_COMMANDS = dict(_commands("nearhit", typer.main.get_command(app)))
+_ROOT: Any = typer.main.get_command(app)
+_ROOT.add_extensions()
+_COMMANDS = dict(_commands("nearhit", _ROOT))
 
 
 @pytest.mark.parametrize("path", _COMMANDS)

@@ -29,9 +29,12 @@ COMMANDS = (
     ("jobs", "replay"),
     ("jobs", "delete"),
     ("loadtest",),
+    ("dead-letters",),
+    ("dead-letters", "list"),
 )
 # What takes long to load, and is needed only by a command that does something.
 HEAVY = {
+    "aio_pika",
     "asyncpg",
     "hdrh",
     "matplotlib",

@@ -23,7 +23,7 @@ from gateway.operator import operations
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.mcp.test_mcp import connected as mcp_connected
-from tests.gateway.support.commands import WAIT_S_MAX, fails
+from tests.gateway.support.commands import WAIT_S_MAX, fails, process_output
 from tests.gateway.support.gateways import problem, running
 
 pytestmark = pytest.mark.anyio
@@ -35,6 +35,7 @@ OWN = (
     "curation",
     "faqs",
     "openfga",
+    "rabbitmq",
     "scim",
     "subscriptions",
     "vector_stores",
@@ -50,7 +51,23 @@ async def _work(services, stop):
     await stop.wait()
     ENDED.append(services)
 """
-_ENTRY = "[nearhit.extensions]\n{name} = {module}:EXTENSION\n"
+_ENTRY = """
+[nearhit.extensions]
+{name} = {module}:EXTENSION
+[nearhit.commands]
+{name} = {module}_commands:COMMANDS
+"""
+_COMMANDS = """
+import typer
+COMMANDS = typer.Typer()
+@COMMANDS.command()
+def {command}():
+    "Say a title."
+    print("Annual leave")
+@COMMANDS.command()
+def other():
+    pass
+"""
 
 
 @pytest.fixture
@@ -74,9 +91,12 @@ def site(forgotten: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path
 
 
-def install(site: Path, name: str, module: str, text: str) -> None:
+def install(
+    site: Path, name: str, module: str, text: str, commands: str = "COMMANDS = None"
+) -> None:
     """What an installer leaves of a distribution with one extension."""
     (site / f"{module}.py").write_text(text)
+    (site / f"{module}_commands.py").write_text(commands)
     info = site / f"{module}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
@@ -260,6 +280,66 @@ async def test_a_call_that_is_taken_is_told_before_anything_starts(site: Path) -
     line = await fails({"PYTHONPATH": str(site)}, "config", "check")
 
     assert "extension suggest: GET /v1/documents is taken" in line
+
+
+@pytest.fixture
+def titles(site: Path) -> dict[str, str]:
+    """The environment in which an extension adds commands; its other module is of no use."""
+    install(site, "titles", "titles", "1 / 0\n", _COMMANDS.format(command="title"))
+    return {"PYTHONPATH": str(site)}
+
+
+async def test_a_command_of_an_extension_is_shown_and_run_without_the_rest_of_it(
+    titles: dict[str, str],
+) -> None:
+    shown = await process_output(titles, "--help")
+    ran = await process_output(titles, "title")
+
+    assert shown[0] == 0
+    assert "Say a title." in shown[1]
+    assert shown[2] == ""
+    assert ran == (0, "Annual leave\n", "")
+
+
+async def test_a_command_of_what_is_switched_off_is_neither_shown_nor_there(
+    titles: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "nearhit.toml").write_text('extensions_off = "titles"\n')
+    off = titles | {"NEARHIT_CONFIG": str(tmp_path / "nearhit.toml")}
+
+    status, shown, complaint = await process_output(off, "--help")
+    missing = await process_output(off, "title")
+
+    assert (status, complaint) == (0, "")
+    assert "Say a title." not in shown
+    assert missing[0] == 2
+    assert "No such command 'title'" in missing[2]
+
+
+@pytest.mark.parametrize(
+    ("commands", "complaint"),
+    [
+        ("import nothing_such\n", "extension titles of titles 1.0 can't be loaded: Module"),
+        ("COMMANDS = 'some text'\n", "titles 1.0: its commands are no `typer.Typer`"),
+        (_COMMANDS.format(command="serve"), "an extension brings a command serve, which is taken"),
+    ],
+)
+async def test_a_broken_command_of_an_extension_is_told_and_leaves_the_others(
+    site: Path, commands: str, complaint: str
+) -> None:
+    install(site, "titles", "titles", "1 / 0\n", commands)
+    environment = {"PYTHONPATH": str(site)}
+
+    status, shown, told = await process_output(environment, "--help")
+    version = await process_output(environment, "--version")
+    core = await process_output(environment, "serve", "--help")
+
+    assert status == 0
+    assert "dead-letters" in shown
+    assert complaint in told
+    assert len(told.splitlines()) == 1
+    assert (version[0], version[2]) == (core[0], core[2]) == (0, "")
+    assert "Port to listen on" in core[1]
 
 
 def test_the_contract_forbids_extensions_all_of_the_gateway_but_what_is_for_them() -> None:

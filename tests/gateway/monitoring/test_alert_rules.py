@@ -83,7 +83,7 @@ def test_every_rule_reads_metrics_and_labels_that_exist() -> None:
 
 
 def test_a_counter_that_an_alert_watches_begins_at_zero() -> None:
-    text = Metrics().exposition()[0].decode()
+    text = with_metrics(Metrics()).exposition()[0].decode()
 
     for series in (
         'nearhit_cache_events_total{event="audit_other"}',

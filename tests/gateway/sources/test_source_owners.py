@@ -8,6 +8,8 @@ import httpx2
 import orjson
 import pytest
 
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -16,8 +18,6 @@ from index.documents.event_versions import Reading
 from index.errors import SourceReserved
 from index.model.document import Document
 from index.search.query_embedder import Embedder
-from ingest.events import event_schemas
-from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, problem
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]

@@ -9,6 +9,8 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -18,8 +20,6 @@ from index.documents.event_versions import Reading
 from index.model.document import Document
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SYNC
-from ingest.events import event_schemas
-from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 

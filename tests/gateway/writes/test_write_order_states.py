@@ -20,6 +20,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.event_handler import EventHandler
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
@@ -28,8 +30,6 @@ from gateway.worker.worker_loop import make_worker
 from index.jobs.job_queue import ClaimedJob
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SYNC
-from ingest.events import event_schemas
-from ingest.events.event_handler import EventHandler
 from tests.gateway.support.gateways import Caller, Gateway, running
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
 from tests.sampling import plays

@@ -11,8 +11,13 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity, DeliveryError
 
-from gateway.errors import CommandError
-from gateway.worker.rabbitmq_consumer import CONNECT_S_MAX, DEAD, REASON, persistent_copy
+from gateway.extension import CommandError
+from gateway.extensions.rabbitmq.rabbitmq_consumer import (
+    CONNECT_S_MAX,
+    DEAD,
+    REASON,
+    persistent_copy,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -11,12 +11,17 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, console
-from gateway.errors import CommandError
+
+if TYPE_CHECKING:
+    from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
 
 # Its lines would stand beside the one that says why the command failed.
 logging.getLogger("aiormq").addHandler(logging.NullHandler())
 
-commands = typer.Typer(no_args_is_help=True)
+COMMANDS = typer.Typer()
+
+_letters = typer.Typer(no_args_is_help=True)
+COMMANDS.add_typer(_letters, name="dead-letters", rich_help_panel="Operation")
 
 _LISTED_MAX = 1_000
 
@@ -25,12 +30,12 @@ Queue = Annotated[
 ]
 
 
-@commands.callback()
+@_letters.callback()
 def dead_letters() -> None:
     """Events of RabbitMQ that could not be applied."""
 
 
-@commands.command("list")
+@_letters.command("list")
 def list_letters(
     queue: Queue = None,
     limit: Annotated[
@@ -43,7 +48,7 @@ def list_letters(
     nearhit dead-letters list --json
     """
     with common.errors():
-        from gateway.worker.dead_letters import list_dead_letters
+        from gateway.extensions.rabbitmq.dead_letters import list_dead_letters
 
         url, queues = _queues(queue)
         letters = [
@@ -63,7 +68,7 @@ def list_letters(
     common.print_table(table, "no dead letters")
 
 
-@commands.command("replay")
+@_letters.command("replay")
 def replay_letters(
     queue: Queue = None,
     limit: Annotated[
@@ -78,7 +83,7 @@ def replay_letters(
         nearhit dead-letters replay --queue wiki-events
     """
     with common.errors():
-        from gateway.worker.dead_letters import replay_dead_letters
+        from gateway.extensions.rabbitmq.dead_letters import replay_dead_letters
 
         url, queues = _queues(queue)
         moved = {}
@@ -92,10 +97,12 @@ def replay_letters(
 
 def _queues(only: str | None) -> tuple[str, Sequence[str]]:
     """RabbitMQ's URL and the queues to look at."""
-    from gateway.operator.rabbitmq_settings import require_rabbitmq
-    from gateway.settings.settings import Settings
+    from gateway.extension import CommandError
 
-    url, queues = require_rabbitmq(Settings())
+    settings: RabbitmqSettings = common.settings_of("rabbitmq")
+    if settings.url is None:
+        raise CommandError("NEARHIT_RABBITMQ_URL must name the RabbitMQ whose events are applied")
+    url, queues = settings.url.get_secret_value(), settings.tenants()
     if only is not None and only not in queues:
         raise CommandError(f"{only} is no queue of NEARHIT_RABBITMQ_QUEUES")
     return url, [only] if only is not None else list(queues)

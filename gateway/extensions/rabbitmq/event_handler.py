@@ -6,13 +6,14 @@ worker whose commit finds newer event versions than it has read starts again.
 
 from dataclasses import dataclass, replace
 
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.errors import EventRefused
+from gateway.extensions.rabbitmq.event_schemas import DeleteEvent, Event, PutEvent
 from index.documents.event_versions import EventUpdate, EventVersionStore
 from index.errors import EventSuperseded
 from index.model.document import Document
 from index.model.write_order import ALL_PARTS, CONTENT
-from ingest.errors import DocumentContended, EventRefused, PublishingRefused
-from ingest.events import event_schemas
-from ingest.events.event_schemas import DeleteEvent, Event, PutEvent
+from ingest.errors import DocumentContended, PublishingRefused
 from ingest.write.revision import Written
 from ingest.write.writer import Writer
 

@@ -9,16 +9,39 @@ from typing import Any
 import asyncpg
 import pytest
 
+from gateway.extensions.rabbitmq.errors import EventRefused
+from gateway.extensions.rabbitmq.event_handler import EventHandler
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import EventUpdate, EventVersion, EventVersionStore
 from index.errors import EventSuperseded, TenantMissing
 from index.model.document import Document
 from index.postgres.database import Database
-from ingest.errors import EventRefused
-from ingest.events.event_handler import EventHandler
 from ingest.write.writer import Writer
+from tests.gateway.extensions.rabbitmq.event_samples import access, delete, parsed, update
 from tests.index.support.samples import a_document
-from tests.ingest.support.event_samples import access, delete, parsed, update
+from tests.ingest.conftest import (
+    connection,
+    database,
+    documents,
+    embedder,
+    invalidation,
+    searcher,
+    static_embedder,
+    tenants,
+    writer,
+)
+
+__all__ = [
+    "connection",
+    "database",
+    "documents",
+    "embedder",
+    "invalidation",
+    "searcher",
+    "static_embedder",
+    "tenants",
+    "writer",
+]
 
 pytestmark = pytest.mark.anyio
 

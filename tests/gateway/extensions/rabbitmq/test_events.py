@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.errors import EventRefused
+from gateway.extensions.rabbitmq.event_schemas import PutEvent
 from index.documents.event_versions import EventUpdate, EventVersion
-from ingest.errors import EventRefused
-from ingest.events import event_schemas
-from ingest.events.event_schemas import PutEvent
+from tests.gateway.extensions.rabbitmq.event_samples import access, delete, parsed, update
 from tests.index.support.samples import a_document
-from tests.ingest.support.event_samples import access, delete, parsed, update
 
 ANAS = {"owner": "ana", "readers": ["group:people"]}
 

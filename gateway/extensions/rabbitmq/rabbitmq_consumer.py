@@ -2,7 +2,7 @@
 
 1. A delivery is acknowledged after its event is committed and drained, or after RabbitMQ confirms a
    copy in the dead-letter queue. Otherwise it is redelivered, which is harmless: see
-   `ingest.events.event_schemas`.
+   `gateway.extensions.rabbitmq.event_schemas`.
 2. Deliveries of one document are applied in order; one that waits for a server delays the next.
    Up to `prefetch` deliveries of a queue are applied concurrently.
 3. If a connection is lost, its unacknowledged deliveries are redelivered on the next one.
@@ -28,8 +28,12 @@ from aio_pika.connection import make_url
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, ChannelNotFoundEntity
 
 from common import background_tasks
-from gateway.monitoring.work_metrics import EventOutcome
-from gateway.worker.worker_services import WorkerServices
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.errors import EventRefused
+from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_schemas import Event
+from gateway.extensions.rabbitmq.rabbitmq_metrics import EventOutcome
+from gateway.extensions.rabbitmq.rabbitmq_services import RabbitmqServices
 from index.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
@@ -37,10 +41,7 @@ from index.errors import (
     SourceReserved,
     TenantMissing,
 )
-from ingest.errors import DocumentContended, DocumentTooLong, EventRefused
-from ingest.events import event_schemas
-from ingest.events.event_handler import EventHandler
-from ingest.events.event_schemas import Event
+from ingest.errors import DocumentContended, DocumentTooLong
 from ingest.worker.pgqueuer_adapter import WorkerLimits
 
 DEAD = ".dead"  # suffix of a dead-letter queue's name
@@ -58,23 +59,18 @@ class _Stopped(Exception):
     """The worker stops; unacknowledged deliveries go to other workers."""
 
 
-def consumer(services: WorkerServices) -> "RabbitmqConsumer":
+def consumer(services: RabbitmqServices) -> "RabbitmqConsumer":
     """The consumer of the settings, which must configure RabbitMQ."""
-    settings = services.settings
-    assert settings.rabbitmq_url is not None, "the caller has checked that RabbitMQ is configured"
+    settings, core = services.settings, services.core
+    assert settings.url is not None, "the caller has checked that RabbitMQ is configured"
     return RabbitmqConsumer(
-        settings.rabbitmq_url.get_secret_value(),
-        settings.rabbitmq_tenants(),
-        EventHandler(
-            services.writer,
-            services.stores.event_versions,
-            settings.language,
-            may_publish=settings.rabbitmq_may_publish,
-        ),
+        settings.url.get_secret_value(),
+        settings.tenants(),
+        services.handler,
         prefetch=_PREFETCH,
-        attempts_max=settings.job_attempts_max,
-        limits=WorkerLimits(pause_s=settings.job_retry_delay_s, stop_s=settings.shutdown_s),
-        size_bytes_max=settings.document_bytes_max,
+        attempts_max=core.job_attempts_max,
+        limits=WorkerLimits(pause_s=core.job_retry_delay_s, stop_s=core.shutdown_s),
+        size_bytes_max=core.document_bytes_max,
         count=services.metrics.event,
     )
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import aio_pika
@@ -11,28 +11,28 @@ import orjson
 import pytest
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
-from gateway.errors import CommandError
+from gateway.extensions.rabbitmq import rabbitmq_consumer
+from gateway.extensions.rabbitmq.event_handler import EventHandler
+from gateway.extensions.rabbitmq.event_schemas import Event
+from gateway.extensions.rabbitmq.rabbitmq_metrics import RabbitmqMetrics
+from gateway.extensions.rabbitmq.rabbitmq_services import RabbitmqServices
+from gateway.extensions.rabbitmq.rabbitmq_settings import RabbitmqSettings
 from gateway.monitoring.metrics import Metrics
 from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
-from gateway.worker import rabbitmq_consumer
-from gateway.worker.worker_loop import run_worker
-from index.documents.partitions import Partitions
 from index.errors import DatabaseUnavailable
 from index.model.document import Document
 from index.search.query_embedder import Embedder
-from ingest.events.event_handler import EventHandler
-from ingest.events.event_schemas import Event
 from ingest.write.revision import Written
-from tests.gateway.servers import own_rabbit
+from tests.gateway.extensions.rabbitmq import own_rabbit
+from tests.gateway.extensions.rabbitmq.event_samples import access, delete, update
+from tests.gateway.extensions.rabbitmq.own_rabbit import OwnRabbit
 from tests.gateway.servers.database_proxy import database_proxy
-from tests.gateway.servers.own_rabbit import OwnRabbit
 from tests.gateway.support.commands import refused, succeeds
 from tests.gateway.support.unreliable_embedder import MoodyEmbedder
-from tests.ingest.support.event_samples import access, delete, update
 from tests.system_programs import needs
 
 pytestmark = [
@@ -64,9 +64,13 @@ async def channel(broker: OwnRabbit) -> AsyncIterator[AbstractChannel]:
 
 
 @pytest.fixture
-def settings(settings: Settings, broker: OwnRabbit) -> Settings:
-    named = {"rabbitmq_url": SecretStr(broker.url), "rabbitmq_queues": f"{QUEUE}=acme"}
-    return settings.model_copy(update={**named, "job_retry_delay_s": 0.01, "job_attempts_max": 3})
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"job_retry_delay_s": 0.01, "job_attempts_max": 3})
+
+
+def variables(broker: OwnRabbit, tenant: str = "acme") -> dict[str, str]:
+    """Whose documents the events of the queue change."""
+    return {"NEARHIT_RABBITMQ_URL": broker.url, "NEARHIT_RABBITMQ_QUEUES": f"{QUEUE}={tenant}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,10 @@ class EventWorker:
 
 
 @asynccontextmanager
-async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[EventWorker]:
+async def working(
+    settings: Settings, embedder: Embedder, broker: OwnRabbit, tenant: str = "acme"
+) -> AsyncIterator[EventWorker]:
+    own = RabbitmqSettings(url=SecretStr(broker.url), queues=f"{QUEUE}={tenant}")
     async with open_services(settings, Metrics(), embedder) as services:
         await services.stores.tenants.create("acme", "acme")
         stop, failed = asyncio.Event(), asyncio.Event()
@@ -116,7 +123,8 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Event
             may_publish=False,
             failed=failed,
         )
-        consumer = replace(rabbitmq_consumer.consumer(services.worker), handler=handler)
+        metrics = RabbitmqMetrics(services.http.metrics.registry)
+        consumer = rabbitmq_consumer.consumer(RabbitmqServices(own, settings, handler, metrics))
         running = asyncio.create_task(consumer.run(stop))
         try:
             yield EventWorker(services, running, failed)
@@ -127,9 +135,9 @@ async def working(settings: Settings, embedder: Embedder) -> AsyncIterator[Event
 
 @pytest.fixture
 async def worker(
-    settings: Settings, embedder: Embedder, channel: AbstractChannel
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
 ) -> AsyncIterator[EventWorker]:
-    async with working(settings, embedder) as made:
+    async with working(settings, embedder, broker) as made:
         yield made
 
 
@@ -160,7 +168,7 @@ async def left(broker: OwnRabbit, name: str = QUEUE) -> int:
 async def test_events_are_done_and_acknowledged(
     settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
-    async with working(settings, embedder) as worker:
+    async with working(settings, embedder, broker) as worker:
         await send(channel, update(1, FIRST), access(2, "tenant"), update(3, SECOND))
         changed = await worker.until(SECOND)
         await send(channel, update(2, FIRST), update(3, SECOND), delete(4))
@@ -194,10 +202,9 @@ async def test_what_cant_be_done_is_dead_with_the_reason_and_stops_nothing(
 
 
 async def test_a_queue_of_a_tenant_that_is_not_there_loses_nothing(
-    settings: Settings, embedder: Embedder, channel: AbstractChannel
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
-    nobodys = settings.model_copy(update={"rabbitmq_queues": f"{QUEUE}=nobody"})
-    async with working(nobodys, embedder) as worker:
+    async with working(settings, embedder, broker, "nobody") as worker:
         await send(channel, update(1, FIRST))
         letter = await dead(channel)
 
@@ -208,9 +215,8 @@ async def test_a_queue_of_a_tenant_that_is_not_there_loses_nothing(
 async def test_dead_letters_are_listed_and_applied_once_the_reason_is_gone(
     settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
-    environment = {"NEARHIT_RABBITMQ_URL": broker.url, "NEARHIT_RABBITMQ_QUEUES": f"{QUEUE}=acme"}
-    nobodys = settings.model_copy(update={"rabbitmq_queues": f"{QUEUE}=nobody"})
-    async with working(nobodys, embedder):
+    environment = variables(broker)
+    async with working(settings, embedder, broker, "nobody"):
         await send(channel, update(1, FIRST), b"no JSON")
         async with asyncio.timeout(30):
             while await left(broker, QUEUE + rabbitmq_consumer.DEAD) < 2:
@@ -218,7 +224,7 @@ async def test_dead_letters_are_listed_and_applied_once_the_reason_is_gone(
 
     listed = orjson.loads(await succeeds(environment, "dead-letters", "list", "--json"))
     again = orjson.loads(await succeeds(environment, "dead-letters", "list", "--json"))
-    async with working(settings, embedder) as worker:
+    async with working(settings, embedder, broker) as worker:
         moved = await succeeds(environment, "dead-letters", "replay", "--queue", QUEUE)
         await worker.until(FIRST)
         letter = await dead(channel)
@@ -235,7 +241,7 @@ async def test_dead_letters_are_listed_and_applied_once_the_reason_is_gone(
 async def test_dead_letters_that_cannot_go_back_stay(
     channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
-    environment = {"NEARHIT_RABBITMQ_URL": broker.url, "NEARHIT_RABBITMQ_QUEUES": f"{QUEUE}=acme"}
+    environment = variables(broker)
     dead_queue = QUEUE + rabbitmq_consumer.DEAD
     await channel.default_exchange.publish(aio_pika.Message(b"{}"), dead_queue)
     await channel.queue_delete(QUEUE)
@@ -255,11 +261,15 @@ async def test_dead_letters_that_cannot_go_back_stay(
 
 
 async def test_a_database_that_is_away_is_waited_for_in_order(
-    settings: Settings, embedder: Embedder, channel: AbstractChannel, database_url: str
+    settings: Settings,
+    embedder: Embedder,
+    channel: AbstractChannel,
+    broker: OwnRabbit,
+    database_url: str,
 ) -> None:
     async with database_proxy(database_url) as wire:
         cut_off = settings.model_copy(update={"database_url": SecretStr(wire.url)})
-        async with working(cut_off, embedder) as worker:
+        async with working(cut_off, embedder, broker) as worker:
             await send(channel, update(1, FIRST))
             await worker.until(FIRST)
             wire.cut()
@@ -272,10 +282,10 @@ async def test_a_database_that_is_away_is_waited_for_in_order(
 
 
 async def test_an_embedder_that_stays_away_leaves_a_dead_letter(
-    settings: Settings, embedder: Embedder, channel: AbstractChannel
+    settings: Settings, embedder: Embedder, channel: AbstractChannel, broker: OwnRabbit
 ) -> None:
     moody = MoodyEmbedder(embedder)
-    async with working(settings, moody) as worker:
+    async with working(settings, moody, broker) as worker:
         moody.away = True
         await send(channel, update(1, FIRST), access(2, "tenant"))
         letter = await dead(channel)
@@ -322,25 +332,29 @@ async def test_a_stop_gives_back_what_has_to_wait(
 ) -> None:
     moody = MoodyEmbedder(embedder)
     slow = settings.model_copy(update={"job_retry_delay_s": 60.0, "job_attempts_max": 100})
-    async with working(slow, moody):
+    async with working(slow, moody, broker):
         moody.away = True
         await send(channel, update(1, FIRST), update(2, SECOND))
         await moody.asked.wait()
 
     assert await left(broker) == 2
-    async with working(settings, embedder) as worker:
+    async with working(settings, embedder, broker) as worker:
         await worker.until(SECOND)
 
 
 async def test_a_worker_that_is_told_of_a_server_takes_its_events(
-    settings: Settings, embedder: Embedder, channel: AbstractChannel
+    settings: Settings,
+    embedder: Embedder,
+    channel: AbstractChannel,
+    broker: OwnRabbit,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for name, value in variables(broker).items():
+        monkeypatch.setenv(name, value)
     async with open_services(settings, Metrics(), embedder) as services:
         await services.stores.tenants.create("acme", "acme")
         stop = asyncio.Event()
-        running = asyncio.create_task(
-            run_worker(services.worker, Partitions(services.stores.database), stop, 60.0)
-        )
+        running = asyncio.create_task(operations.run_worker(settings, 60.0, Metrics(), stop))
         try:
             await send(channel, update(1, FIRST))
             await EventWorker(services, running, asyncio.Event()).until(FIRST)
@@ -355,28 +369,3 @@ async def _is_there(broker: OwnRabbit) -> bool:
     except ChannelNotFoundEntity:
         return False
     return True
-
-
-class TestSettings:
-    def test_say_whose_a_queue_is(self) -> None:
-        made = Settings(rabbitmq_queues="wiki=acme, a=b=beta,")
-
-        assert made.rabbitmq_tenants() == {"wiki": "acme", "a=b": "beta"}
-
-    @pytest.mark.parametrize("text", ["wiki", "wiki=", "=acme", "wiki=acme,wiki=beta"])
-    def test_refuse_a_queue_that_is_nobodys_or_two_tenants(self, text: str) -> None:
-        with pytest.raises(ValidationError, match="rabbitmq_queues"):
-            Settings(rabbitmq_queues=text)
-
-    @pytest.mark.parametrize(
-        ("fields", "reason"),
-        [
-            ({"rabbitmq_queues": None}, "NEARHIT_RABBITMQ_QUEUES"),
-            ({"rabbitmq_url": SecretStr("http://x")}, "amqp://"),
-        ],
-    )
-    async def test_that_can_do_nothing_are_refused_at_the_start(
-        self, settings: Settings, fields: dict[str, Any], reason: str
-    ) -> None:
-        with pytest.raises(CommandError, match=reason):
-            await operations.work(settings.model_copy(update=fields), 1.0)

@@ -27,6 +27,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
+from gateway.extensions.rabbitmq.errors import EventRefused
 from index.documents.event_versions import EventUpdate, EventVersion
 from index.model import chunking_config
 from index.model.document import (
@@ -48,7 +49,6 @@ from index.model.document import (
 )
 from index.model.identifiers import Readers, SubjectId
 from index.text import language_detection
-from ingest.errors import EventRefused
 from ingest.sources.source import reason
 
 VERSION_MAX = 2**63 - 1  # a bigint of PostgreSQL; holds nanoseconds until 2262

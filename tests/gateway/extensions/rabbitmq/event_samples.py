@@ -4,8 +4,8 @@ from typing import Any
 
 import orjson
 
-from ingest.events import event_schemas
-from ingest.events.event_schemas import Event
+from gateway.extensions.rabbitmq import event_schemas
+from gateway.extensions.rabbitmq.event_schemas import Event
 
 
 def update(version: int, text: str, **fields: Any) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+"""The commands of extensions, beside those of the core."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from gateway.errors import CommandError
+
+
+class ExtensibleCommands(TyperGroup):
+    """The commands of the core, and those of extensions that are on.
+
+    The latter are loaded to list all, or if the core has no command of a name. One that can't be
+    loaded is a line on stderr, and all others are there.
+    """
+
+    _is_extended = False
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self.add_extensions()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self.add_extensions()
+        return super().get_command(ctx, cmd_name)
+
+    def add_extensions(self) -> None:
+        if self._is_extended:
+            return
+        self._is_extended = True
+        for name, command in _commands():
+            if self.commands.setdefault(name, command) is not command:
+                _warn(f"an extension brings a command {name}, which is taken")
+
+
+def _commands() -> Iterator[tuple[str, Any]]:
+    """By name, those of all extensions that are on and can be loaded."""
+    from gateway.extensions import found
+    from gateway.settings import setting_sources
+    from gateway.settings.groups.lists import listed
+
+    try:
+        off = listed(setting_sources.text_of("extensions_off", os.environ))
+        extensions = [each for each in found().values() if each.name not in off]
+    except CommandError as error:
+        _warn(str(error))
+        return
+    for extension in extensions:
+        try:
+            commands = extension.load_commands()
+        except CommandError as error:
+            _warn(str(error))
+            continue
+        if commands is not None:
+            yield from typer.main.get_group(commands).commands.items()
+
+
+def _warn(message: str) -> None:
+    Console(stderr=True, highlight=False).print(f"nearhit: {message}", markup=False, soft_wrap=True)

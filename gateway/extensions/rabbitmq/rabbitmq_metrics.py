@@ -1,0 +1,21 @@
+"""What became of the events of RabbitMQ."""
+
+from typing import Literal, TypeAlias, get_args
+
+from gateway.extension import MetricRegistry
+
+EventOutcome: TypeAlias = Literal["applied", "dead_lettered"]
+
+
+class RabbitmqMetrics:
+    def __init__(self, registry: MetricRegistry) -> None:
+        self._events = registry.counter(
+            "events",
+            "Events from RabbitMQ: applied, or dead_lettered because they can never be applied.",
+            "outcome",
+        )
+        for outcome in get_args(EventOutcome):  # so that the first dead letter is an increase
+            self._events.labels(outcome)
+
+    def event(self, outcome: EventOutcome) -> None:
+        self._events.labels(outcome).inc()

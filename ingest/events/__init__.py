@@ -1,1 +1,0 @@
-"""Events from other systems: what each says, and how it is applied once."""
