@@ -36,7 +36,6 @@ class MeteredEmbedder:
         self.space = embedder.space
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
-        self.languages = embedder.languages
         self.confident_score = embedder.confident_score
         self.tokens_max = embedder.tokens_max
         self.batch_texts_max = embedder.batch_texts_max

@@ -20,7 +20,6 @@ class HashingEmbedder:
     """
 
     alpha = 0.5
-    languages = None
     confident_score = None
     tokens_max = 4_096
     batch_texts_max = 1_000

@@ -55,7 +55,6 @@ class MultilingualEmbedder:
     space = "use-multilingual-3-512"
     alpha = 0.3
     confident_score = None  # not measured
-    languages = None  # the index analyses no language that the model does not know
     tokens_max = TOKENS_MAX
     batch_texts_max = BATCH_TEXTS_MAX
 

@@ -88,7 +88,6 @@ class OnnxEmbedder:
         """Raises `EmbedderRefused`."""
         self.space = f"onnx-{model.name}-{model.digest()}"
         self.alpha = ALPHA
-        self.languages = None
         self.confident_score = None
         self.tokens_max = model.tokens_max
         self.batch_texts_max = BATCH_TEXTS_MAX

@@ -75,7 +75,6 @@ class OpenAIEmbedder:
         self.space = f"openai-{model}-{dimensions}"
         self.dimensions = dimensions
         self.alpha = alpha
-        self.languages = None
         self.confident_score = None
         self.tokens_max = TOKENS_MAX
         self.batch_texts_max = batch_texts_max

@@ -37,11 +37,10 @@ _FOLDERS = ("", "0_StaticEmbedding")
 class StaticFolderEmbedder:
     """space: depends on the contents of the model's files, not on their path.
 
-    languages, confident_score: not known of a model that somebody else chose.
+    confident_score: not known of a model that somebody else chose.
     """
 
     alpha = ALPHA
-    languages = None
     confident_score = None
     tokens_max = token_table.TOKENS_MAX
     batch_texts_max = token_table.BATCH_TEXTS_MAX

@@ -12,7 +12,7 @@ from index.model.query import Query
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
-from index.text import lexical, long_queries
+from index.text import language_detection, lexical, long_queries
 from index.text.resident_words import ResidentWords
 from index.text.vocabulary import Spelling, Vocabulary
 from index.text.vocabulary_extent import Extent
@@ -89,12 +89,14 @@ class SearchPreparer:
         if embedded_query is None or embedded_query.space != space:
             embedded_query = await self._query_embedder.embed(scope, query, space)
             asked.embedded_query = embedded_query
-        if not lexical.are_loaded(languages):  # only until this machine has stored their lists
-            await asyncio.to_thread(lexical.load, languages)
+        asked_in = query.language or language_detection.detect(query.text)
+        lists = languages | {asked_in} if asked_in else languages
+        if not lexical.are_loaded(lists):  # only until this machine has stored them
+            await asyncio.to_thread(lexical.load, lists)
         spelling = await self._vocabulary.spelling(
             scope,
             query.text if query.corrects else "",
-            languages,
+            languages,  # not the question's own: corrections of its words find their cognates
             extent=facts.vocabulary,
             is_filtered=query.filter.is_narrow,
             resident=words,
@@ -103,8 +105,10 @@ class SearchPreparer:
             scope=scope,
             query=query,
             rows_max=rows_max,
-            embedded_query=self._query_embedder.weigh(embedded_query, query, languages),
+            embedded_query=self._query_embedder.weigh(embedded_query, query, asked_in, languages),
             languages=languages,
             spelling=spelling,
-            terms=long_queries.terms(query.text, languages, spelling.corrections),
+            terms=long_queries.terms(
+                query.text, languages, spelling.corrections, asked_in=asked_in
+            ),
         )

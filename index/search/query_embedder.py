@@ -15,11 +15,8 @@ from index.errors import EmbeddingUnavailable, VectorRefused
 from index.model import query_vector
 from index.model.query import Query
 from index.model.scope import Scope
-from index.text import language_detection, lexical, long_queries
+from index.text import lexical, long_queries
 
-# The most that the dense leg counts between two languages of which the model does not know the
-# query's; measured in docs/design/ranking.md#meaning-counts-less-between-languages.
-FOREIGN_ALPHA_MAX = 0.1
 EMBEDDING_BUDGET_S = 2.0  # a starting value, not measured; after it the lexical leg answers alone
 _HALF_BYTES = 2
 
@@ -29,7 +26,6 @@ class Embedder(Protocol):
 
     space:           names the vector space; vectors of different spaces are never compared.
     alpha:           the dense leg's share in a fusion, unless the request sets it.
-    languages:       that it knows well, of `lexical.LANGUAGES`; None for all.
     confident_score: that the best hit of a question with an answer seldom misses, at this alpha;
                      None if that is not measured.
     tokens_max:      of a text; the embedder ignores or refuses the rest.
@@ -44,8 +40,6 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
     @property
     def alpha(self) -> float: ...
-    @property
-    def languages(self) -> frozenset[str] | None: ...
     @property
     def confident_score(self) -> float | None: ...
     @property
@@ -114,16 +108,22 @@ class QueryEmbedder:
         return EmbeddedQuery(space, dense, 0.0)
 
     def weigh(
-        self, embedded_query: EmbeddedQuery, query: Query, languages: frozenset[str]
+        self,
+        embedded_query: EmbeddedQuery,
+        query: Query,
+        asked_in: str | None,
+        languages: frozenset[str],
     ) -> EmbeddedQuery:
         """The embedded query with the alpha and the confident score for a scope of these languages.
 
         Functions of the query and of the languages alone, which an answer's dependencies hold.
+        asked_in: the query's language, if it is known.
         """
         embedder = self._embedders.get(embedded_query.space)
         if embedder is None or embedded_query.dense is None:
             return embedded_query
-        return _weighed(embedded_query, embedder, query, languages)
+        is_foreign = lexical.is_foreign(asked_in, languages)
+        return _weighed(embedded_query, embedder, query, is_foreign=is_foreign)
 
     async def _vector(self, scope: Scope, embedder: Embedder, text: str) -> HalfVector | None:
         """Cached per scope: no caller of another scope can tell that a query was asked before."""
@@ -156,9 +156,9 @@ def _own_vector(encoded: str, embedder: Embedder | None) -> HalfVector:
 
 
 def _weighed(
-    embedded_query: EmbeddedQuery, embedder: Embedder, query: Query, languages: frozenset[str]
+    embedded_query: EmbeddedQuery, embedder: Embedder, query: Query, *, is_foreign: bool
 ) -> EmbeddedQuery:
-    """With the query's own alpha, or the embedder's: less if no document has the query's language.
+    """With the query's own alpha, or the embedder's.
 
     The confident score is measured at the embedder's alpha, within one language, and for queries
     that count as a whole.
@@ -168,23 +168,12 @@ def _weighed(
         alpha = 1.0
     elif query.alpha is not None:
         alpha = query.alpha
-    elif _is_foreign(embedder, query, languages):
-        alpha = min(embedder.alpha, FOREIGN_ALPHA_MAX)
     else:
         alpha = embedder.alpha
-        if not long_queries.asking_sentences(query.text):  # it is not long
+        if not is_foreign and not long_queries.asking_sentences(query.text):  # it is not long
             confident_score = embedder.confident_score
     space, dense = embedded_query.space, embedded_query.dense
     return EmbeddedQuery(space, dense, round(alpha, 3), confident_score)
-
-
-def _is_foreign(embedder: Embedder, query: Query, languages: frozenset[str]) -> bool:
-    """Whether neither the embedder knows the query's language nor a document has it."""
-    if embedder.languages is None or not languages:
-        return False
-    language = query.language or language_detection.detect(query.text)
-    known = embedder.languages | languages
-    return language is not None and lexical.base_language(language) not in known
 
 
 def _vector_key(scope: Scope, space: str, text: str) -> str:

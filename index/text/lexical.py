@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
 from math import log
@@ -110,7 +110,11 @@ def _saturate(
 
 
 def query(
-    text: str, languages: Collection[str], corrections: Mapping[str, Sequence[str]] = NO_CORRECTIONS
+    text: str,
+    languages: Collection[str],
+    corrections: Mapping[str, Sequence[str]] = NO_CORRECTIONS,
+    *,
+    asked_in: str | None = None,
 ) -> Terms:
     """Weigh each term, in each of the languages, by its inverse frequency there.
 
@@ -118,6 +122,9 @@ def query(
     of different queries and languages are comparable. Of more than QUERY_TERMS_MAX terms in a
     language the rarest are kept.
 
+    asked_in: the language of the text, if it is known. In another language a word is as common as
+    in the commoner of the two: its list lacks most words of the text, and none of them is rare for
+    that reason.
     corrections: the possible corrections of words of the text, by word. They are terms too; all
     corrections of a word together count as one word, with the weight of the rarest.
     A date in words is also a term in digits: a chunk that holds 2025-03-05 scores for 5 March 2025
@@ -133,10 +140,14 @@ def query(
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted({base_language(code) for code in languages}):
-        terms = dict(chain.from_iterable(map(_piece_chances(language).__getitem__, pieces)))
+        others = _other_languages(asked_in, language)
+        chances_of = _piece_chances(language).__getitem__
+        if others:  # not remembered by piece: there would be one memory for each pair of languages
+            chances_of = partial(_chances, (language, *others))
+        terms = dict(chain.from_iterable(map(chances_of, pieces)))
         terms.update((_index(span, language), _chance(RAREST)) for span in spans)
         rarest = dict(sorted(terms.items(), key=itemgetter(1))[:QUERY_TERMS_MAX])
-        weights |= _weigh(rarest, corrections, named_dates, language)
+        weights |= _weigh(rarest, corrections, named_dates, language, *others)
         chances |= rarest
     return Terms(weights, chances)
 
@@ -146,18 +157,22 @@ def _weigh(
     corrections: Mapping[str, Sequence[str]],
     named_dates: Sequence[NamedDate],
     language: str,
+    *others: str,
 ) -> dict[int, float]:
     """The weights of a text's terms in one language, and of its corrections and dates.
 
-    chances: of the text's terms; those of corrections and dates are added.
+    chances: of the text's terms; those of corrections and dates are added. others: the
+    text's own language, if it is another.
     """
     rarities = {index: -log(chance) for index, chance in chances.items()}
     total = sum(rarities.values())
     for word, candidates in corrections.items():
-        corrected = dict(term for other in candidates if (term := _term(other, language)))
+        corrected = dict(
+            term for candidate in candidates if (term := _term(candidate, language, *others))
+        )
         if corrected:
             rarity = -log(min(corrected.values()))
-            typed, _ = _term(word, language) or (None, None)
+            typed, _ = _term(word, language, *others) or (None, None)
             if typed in rarities:
                 total -= rarities[typed]
                 rarities[typed] = rarity
@@ -211,6 +226,16 @@ def word_share(word: str, language: str) -> float:
     """The share of the word's forms among all words of the language at large."""
     base = base_language(language)
     return _word_list(base).share(_stem(word, base)) or 0.0
+
+
+def is_foreign(asked_in: str | None, languages: Collection[str]) -> bool:
+    """Whether texts in all of these languages are in another one than the query, as `query` reads.
+
+    False if no language is known.
+    """
+    return bool(languages) and all(
+        _other_languages(asked_in, base_language(code)) for code in languages
+    )
 
 
 def load(languages: Collection[str]) -> None:
@@ -272,31 +297,42 @@ _piece_digits = Memo(_count_digits, QUERY_PIECES_MAX)
 def _piece_chances(language: str) -> Memo[tuple[tuple[int, float], ...]]:
     """By piece of text between spaces, the index and the chance of each term of its words."""
 
-    def analyse(piece: str) -> tuple[tuple[int, float], ...]:
-        words = tokens.read(piece).words
-        if len(words) == 1:  # most pieces: no copy of what is in memory
-            return _terms(words[0], language)
-        return tuple(chain.from_iterable(_terms(word, language) for word in words))
+    return Memo(partial(_chances, (language,)), QUERY_PIECES_MAX)
 
-    return Memo(analyse, QUERY_PIECES_MAX)
+
+def _chances(languages: Sequence[str], piece: str) -> tuple[tuple[int, float], ...]:
+    words = tokens.read(piece).words
+    if len(words) == 1:  # most pieces: no copy of what is in memory
+        return _terms(words[0], *languages)
+    return tuple(chain.from_iterable(_terms(word, *languages) for word in words))
+
+
+def _other_languages(asked_in: str | None, language: str) -> Sequence[str]:
+    """The language of a text, if it is another; the list of UNDETERMINED is of all languages."""
+    asked = base_language(asked_in or UNDETERMINED)
+    return () if UNDETERMINED in (asked, language) or asked == language else (asked,)
 
 
 @lru_cache(maxsize=65_536)  # tokens, 30 MB
-def _terms(token: str, language: str) -> tuple[tuple[int, float], ...]:
+def _terms(token: str, language: str, *others: str) -> tuple[tuple[int, float], ...]:
     """The index and the chance of each term of a token: the whole and its parts."""
     whole, parts = tokens.whole(token, language), tokens.parts(token)
     words = dict.fromkeys((whole, *parts))
     if tokens.is_hyphenated(token) and not _is_listed(whole, language):
         del words[whole]  # e-mail is also email, but well-known is only well and known
-    terms = dict(term for word in words if (term := _term(word, language)))
+    terms = dict(term for word in words if (term := _term(word, language, *others)))
     return tuple(terms.items())
 
 
 @lru_cache(maxsize=32_768)  # words, 10 MB: parts of different tokens are often the same
-def _term(word: str, language: str) -> tuple[int, float] | None:
-    """The word's index and its chance; None if nearly every text contains it."""
+def _term(word: str, language: str, *others: str) -> tuple[int, float] | None:
+    """The word's index, and its chance in the language in which it is the most common.
+
+    None if nearly every text there contains it.
+    """
     stem = _stem(word, language)
-    chance = _chance(_share(stem, language))
+    share = max([_share(stem, language), *(_share(_stem(word, other), other) for other in others)])
+    chance = _chance(share)
     return (_index(stem, language), chance) if chance <= CHANCE_MAX else None
 
 

@@ -57,7 +57,11 @@ def embedded_text(text: str) -> str:
 
 
 def terms(
-    text: str, languages: Collection[str], corrections: Mapping[str, Sequence[str]] = NO_CORRECTIONS
+    text: str,
+    languages: Collection[str],
+    corrections: Mapping[str, Sequence[str]] = NO_CORRECTIONS,
+    *,
+    asked_in: str | None = None,
 ) -> Terms:
     """As `lexical.query`; the weights of a long query are the mean of those of its parts.
 
@@ -65,13 +69,13 @@ def terms(
     """
     parts = (text, *asking_sentences(text))
     if len(parts) == 1:
-        return lexical.query(text, languages, corrections)
+        return lexical.query(text, languages, corrections, asked_in=asked_in)
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for part in parts:
         words = spelling.correctable_words(part)
         own = {word: others for word, others in corrections.items() if word in words}
-        part_terms = lexical.query(part, languages, own)
+        part_terms = lexical.query(part, languages, own, asked_in=asked_in)
         chances |= part_terms.chances
         for term, weight in part_terms.weights.items():
             weights[term] = weights.get(term, 0.0) + weight / len(parts)

@@ -32,7 +32,6 @@ from index.search.search_executor import SearchExecutor
 from index.search.tables import strategy
 from index.search.tables.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
-from index.text import lexical
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
@@ -265,13 +264,11 @@ class BruteForce:
         self._dense = dense / np.linalg.norm(dense, axis=1, keepdims=True)
         self._passages = np.array([passage for _, _, passage in visible_chunks])
 
-    def recall(self, looked: FoundChunks, vector: NDArray[np.float32], text: str) -> Recalled:
-        """Of what was found for the text with this vector."""
+    def recall(self, looked: FoundChunks, vector: NDArray[np.float32]) -> Recalled:
+        """Of what was found for a text with this vector."""
         half = vector.astype(np.float16).astype(np.float32)
         dense = self._dense @ (half / np.linalg.norm(half))
-        words = self._words(
-            lexical.query(text, ["en"], looked.prepared.spelling.corrections).weights
-        )
+        words = self._words(looked.prepared.terms.weights)
         alpha = looked.prepared.embedded_query.alpha
         ranking = fusion.absolute(looked.scored, alpha=alpha)
         return (
@@ -341,7 +338,7 @@ async def _measure(
         times_s.append(time.perf_counter() - started_s)
         explained = replace(query, explain=True)
         looked = await executor.execute(AskedSearch(scope, explained, embedded), FIRST)
-        recalled.append(truth.recall(looked, vector, text))
+        recalled.append(truth.recall(looked, vector))
     fused, dense, words = (mean(of_one) for of_one in zip(*recalled, strict=True))
     survey = await executor.tables.estimate_visibility(scope, query)
     chosen = strategy.choose(survey, MEASURED, others=scope.public, width=StaticEmbedder.dimensions)

@@ -37,10 +37,6 @@ class MoodyEmbedder:
         return self.real.alpha
 
     @property
-    def languages(self) -> frozenset[str] | None:
-        return self.real.languages
-
-    @property
     def confident_score(self) -> float | None:
         return self.real.confident_score
 

@@ -1,5 +1,6 @@
 """Words of a search: in which language they are understood, and what their typos are taken for."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +10,8 @@ from index.embedders.static_embedder import StaticEmbedder
 from index.model.query import Query
 from index.model.scope import everything, resolve
 from index.postgres.database import Database
-from index.search.query_embedder import FOREIGN_ALPHA_MAX
 from index.search.searcher import Searcher
+from index.text import lexical
 from ingest.write.writer import Writer
 from tests.index.search.test_search import ANA
 from tests.index.support.samples import AbsentEmbedder, a_document, put
@@ -97,22 +98,49 @@ async def test_a_querys_language_leaves_out_no_language_of_the_scope(
     assert await found("pagamento", "en") == await found("pagamento", "pt") == {"portuguese"}
 
 
-async def test_meaning_counts_less_if_no_document_has_the_querys_language(
+async def test_a_querys_words_are_weighed_in_its_own_language_too(
     writer: Writer, searcher: Searcher
 ) -> None:
-    async def alpha(text: str, **options: Any) -> float:
-        return (await searcher.search(ANA, Query(text, **options))).dependencies.alpha
+    await put(writer, a_document("english", "Pay by invoice.", language="en"))
+    question = "Qual é o prazo de pagamento?"
+
+    async def terms(text: str, **options: Any) -> Mapping[int, float]:
+        return (await searcher.search(ANA, Query(text, **options))).dependencies.lexical
+
+    detected, declared = await terms(question), await terms(question, language="pt-BR")
+    english = await terms(question, language="en")
+
+    assert detected == declared == lexical.query(question, ["en"], asked_in="pt").weights
+    assert english == lexical.query(question, ["en"]).weights
+    assert len(detected) < len(english)
+
+
+async def test_a_word_of_another_language_finds_its_cognate(
+    writer: Writer, searcher: Searcher
+) -> None:
+    await put(writer, a_document("check", "Validate the lease.", title="", language="en"))
+
+    found = await searcher.search(ANA, Query("qual a validade", alpha=0, language="pt"))
+
+    assert [hit.document_id for hit in found.hits] == ["check"]
+    assert found.corrections["validade"] == ("validate",)
+
+
+async def test_a_question_in_another_language_than_all_documents_has_no_required_score(
+    writer: Writer, searcher: Searcher
+) -> None:
+    async def required(text: str, **options: Any) -> float | None:
+        found = await searcher.search(ANA, Query(text, explain=True, **options))
+        return found.hits[0].required_score
 
     question = "Qual é o prazo de pagamento?"
     await put(writer, a_document("english", "Pay by invoice.", language="en"))
 
-    assert await alpha("What is the term of payment?") == StaticEmbedder.alpha
-    assert await alpha(question) == FOREIGN_ALPHA_MAX < StaticEmbedder.alpha
-    assert await alpha("invoice", language="pt") == FOREIGN_ALPHA_MAX
-    assert await alpha(question, language="en") == StaticEmbedder.alpha
-    assert await alpha(question, alpha=0.7) == 0.7
+    assert await required("What is the term of payment?") == StaticEmbedder.confident_score
+    assert await required(question) is None
+    assert await required(question, language="en") == StaticEmbedder.confident_score
     await put(writer, a_document("portuguese", "O prazo é de dez dias.", language="pt-BR"))
-    assert await alpha(question) == StaticEmbedder.alpha
+    assert await required(question) == StaticEmbedder.confident_score
 
 
 async def test_a_word_with_a_typo_finds_and_the_answer_says_what_it_was_taken_for(

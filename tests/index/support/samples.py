@@ -68,7 +68,6 @@ class RecordingEmbedder:
         self.space = embedder.space
         self.dimensions = embedder.dimensions
         self.alpha = embedder.alpha
-        self.languages = embedder.languages
         self.confident_score = embedder.confident_score
         self.tokens_max = embedder.tokens_max
         self.batch_texts_max = embedder.batch_texts_max
@@ -92,7 +91,6 @@ class AbsentEmbedder:
     space = "absent"
     dimensions = 256
     alpha = 0.25
-    languages = None
     confident_score = None
     tokens_max = 4096
     batch_texts_max = 1_000
@@ -110,7 +108,6 @@ class IndifferentEmbedder:
     space = "indifferent"
     dimensions = 4
     alpha = 0.5
-    languages = None
     confident_score = None
     tokens_max = 4096
     batch_texts_max = 1_000

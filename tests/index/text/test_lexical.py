@@ -341,6 +341,48 @@ def test_a_word_taken_for_one_that_nearly_every_text_holds_stays_as_it_is() -> N
     assert lexical.query("teh", ["en"], {"teh": ("the",)}) == lexical.query("teh", ["en"])
 
 
+def test_a_word_is_as_common_as_in_the_commoner_of_its_language_and_the_chunks() -> None:
+    text = "Qual é o prazo de validade do sensor?"
+
+    alone = lexical.query(text, ["en"]).chances
+    asked = lexical.query(text, ["en"], asked_in="pt-BR").chances
+
+    validade, sensor = (
+        next(iter(lexical.query(word, ["en"]).weights)) for word in ("validade", "sensor")
+    )
+    (in_portuguese,) = lexical.query("validade", ["pt"]).chances.values()
+    assert asked[validade] == in_portuguese > alone[validade]
+    assert asked[sensor] == alone[sensor]
+    assert all(chance >= alone[term] for term, chance in asked.items())
+
+
+def test_a_word_that_nearly_every_text_of_the_querys_language_holds_is_no_term() -> None:
+    assert lexical.query("de que", ["en"]).weights
+    assert lexical.query("de que", ["en"], asked_in="pt").weights == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "asked_in"), [("pt", "pt-BR"), ("en", None), ("en", "fi"), ("und", "pt")]
+)
+def test_words_weigh_as_in_the_chunks_language_if_it_is_that_of_the_query_or_one_is_unknown(
+    language: str, asked_in: str | None
+) -> None:
+    text = "Qual é o prazo de validade do sensor?"
+
+    assert lexical.query(text, [language], asked_in=asked_in) == lexical.query(text, [language])
+
+
+def test_a_correction_is_as_common_as_in_the_querys_language() -> None:
+    taken_for = {"prezo": ("prazo",)}
+    prazo, prezo = (next(iter(lexical.query(word, ["en"]).weights)) for word in ("prazo", "prezo"))
+
+    asked = lexical.query("prezo sensor", ["en"], taken_for, asked_in="pt")
+
+    meant = lexical.query("prazo sensor", ["en"], asked_in="pt")
+    assert asked.weights == pytest.approx({**meant.weights, prezo: meant.weights[prazo]})
+    assert asked.chances[prazo] == meant.chances[prazo]
+
+
 def test_of_too_many_words_a_query_keeps_the_rarest() -> None:
     rare = " ".join(f"xq{number}" for number in range(QUERY_TERMS_MAX))
 

@@ -61,3 +61,16 @@ def test_a_correction_counts_in_the_sentences_that_hold_the_typo() -> None:
 def test_a_long_query_keeps_the_lines_that_end_its_sentences_and_a_short_one_does_not() -> None:
     assert long_queries.normalized("  beam \n of\tthe  lighthouse ") == "beam of the lighthouse"
     assert long_queries.normalized(f" {CHAT}\r\n\n  beam\treach ") == f"{CHAT}\nbeam reach"
+
+
+def test_each_sentence_of_a_long_query_is_read_in_its_language() -> None:
+    text = f"{QUESTION} {CHAT}"
+
+    parts = [text, *long_queries.asking_sentences(text)]
+    expected = [lexical.query(part, ["pt"], asked_in="en").weights for part in parts]
+
+    weights = long_queries.terms(text, ["pt"], asked_in="en").weights
+    assert weights == pytest.approx(
+        {term: sum(part.get(term, 0.0) for part in expected) / len(parts) for term in weights}
+    )
+    assert weights.keys() == set().union(*expected)
