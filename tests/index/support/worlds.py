@@ -21,7 +21,7 @@ from index.model.query import Query
 from index.model.scope import SCOPE_NAMES, ScopeName
 from index.search.ranking import fusion
 from index.search.ranking.fusion import Candidate, FusedChunk
-from index.text import lexical
+from index.text import language_detection, lexical
 from ingest.chunkers.structure import chunks
 
 TENANTS = ("acme", "beta", "gamma")
@@ -240,7 +240,11 @@ def _dense_leg(seen: Sequence[Piece], vector: NDArray[np.float32]) -> list[Candi
 
 def _lexical_leg(seen: Sequence[Piece], query: Query) -> list[Candidate]:
     """The words are read in every language, whatever language the query names."""
-    asked = {code: _single(lexical.query(query.text, [code]).weights) for code in LANGUAGES}
+    asked_in = query.language or language_detection.detect(query.text)
+    asked = {
+        code: _single(lexical.query(query.text, [code], asked_in=asked_in).weights)
+        for code in LANGUAGES
+    }
     products = [
         math.fsum(
             weight * piece.lexical.get(term, 0.0)
