@@ -47,12 +47,20 @@ class DroppedByWrite:
 
 def share_by_write(taken: Sequence[DroppedByWrite]) -> float:
     """The mean share of the live answers that one write dropped."""
-    return fmean(write.share for write in taken)
+    return _mean([write.share for write in taken if write.live])
 
 
 def share_by_chunk(taken: Sequence[DroppedByWrite]) -> float:
     """The mean over the writes that inserted chunks of the share dropped for each such chunk."""
-    return fmean(write.share / write.inserted for write in taken if write.inserted)
+    counted = [write for write in taken if write.inserted and write.live]
+    return _mean([write.share / write.inserted for write in counted])
+
+
+def _mean(shares: Sequence[float]) -> float:
+    """Without an edit that met live answers there is nothing to judge, so the run fails."""
+    if not shares:
+        raise SystemExit("too few edits met live answers: give more --minutes")
+    return fmean(shares)
 
 
 def share_in_vain(taken: Sequence[DroppedByWrite]) -> float:
