@@ -25,7 +25,6 @@ from gateway.cli.administration import (
 from gateway.cli.common import console
 from gateway.cli.copies import backup_command, export_command, import_command, restore_command
 from gateway.cli.documents import (
-    curation_command,
     evaluate_command,
     ingest_command,
     search_command,
@@ -151,7 +150,6 @@ app.command("import", rich_help_panel=_COPIES)(import_command.import_documents)
 app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_command.commands.command("log")(audit_log_command.audit_log)
-app.add_typer(curation_command.commands, name="curation", rich_help_panel=_CONTENT)
 app.add_typer(jobs_command.commands, name="jobs", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(status_command.status)

@@ -9,13 +9,15 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import AsJson
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
+    from gateway.extension import Settings
     from gateway.extensions.curation.low_confidence_store import CurationRecord
-    from gateway.settings.settings import Settings
 
-commands = typer.Typer(no_args_is_help=True, help="Questions with low-confidence answers.")
+COMMANDS = typer.Typer()
+
+_curation = typer.Typer(no_args_is_help=True, help="Questions with low-confidence answers.")
+COMMANDS.add_typer(_curation, name="curation", rich_help_panel="Documents and questions")
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="An item's identifier, cur_….")]
@@ -23,7 +25,7 @@ ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="An item's identifie
 _LISTED_MAX = 1_000
 
 
-@commands.command("list")
+@_curation.command("list")
 def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     """List open questions, most frequent first.
 
@@ -55,7 +57,7 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
     common.print_table(table, "no open questions")
 
 
-@commands.command("resolve")
+@_curation.command("resolve")
 def resolve_curation(
     item: ItemId,
     answer: Annotated[str, typer.Option(help="The answer.")],
@@ -79,7 +81,7 @@ def resolve_curation(
     common.print_result(f"written as {document_id}", value, as_json=as_json)
 
 
-@commands.command("dismiss")
+@_curation.command("dismiss")
 def dismiss_curation(item: ItemId, tenant: Tenant = "default", as_json: AsJson = False) -> None:
     """Dismiss a question; it stays dismissed if it is asked again.
 
@@ -94,18 +96,18 @@ def _resolve(item_id: str, tenant: str, fields: Mapping[str, object]) -> str | N
     """Resolve or dismiss the item; the id of the document, None if dismissed."""
 
     async def run(settings: "Settings") -> str | None:
+        from gateway.extension import CommandError, problems
         from gateway.extensions.curation import curation_services
         from gateway.extensions.curation.curation_endpoints import resolve
         from gateway.extensions.curation.curation_schemas import ResolveBody
         from gateway.operator import operations
-        from gateway.problems import Problem
 
         body = ResolveBody.model_validate(fields)
         async with operations.acting_services(settings) as services:
             try:
                 curation = curation_services.build(services, items_max=0)
                 record, _ = await resolve(curation, tenant, item_id, body, may_publish=True)
-            except Problem as problem:
+            except problems.Problem as problem:
                 raise CommandError(problem.detail) from None
         return record.document_id
 
