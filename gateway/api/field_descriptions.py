@@ -261,6 +261,7 @@ OF_BODY_FIELDS: Mapping[str, str] = {
 }
 
 OF_PARAMETERS: Mapping[str, str] = {
+    "chunks": "whether the document comes with its chunks",
     "cursor": "`cursor` of the previous page",
     "document": "only rows that name this document",
     "document_id": "identifier of the document",

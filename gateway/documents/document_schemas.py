@@ -116,7 +116,7 @@ class DocumentSummary(Body):
 
 class DocumentChunkAnswer(Body):
     chunk_id: int
-    kind: Kind
+    kind: Kind = Field(description="whether it is a piece of the text, or a summary of one")
     start: int = Field(description="where it begins in the document's text, in characters")
     end: int
     headings: tuple[str, ...] | None = Field(

@@ -35,7 +35,9 @@ class ContextCheckBody(Body):
         passages=[{"chunk_id": 17, "document_id": "team/leave"}, {"document_id": "team/travel"}]
     )
 
-    passages: tuple[HeldPassageBody, ...] = Field(min_length=1, max_length=PASSAGES_MAX)
+    passages: tuple[HeldPassageBody, ...] = Field(
+        min_length=1, max_length=PASSAGES_MAX, description="those to check"
+    )
 
 
 class PassageStateAnswer(Body):
@@ -57,4 +59,4 @@ class ContextCheckAnswer(Body):
         ]
     )
 
-    passages: tuple[PassageStateAnswer, ...]
+    passages: tuple[PassageStateAnswer, ...] = Field(description="one for each passage")

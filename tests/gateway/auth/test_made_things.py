@@ -55,6 +55,7 @@ NOT_OF_A_SUBJECT: Mapping[str, tuple[str, ...]] = {
         "POST /v1/search/batch",
         "POST /v1/search/plan",
         "POST /v1/answer",
+        "POST /v1/context/check",
         "POST /mcp",
         "GET /v1/documents",
         "POST /v1/documents/batch",
