@@ -14,7 +14,6 @@ from gateway.extensions.curation.asked_question_store import (
     QuestionKey,
     comparable_question,
 )
-from index.tenants.principals import Principal
 
 FLUSH_S = 5.0
 QUESTIONS_MAX = 10_000  # pending questions; further ones are dropped
@@ -42,14 +41,14 @@ class AskedQuestionLog:
             size_max=_PENDING_CHARACTERS_MAX,
         )
 
-    def add(self, principal: Principal, question: str, outcome: Outcome) -> None:
-        """Count the question, if the principal's tenant records questions and it is short."""
-        if not principal.records_questions or len(question) > CHARACTERS_MAX:
+    def add(self, tenant: str, question: str, outcome: Outcome) -> None:
+        """Count the question if it is short."""
+        if len(question) > CHARACTERS_MAX:
             return
         if comparable := comparable_question(question):
             unsure = int(outcome != "confident")
-            key = QuestionKey(principal.tenant, self._today(), comparable)
-            self._pending.add(principal.tenant, key, QuestionCount(question.strip(), 1, unsure))
+            key = QuestionKey(tenant, self._today(), comparable)
+            self._pending.add(tenant, key, QuestionCount(question.strip(), 1, unsure))
 
     async def flush(self) -> None:
         """Store the pending counts. Raises `DatabaseUnavailable`; the counts stay for the next."""

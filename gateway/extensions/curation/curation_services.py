@@ -29,7 +29,8 @@ class CurationServices:
     def watch(self, search: SearchRequest, outcome: Outcome, body: bytes) -> None:
         """Record the question of an answer, for a moment later."""
         question = search.query.text
-        self.asked_question_log.add(search.principal, question, outcome)
+        if search.principal.records_questions:
+            self.asked_question_log.add(search.principal.tenant, question, outcome)
         if outcome != "confident" and question and body.endswith(LOW_CONFIDENCE_SUFFIX):
             self.low_confidence_log.add(search.scope.tenant, question, body)
 
