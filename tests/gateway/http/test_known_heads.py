@@ -269,10 +269,14 @@ async def test_known_heads_are_logged_and_counted_as_other_requests(
     await ask_repeat(connection, request(ana), outcomes)
     before = await gateway.counted(name, **series), (await gateway.answers())["memory"]
 
-    await ask_repeat(connection, request(ana), outcomes)
+    asked = 0  # an outcome is not told of each: a head is looked for on a drained connection only
+    outcomes.clear()
+    async with asyncio.timeout(WAIT_S_MAX):
+        while True not in outcomes:
+            await ask(connection, request(ana))
+            asked += 1
 
     after = await gateway.counted(name, **series), (await gateway.answers())["memory"]
-    asked = len(outcomes)
     assert (after[0] - before[0], after[1] - before[1]) == (asked, asked)
 
 
