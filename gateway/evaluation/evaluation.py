@@ -13,7 +13,7 @@ import numpy as np
 
 from gateway.errors import CommandError
 from gateway.evaluation import judged_questions, measures
-from gateway.evaluation.judged_questions import JudgedQuestion, Section
+from gateway.evaluation.judged_questions import HeadedSection, JudgedQuestion
 from gateway.evaluation.measures import Interval, Vector
 
 _TOGETHER = 4  # questions under way
@@ -33,7 +33,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MeasuredSetting:
     """The answers with one setting, in the order of the questions.
 
     best: the first hit of each answer. values: a row for each question, in the columns of
@@ -49,7 +49,7 @@ class Outcome:
         columns = zip(measures.NAMES, self.values.T, strict=True)
         return {name: measures.interval(column) for name, column in columns}
 
-    def gain_over(self, other: "Outcome") -> Interval:
+    def gain_over(self, other: "MeasuredSetting") -> Interval:
         """Of nDCG, question by question."""
         return measures.interval(self.values[:, -1] - other.values[:, -1])
 
@@ -71,7 +71,7 @@ async def evaluate(
     setting: Setting,
     depth: int,
     on_answer: Callable[[], None],
-) -> Outcome:
+) -> MeasuredSetting:
     """Raises `CommandError` if the gateway refuses a question."""
     answers: list[tuple[str, tuple[float, float, float]]] = [("", (0.0, 0.0, 0.0))] * len(questions)
     left = iter(enumerate(questions))
@@ -86,15 +86,15 @@ async def evaluate(
 
     await _together(ask_those_left)
     best, values = zip(*answers, strict=True)
-    return Outcome(setting, best, np.array(values))
+    return MeasuredSetting(setting, best, np.array(values))
 
 
 async def made_questions(client: httpx2.AsyncClient, number: int) -> list[JudgedQuestion]:
-    """At most so many, of headings of documents that the key may read. Raises `CommandError`.
+    """Make at most `number` questions from headings. Raises `CommandError`.
 
-    They come from all parts of the list of documents.
+    The documents are those that the key may read; all parts of their list are used.
     """
-    found = list[Section]()
+    found = list[HeadedSection]()
     left = iter([each async for each in _document_ids(client)])
 
     async def read_those_left() -> None:

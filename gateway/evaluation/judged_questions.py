@@ -22,8 +22,9 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 class JudgedQuestion(BaseModel):
     """A question, and what a hit has to be for it.
 
-    documents: the identifiers of those that answer it; empty: of any. passage: words that the
-    text of such a hit has, whatever their case and the space between them; None: any.
+    documents: identifiers of documents that answer it; empty if any may.
+    passage:   words that the text of a right hit contains; case and spacing do not count. None if
+        any text may.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,7 +51,7 @@ class JudgedQuestion(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class HeadedSection:
     heading: str
     document_id: str
     beginning: str
@@ -78,8 +79,8 @@ def written(questions: Iterable[JudgedQuestion]) -> Iterator[bytes]:
         yield orjson.dumps(question.model_dump(exclude_defaults=True)) + b"\n"
 
 
-def sections(document_id: str, text: str) -> Iterator[Section]:
-    """The sections of a Markdown text that begin with a line long enough to be told from others."""
+def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
+    """The sections of a Markdown text whose first line has enough characters to be unique."""
     headings = [*_HEADING.finditer(text)]
     ends = [following.start() for following in headings[1:]]
     for heading, end in zip(headings, [*ends, len(text)], strict=True):
@@ -87,10 +88,10 @@ def sections(document_id: str, text: str) -> Iterator[Section]:
         least, most = _PASSAGE_CHARACTERS
         beginning = first.strip()[:most].rpartition(" ")[0] if len(first) > most else first.strip()
         if len(beginning) >= least:
-            yield Section(heading[1], document_id, beginning)
+            yield HeadedSection(heading[1], document_id, beginning)
 
 
-def of_sections(found: Iterable[Section]) -> list[JudgedQuestion]:
+def of_sections(found: Iterable[HeadedSection]) -> list[JudgedQuestion]:
     """A question for each heading that only one section has."""
     all_of_them = [*found]
     counts = Counter(_plain(section.heading) for section in all_of_them)

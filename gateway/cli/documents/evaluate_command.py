@@ -19,7 +19,7 @@ from gateway.errors import CommandError
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
     from collections.abc import Sequence
 
-    from gateway.evaluation.evaluation import Outcome, Setting
+    from gateway.evaluation.evaluation import MeasuredSetting, Setting
     from gateway.evaluation.judged_questions import JudgedQuestion
     from gateway.evaluation.measures import Interval
 
@@ -46,8 +46,8 @@ def evaluate(
     make: Annotated[
         int | None,
         typer.Option(
-            help="Instead of a file: make so many questions of the headings of documents that the "
-            "key may read.",
+            help="Without a file: the number of questions to make from headings of documents that "
+            "the key may read.",
             min=1,
             max=10_000,
         ),
@@ -82,7 +82,7 @@ def evaluate(
             raise CommandError("give a file of questions, or --make with their number")
         from gateway.evaluation.evaluation import Setting
 
-        settings = [Setting("as it is", {}), *(_setting(each) for each in against or [])]
+        settings = [Setting("default", {}), *(_setting(each) for each in against or [])]
         floors = dict(_floor(each) for each in at_least or [])
         judged, outcomes = asyncio.run(
             _evaluate((url, key), questions or make, settings, top_k, Console(stderr=True))
@@ -107,7 +107,7 @@ async def _evaluate(
     settings: "Sequence[Setting]",
     depth: int,
     progress_on: Console,
-) -> "tuple[list[JudgedQuestion], list[Outcome]]":
+) -> "tuple[list[JudgedQuestion], list[MeasuredSetting]]":
     from gateway.evaluation import evaluation, judged_questions
 
     async with evaluation.gateway(*address) as client:
@@ -169,7 +169,10 @@ def _save(path: Path, judged: "Sequence[JudgedQuestion]") -> None:
 
 
 def _print(
-    judged: "Sequence[JudgedQuestion]", outcomes: "Sequence[Outcome]", depth: int, worst: int
+    judged: "Sequence[JudgedQuestion]",
+    outcomes: "Sequence[MeasuredSetting]",
+    depth: int,
+    worst: int,
 ) -> None:
     first = outcomes[0]
     table = Table("setting", f"recall@{depth}", "mrr", f"ndcg@{depth}", "gain")
@@ -194,7 +197,7 @@ def _text(interval: "Interval", sign: str = "") -> str:
 
 
 def _document(
-    judged: "Sequence[JudgedQuestion]", outcomes: "Sequence[Outcome]", worst: int
+    judged: "Sequence[JudgedQuestion]", outcomes: "Sequence[MeasuredSetting]", worst: int
 ) -> dict[str, object]:
     first = outcomes[0]
     return {
