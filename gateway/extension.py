@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -82,6 +82,10 @@ class Dialect:
     render: Callable[[Request, Exception], Awaitable[Response]]
 
 
+class NoSettings(BaseModel):
+    """Of an extension that has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extension(Generic[OwnServices]):
     """An extension, which the name of its folder or entry point names.
@@ -98,7 +102,7 @@ class Extension(Generic[OwnServices]):
     summary: str
     routes: Sequence[ApiRoute[OwnServices]]
     open: Callable[[Services, Any], AbstractAsyncContextManager[OwnServices]]
-    settings: type[BaseSettings] = BaseSettings
+    settings: type[BaseModel] = NoSettings
     work: Callable[[OwnServices, asyncio.Event], Coroutine[None, None, None]] | None = None
     metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None

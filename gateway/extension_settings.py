@@ -8,9 +8,8 @@ knows its settings; they are not used, and refuse nothing.
 import os
 from collections.abc import Iterator, Mapping
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings
 
 from gateway import field_errors
 from gateway.errors import CommandError
@@ -41,7 +40,7 @@ def fields_of(extension: str, names_off: str = "") -> dict[str, FieldInfo]:
     return {f"{extension}_{name}": field for name, field in model.model_fields.items()}
 
 
-def read(names_off: str) -> dict[str, BaseSettings]:
+def read(names_off: str) -> dict[str, BaseModel]:
     """The settings of each extension that is on, from the sources of the core's.
 
     names_off: the setting `extensions_off`. Raises `CommandError` if one is invalid, or if the TOML
@@ -57,7 +56,7 @@ def read(names_off: str) -> dict[str, BaseSettings]:
     return {name: _read(name, names_off) for name in switched_on(names_off)}
 
 
-def report(settings: Settings, own: Mapping[str, BaseSettings]) -> SettingReport:
+def report(settings: Settings, own: Mapping[str, BaseModel]) -> SettingReport:
     """own: what `read` has given."""
     known, environ = fields(settings.extensions_off), os.environ
     off = found().keys() - own.keys()
@@ -71,19 +70,15 @@ def report(settings: Settings, own: Mapping[str, BaseSettings]) -> SettingReport
     return SettingReport(differing, origins, unknown, list(_unused(known, off)))
 
 
-def _read(name: str, names_off: str) -> BaseSettings:
+def _read(name: str, names_off: str) -> BaseModel:
     model, prefix = switched_on(names_off)[name].settings, f"{name}_"
     known = fields_of(name, names_off)
     values = setting_sources.config_of(known, os.environ, name)
     values |= setting_sources.secrets_of(known, os.environ)
-    of_files = {
-        field.removeprefix(prefix): value
-        for field, value in values.items()
-        if not os.environ.get(setting_sources.variable(field))
-    }
+    values |= setting_sources.variables_of(known, os.environ)
     try:
-        return model(
-            _env_prefix=setting_sources.variable(prefix), _env_ignore_empty=True, **of_files
+        return model.model_validate(
+            {field.removeprefix(prefix): value for field, value in values.items()}
         )
     except ValidationError as error:
         raise CommandError("; ".join(_complaints(error, prefix))) from None

@@ -2,8 +2,8 @@
 
 import json
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings
 
 from docs.generate.markdown import NOTE, code, join, table
 from gateway.extensions import switched_on
@@ -32,7 +32,7 @@ def page() -> str:
 
 def _section(group: type, prefix: str = "") -> tuple[str, str]:
     """A heading and a table; the group's docstring is the heading."""
-    assert issubclass(group, BaseSettings)
+    assert issubclass(group, BaseModel)
     rows = (
         (code(variable(prefix + name)), _default(name, field), field.description or "")
         for name, field in group.model_fields.items()

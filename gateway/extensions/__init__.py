@@ -19,7 +19,7 @@ from gateway.errors import CommandError
 from gateway.settings.groups.lists import listed
 
 if TYPE_CHECKING:  # `nearhit --help` finds the commands of extensions, and loads no gateway
-    from pydantic_settings import BaseSettings
+    from pydantic import BaseModel
     from typer import Typer
 
     from gateway.extension import Extension
@@ -107,7 +107,7 @@ def switched_on(names_off: str) -> "Mapping[str, Extension[Any]]":
 async def opened(
     extensions: "Mapping[str, Extension[Any]]",
     services: "Services",
-    own: "Mapping[str, BaseSettings]",
+    own: "Mapping[str, BaseModel]",
 ) -> AsyncIterator[Sequence[Callable[[asyncio.Event], Coroutine[None, None, None]]]]:
     """What extensions run beside jobs; what their handlers use is added to the services.
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pydantic import SecretStr
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, SecretStr
 
 _HIDDEN = "(secret)"
 _CREDENTIALS = re.compile(r"//[^/@]*@")  # of a URL that is no secret as a whole
@@ -27,7 +26,7 @@ class SettingReport:
     unused: list[str]
 
 
-def differing(settings: BaseSettings, prefix: str = "") -> dict[str, Shown]:
+def differing(settings: BaseModel, prefix: str = "") -> dict[str, Shown]:
     """By name, in the order of the settings; a secret is shown as `(secret)`."""
     return {
         prefix + name: _shown(value)

@@ -41,6 +41,11 @@ def secrets_of(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> d
     }
 
 
+def variables_of(fields: Mapping[str, FieldInfo], environ: Mapping[str, str]) -> dict[str, str]:
+    """The settings whose variables are set, and not to an empty text."""
+    return {name: value for name in fields if (value := environ.get(variable(name)))}
+
+
 def config_of(
     fields: Mapping[str, FieldInfo], environ: Mapping[str, str], extension: str | None = None
 ) -> dict[str, Any]:
@@ -103,7 +108,7 @@ def origins(
     """Where each setting that is not the default comes from: a variable, or the TOML file."""
     in_file = dict.fromkeys(config_of(fields, environ, extension), environ.get(CONFIG, ""))
     files = {name: variable(name) + _FILE for name in secrets_of(fields, environ)}
-    variables = {name: variable(name) for name in fields if environ.get(variable(name))}
+    variables = {name: variable(name) for name in variables_of(fields, environ)}
     return in_file | files | variables
 
 

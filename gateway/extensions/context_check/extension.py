@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel
 from starlette.responses import Response
 
 from gateway.extension import (
@@ -48,7 +48,7 @@ async def check_context(context: RequestContext[HeldPassages]) -> Response:
 
 
 @asynccontextmanager
-async def _open(services: Services, _: BaseSettings) -> AsyncIterator[HeldPassages]:
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[HeldPassages]:
     yield HeldPassages(services.stores.database)
 
 

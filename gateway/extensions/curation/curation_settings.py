@@ -1,10 +1,9 @@
 """The setting of the curation of questions."""
 
-from pydantic import Field, NonNegativeInt
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, Field, NonNegativeInt
 
 
-class CurationSettings(BaseSettings):
+class CurationSettings(BaseModel):
     """Curation."""
 
     items_max: NonNegativeInt = Field(

@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel
 
 from gateway.extension import DocumentServices, Extension, Services
 from gateway.extensions.faqs.routes import ROUTES
 
 
 @asynccontextmanager
-async def _open(services: Services, _: BaseSettings) -> AsyncIterator[DocumentServices]:
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[DocumentServices]:
     yield services.documents
 
 

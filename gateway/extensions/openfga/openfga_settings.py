@@ -4,8 +4,7 @@ import re
 from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, PositiveFloat, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, Field, PositiveFloat, SecretStr, field_validator, model_validator
 
 from gateway.extension import listed
 
@@ -14,7 +13,7 @@ _TYPE = re.compile(r"[^:#@\s]{1,254}")
 _RELATION = re.compile(r"[^:#@\s]{1,254}#[^:#@\s]{1,50}")
 
 
-class OpenfgaSettings(BaseSettings):
+class OpenfgaSettings(BaseModel):
     """OpenFGA."""
 
     url: str | None = Field(

@@ -4,13 +4,12 @@ from importlib.util import find_spec
 from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 
 from gateway.extension import listed
 
 
-class RabbitmqSettings(BaseSettings):
+class RabbitmqSettings(BaseModel):
     """Events from RabbitMQ."""
 
     url: SecretStr | None = Field(

@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, Field
 
 
-class ScimSettings(BaseSettings):
+class ScimSettings(BaseModel):
     """SCIM."""
 
     subject: Literal["userName", "externalId"] = Field(

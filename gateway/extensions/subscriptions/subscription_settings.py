@@ -2,13 +2,12 @@
 
 from ipaddress import ip_network
 
-from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt, field_validator
 
 from gateway.extension import listed
 
 
-class SubscriptionSettings(BaseSettings):
+class SubscriptionSettings(BaseModel):
     """Subscriptions."""
 
     tenant_max: NonNegativeInt = Field(10_000, description="maximum subscriptions of a tenant")

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pydantic_settings import BaseSettings
+from pydantic import BaseModel
 
 from gateway.extension import Dialect, Extension, Services, read_options
 from gateway.extensions.vector_stores import errors, vector_store_services
@@ -15,7 +15,7 @@ _EXTRACTORS = 2  # processes that read uploaded files; a tenant uses half of the
 
 
 @asynccontextmanager
-async def _open(services: Services, _: BaseSettings) -> AsyncIterator[VectorStoreServices]:
+async def _open(services: Services, _: BaseModel) -> AsyncIterator[VectorStoreServices]:
     async with Extractors(_EXTRACTORS, read_options.of(services.settings)) as extractors:
         yield vector_store_services.build(services.search, services.documents, extractors)
 

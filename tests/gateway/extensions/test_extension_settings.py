@@ -17,8 +17,8 @@ __all__ = ["forgotten", "site"]  # fixtures
 pytestmark = pytest.mark.anyio
 
 MODEL = """
-from pydantic import Field, SecretStr
-class Own(BaseSettings):
+from pydantic import BaseModel, Field, SecretStr
+class Own(BaseModel):
     token: SecretStr | None = Field(None)
     rows: int = Field(5, ge=1)
     title: str = Field("none")
@@ -103,7 +103,8 @@ def test_what_is_wrong_is_refused_with_its_name(
 
 def test_a_setting_that_the_core_has_is_refused(site: Path) -> None:
     text = example().replace("    open=_open,\n", "    open=_open,\n    settings=Own,\n")
-    text = text.replace("_CALL = ", "class Own(BaseSettings):\n    url: str = ''\n\n_CALL = ")
+    own = "from pydantic import BaseModel\nclass Own(BaseModel):\n    url: str = ''\n\n"
+    text = text.replace("_CALL = ", own + "_CALL = ")
     install(site, "database", "of_the_database", text)
 
     with pytest.raises(CommandError, match="database: the setting NEARHIT_DATABASE_URL is taken"):
