@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from index.postgres import statements
@@ -82,7 +83,7 @@ class SchemaPath:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Function:
     """A statement as a function."""
 
@@ -91,7 +92,7 @@ class Function:
     signature: Signature
     role: FunctionRole
 
-    @property
+    @cached_property
     def body(self) -> str:
         return (
             "#variable_conflict use_column\n"
@@ -99,7 +100,7 @@ class Function:
             f"BEGIN\nRETURN QUERY\n{self.statement.removesuffix(';')};\nEND"
         )
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return hashlib.sha256(self.body.encode()).hexdigest()
 
