@@ -81,14 +81,8 @@ def _read(name: str, names_off: str) -> BaseModel:
             {field.removeprefix(prefix): value for field, value in values.items()}
         )
     except ValidationError as error:
-        raise CommandError("; ".join(_complaints(error, prefix))) from None
-
-
-def _complaints(error: ValidationError, prefix: str) -> Iterator[str]:
-    for each in error.errors():
-        name = ".".join(map(str, each["loc"]))
-        label = f"{setting_sources.variable(prefix + name)}: " if name else ""
-        yield label + field_errors.message(each)
+        complaints = field_errors.of_settings(error, setting_sources.variable(prefix))
+        raise CommandError("; ".join(complaints)) from None
 
 
 def _unused(known: Mapping[str, FieldInfo], off: set[str]) -> Iterator[str]:

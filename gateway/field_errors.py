@@ -44,6 +44,14 @@ def field_errors(
     ]
 
 
+def of_settings(error: ValidationError, prefix: str) -> Iterator[str]:
+    """A sentence for each; `prefix` begins the names of the variables."""
+    for each in error.errors():
+        path = [str(part) for part in each["loc"] if part != _KEY]
+        path[:1] = [prefix + name.upper() for name in path[:1]]  # none if two settings disagree
+        yield ": ".join((*path, message(each)))
+
+
 def message(error: ErrorDetails) -> str:
     """What the value must be."""
     context = error.get("ctx", {})

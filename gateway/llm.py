@@ -3,14 +3,13 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.circuit_breaker import MODEL, CircuitBreaker
 from common.shares.threads import TenantThreads
 from gateway.errors import CommandError
 from gateway.monitoring.metrics import Metrics
-from gateway.settings.groups.models import ChatOperation
+from gateway.settings.groups.models import ChatOperation, PromptOperation
 from gateway.settings.settings import Settings
 from gateway.tracing import outgoing
 from index.errors import BudgetSpent
@@ -114,26 +113,30 @@ def make_preprocessor(
     chunker, summarizer = None, None
     if chunks:
         chat = models.model("chunking", settings.chat_deadline_s)
-        prompt = read_prompt("NEARHIT_CHUNKING_PROMPT", settings.chunking_prompt)
+        prompt = read_prompt(settings, "chunking")
         chunker = MeteredChunker(
             LlmChunker(chat, metrics.llm_chunking, prompt=prompt), check_budget
         )
     if summarizes:
         chat = models.model("summary", settings.chat_deadline_s)
-        prompt = read_prompt("NEARHIT_SUMMARY_PROMPT", settings.summary_prompt)
+        prompt = read_prompt(settings, "summary")
         summarizer = MeteredSummarizer(
             LlmSummarizer(chat, metrics.llm_summary, prompt=prompt), check_budget
         )
     return LlmPreprocessor(chunker, summarizer)
 
 
-def read_prompt(setting: str, path: Path | None, placeholder: str = MAX_SIZE) -> str | None:
-    """The text of the setting's file; None if the setting is unset.
+def read_prompt(
+    settings: Settings, operation: PromptOperation, placeholder: str = MAX_SIZE
+) -> str | None:
+    """The text of the operation's file; None if the settings name none.
 
     Raises `CommandError` if the file can't be read, or does not contain the placeholder.
     """
+    path = settings.chat_prompts.get(operation)
     if path is None:
         return None
+    setting = f"NEARHIT_CHAT_PROMPTS: {operation}"
     try:
         prompt = path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -46,7 +46,7 @@ def _default(name: str, field: FieldInfo) -> str:
         return _DEPENDS_ON_THE_MACHINE[name]
     default = field.get_default()
     match default:
-        case None:
+        case None | {}:
             return ""
         case bool() | tuple():
             return code(json.dumps(default))

@@ -13,8 +13,8 @@ async def post_answer(context: RequestContext[AnswerServices]) -> Response:
     if context.services.settings.chat_model_of("answer") is None:
         await context.authenticate()
         raise problems.not_configured(
-            "No language model is configured. Ask the operator to set NEARHIT_ANSWER_MODEL or "
-            "NEARHIT_CHAT_MODEL."
+            "No language model is configured. Ask the operator to set NEARHIT_CHAT_MODEL, or "
+            "`answer` in NEARHIT_CHAT_MODELS."
         )
     body = context.parse_body(AnswerBody)
     require_within_limits(body, context.services.settings)

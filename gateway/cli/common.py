@@ -189,12 +189,14 @@ def format_instant(at: datetime | None) -> str:
 
 def _invalid_fields(error: "ValidationError") -> Iterator[str]:
     from gateway import field_errors
+    from gateway.settings import setting_sources
     from gateway.settings.settings import Settings
 
-    for field_error in error.errors():
-        name = ".".join(map(str, field_error["loc"]))
-        label = f"NEARHIT_{name.upper()}" if error.title == Settings.__name__ else name
-        yield f"{label}: {field_errors.message(field_error)}"
+    if error.title == Settings.__name__:
+        yield from field_errors.of_settings(error, setting_sources.PREFIX)
+    else:
+        for each in field_errors.field_errors(error):
+            yield f"{each.field}: {each.detail}"
 
 
 def _fail(message: str) -> NoReturn:

@@ -17,7 +17,7 @@ class UsageMetrics:
         )
         self._cost = registry.counter(
             "usage_cost",
-            "Cost of these tokens, in the currency of `NEARHIT_PRICE_*`.",
+            "Cost of these tokens, in the currency of `NEARHIT_PRICES`.",
             "tenant",
             "operation",
         )

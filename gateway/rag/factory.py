@@ -80,7 +80,7 @@ def _rewriter(
 ) -> QueryRewriter:
     instruction = prompt_quoting.load_prompt(
         "rewrite_prompt.txt",
-        llm.read_prompt("NEARHIT_REWRITE_PROMPT", settings.rewrite_prompt, prompt_quoting.MARK),
+        llm.read_prompt(settings, "rewrite", prompt_quoting.MARK),
     )
     return QueryRewriter(
         chat,
@@ -126,7 +126,7 @@ def _answer_generator(settings: Settings, chat: BudgetedChat | None) -> AnswerGe
         return None
     instruction = prompt_quoting.load_prompt(
         "answer_prompt.txt",
-        llm.read_prompt("NEARHIT_ANSWER_PROMPT", settings.answer_prompt, prompt_quoting.MARK),
+        llm.read_prompt(settings, "answer", prompt_quoting.MARK),
     )
     return AnswerGenerator(
         chat,

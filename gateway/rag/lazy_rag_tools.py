@@ -63,7 +63,7 @@ class LazyRagTools:
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """Close the tools at the end. Raises `CommandError` if a configured prompt is invalid."""
-        if self._settings.rewrite_prompt or self._settings.answer_prompt:
+        if {"rewrite", "answer"} & self._settings.chat_prompts.keys():
             await self.tools()
         try:
             yield

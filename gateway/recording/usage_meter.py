@@ -112,15 +112,16 @@ class UsageMeter:
 
 def build(settings: Settings, usage: UsageStore, metrics: UsageMetrics) -> UsageMeter:
     """A meter with the configured prices and budget."""
+    prices = settings.prices
     return UsageMeter(
         usage,
         utc_now,
         metrics,
         prices={
-            "query": settings.price_embedding,
-            "batch": settings.price_embedding,
-            **{f"{name}_input": settings.price_chat_input for name in OPERATIONS},
-            **{f"{name}_output": settings.price_chat_output for name in OPERATIONS},
+            "query": prices.get("embedding", 0.0),
+            "batch": prices.get("embedding", 0.0),
+            **{f"{name}_input": prices.get("chat_input", 0.0) for name in OPERATIONS},
+            **{f"{name}_output": prices.get("chat_output", 0.0) for name in OPERATIONS},
         },
         budget=settings.budget_month,
     )

@@ -43,5 +43,7 @@ def _shown(value: object) -> Shown:
             return value
         case Path():
             return str(value)
+        case dict():
+            return ", ".join(f"{name}={each}" for name, each in value.items())
         case _:
             return _CREDENTIALS.sub("//…@", str(value))

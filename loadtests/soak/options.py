@@ -11,7 +11,7 @@ SETTINGS = {
     "NEARHIT_PUBLIC_DOCUMENTS": "true",
     "NEARHIT_SEMANTIC_SEARCHES": "all",  # its searches call no model
     "NEARHIT_DOCUMENT_INLINE_BYTES_MAX": "16000",  # some of the documents are longer
-    "NEARHIT_PRICE_EMBEDDING": "1",  # so that a budget can be spent
+    "NEARHIT_PRICES": "embedding=1",  # so that a budget can be spent
     "NEARHIT_JOB_LEASE_S": "2",  # the jobs of a killed worker are taken over within the soak
     "NEARHIT_JOB_RETRY_DELAY_S": "0.5",
     "NEARHIT_JOB_ATTEMPTS_MAX": "30",  # a fault costs attempts, and there are many

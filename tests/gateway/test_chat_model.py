@@ -29,6 +29,9 @@ async def stub() -> AsyncIterator[StubOpenAI]:
         yield stub
 
 
+PRICES = {"chat_input": 1_000_000.0}
+
+
 @pytest.fixture
 def with_chat(settings: Settings, stub: StubOpenAI) -> Settings:
     named = {"chat_model": "stub", "chat_base_url": stub.url, "chat_api_key": SecretStr("secret")}
@@ -57,7 +60,7 @@ async def test_a_prompt_of_ones_own_is_what_it_is_told(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder, tmp_path: Path
 ) -> None:
     (tmp_path / "prompt.txt").write_text("Cut it into {{MAX_SIZE}} words.")
-    own = with_chat.model_copy(update={"chunking_prompt": tmp_path / "prompt.txt"})
+    own = with_chat.model_copy(update={"chat_prompts": {"chunking": tmp_path / "prompt.txt"}})
 
     async with running(own, embedder) as gateway:
         await gateway.tenant("acme")
@@ -76,7 +79,7 @@ async def can_pay() -> None:
 async def test_it_is_paid_for_and_not_asked_once_the_month_is_spent(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder
 ) -> None:
-    limited = with_chat.model_copy(update={"price_chat_input": 1_000_000.0, "budget_month": 5.0})
+    limited = with_chat.model_copy(update={"prices": PRICES, "budget_month": 5.0})
     async with running(limited, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana", tenant="acme")
@@ -108,7 +111,10 @@ async def test_it_sums_up_the_documents_that_ask_for_it_and_what_it_says_is_paid
     (tmp_path / "prompt.txt").write_text("Sum it up in {{MAX_SIZE}} words.")
     stub.chat_answer = lambda _: chat("A hundred lamps.")
     own = with_chat.model_copy(
-        update={"summary_prompt": tmp_path / "prompt.txt", "price_chat_input": 1_000_000.0}
+        update={
+            "chat_prompts": {"summary": tmp_path / "prompt.txt"},
+            "prices": PRICES,
+        }
     )
     counted = Metrics()
     async with running(own, embedder, counted) as gateway:
@@ -137,7 +143,7 @@ async def test_once_the_month_is_spent_summaries_are_extracts(
     with_chat: Settings, stub: StubOpenAI, embedder: Embedder
 ) -> None:
     stub.chat_answer = lambda _: chat("Lamps.")
-    limited = with_chat.model_copy(update={"price_chat_input": 1_000_000.0, "budget_month": 2.0})
+    limited = with_chat.model_copy(update={"prices": PRICES, "budget_month": 2.0})
     async with running(limited, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana", tenant="acme")
@@ -158,10 +164,10 @@ async def test_a_prompt_that_can_not_be_used_is_told_at_start(
 ) -> None:
     if prompt is not None:
         (tmp_path / "prompt.txt").write_bytes(prompt)
-    for name in ("chunking_prompt", "summary_prompt"):
-        own = Settings(chat_model="stub").model_copy(update={name: tmp_path / "prompt.txt"})
+    for name in ("chunking", "summary"):
+        own = Settings(chat_model="stub", chat_prompts={name: tmp_path / "prompt.txt"})
 
-        with pytest.raises(CommandError, match=f"NEARHIT_{name.upper()}: "):
+        with pytest.raises(CommandError, match=f"NEARHIT_CHAT_PROMPTS: {name}: "):
             await asyncio.to_thread(chats.make_preprocessor, own, Metrics(), can_pay)
 
 
@@ -169,9 +175,10 @@ async def test_a_prompt_of_an_assist_that_can_not_be_used_is_told_at_start(
     settings: Settings, embedder: Embedder, tmp_path: Path
 ) -> None:
     (tmp_path / "prompt.txt").write_text("Answer.")
-    for name in ("rewrite_prompt", "answer_prompt"):
-        own = settings.model_copy(update={"chat_model": "stub", name: tmp_path / "prompt.txt"})
+    for name in ("rewrite", "answer"):
+        prompts = {name: tmp_path / "prompt.txt"}
+        own = settings.model_copy(update={"chat_model": "stub", "chat_prompts": prompts})
 
-        with pytest.raises(CommandError, match=rf"NEARHIT_{name.upper()}: .*\{{\{{MARK"):
+        with pytest.raises(CommandError, match=rf"NEARHIT_CHAT_PROMPTS: {name}: .*\{{\{{MARK"):
             async with open_services(own, Metrics(), embedder):
                 raise AssertionError("it can't be opened")

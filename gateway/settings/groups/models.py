@@ -1,6 +1,5 @@
 """Embedders, language models, rerankers, and what their tokens cost."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
@@ -14,8 +13,12 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings
 
+from gateway.settings.groups.lists import Table
+
 # What a language model is called for; `GET /v1/usage` counts the tokens of each.
 ChatOperation: TypeAlias = Literal["chunking", "summary", "rewrite", "rerank", "compress", "answer"]
+PromptOperation: TypeAlias = Literal["chunking", "summary", "rewrite", "answer"]
+Price: TypeAlias = Literal["embedding", "chat_input", "chat_output"]
 
 
 class ModelSettings(BaseSettings):
@@ -66,43 +69,23 @@ class ModelSettings(BaseSettings):
     chat_model: str | None = Field(
         None,
         description="language model of a service with OpenAI's `POST /chat/completions`, for all "
-        "that the settings below name no model for; unset: none; the chunker `model` then works as "
-        "`structure`, and summaries `model` as `extract`",
+        "that `NEARHIT_CHAT_MODELS` names no other for; unset: none; the chunker `model` then works "
+        "as `structure`, and summaries `model` as `extract`",
     )
-    chunking_model: str | None = Field(
-        None, description="language model of the chunker `model`; unset: `NEARHIT_CHAT_MODEL`"
-    )
-    summary_model: str | None = Field(
-        None, description="language model of summaries `model`; unset: `NEARHIT_CHAT_MODEL`"
-    )
-    rewrite_model: str | None = Field(
-        None, description="language model that rewrites questions; unset: `NEARHIT_CHAT_MODEL`"
-    )
-    compress_model: str | None = Field(
-        None,
-        description="language model of contexts with `compress: model`; unset: "
-        "`NEARHIT_CHAT_MODEL`",
-    )
-    answer_model: str | None = Field(
-        None, description="language model of `POST /v1/answer`; unset: `NEARHIT_CHAT_MODEL`"
+    chat_models: Table[ChatOperation, str] = Field(
+        {},
+        description="other language models of that service, as `OPERATION=MODEL, OPERATION=MODEL`; "
+        "the operations are `chunking` (the chunker `model`), `summary` (summaries `model`), "
+        "`rewrite`, `rerank` (the reranker `model`), `compress` and `answer`",
     )
     chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="API key of that service")
     chat_deadline_s: PositiveFloat = Field(60.0, description="timeout of a call to that service")
-    chunking_prompt: Path | None = Field(
-        None,
-        description="file with the prompt of the chunker `model`, containing `{{MAX_SIZE}}`; "
-        "unset: built in",
-    )
-    summary_prompt: Path | None = Field(
-        None,
-        description="file with the prompt of summaries `model`, containing `{{MAX_SIZE}}`; unset: "
-        "built in",
-    )
-    rewrite_prompt: Path | None = Field(
-        None,
-        description="file with the prompt that rewrites a question to be self-contained, "
-        "containing `{{MARK}}`; unset: built in",
+    chat_prompts: Table[PromptOperation, Path] = Field(
+        {},
+        description="files with prompts of one's own, as `OPERATION=FILE, OPERATION=FILE`: "
+        "`chunking` and `summary` contain `{{MAX_SIZE}}`, `rewrite` and `answer` contain "
+        "`{{MARK}}`",
     )
     rewrite_deadline_s: PositiveFloat = Field(
         2.0, description="timeout of a rewrite; after it the question is searched unchanged"
@@ -119,8 +102,7 @@ class ModelSettings(BaseSettings):
     )
     rerank_model: str | None = Field(
         None,
-        description="model of that service, if it has several models; with the reranker `model`, "
-        "its language model, and unset: `NEARHIT_CHAT_MODEL`",
+        description="model of that service, if it has several",
     )
     rerank_api_key: SecretStr | None = Field(None, description="API key of that service")
     rerank_deadline_s: PositiveFloat = Field(
@@ -129,15 +111,10 @@ class ModelSettings(BaseSettings):
     compress_deadline_s: PositiveFloat = Field(
         5.0, description="timeout of a compression by a model; after it an extract is used"
     )
-    answer_prompt: Path | None = Field(
-        None,
-        description="file with the prompt of `POST /v1/answer`, containing `{{MARK}}`; unset: "
-        "built in",
-    )
     answer_context_tokens: PositiveInt = Field(
-        3_000, description="maximum estimated tokens of the hits in that prompt"
+        3_000, description="maximum estimated tokens of the hits in the prompt of `POST /v1/answer`"
     )
-    answer_tokens_max: PositiveInt = Field(1_000, description="maximum tokens of such an answer")
+    answer_tokens_max: PositiveInt = Field(1_000, description="maximum tokens of its answer")
     answer_fallback: str = Field(
         "I can't answer that from the documents that you may read.",
         description="the answer if no hit is good enough, for tenants that set none",
@@ -153,14 +130,10 @@ class ModelSettings(BaseSettings):
     language: str = Field(
         "en", description="language of documents that set none and whose text shows none"
     )
-    price_embedding: NonNegativeFloat = Field(
-        0.0, description="price of a million tokens of the embedding service"
-    )
-    price_chat_input: NonNegativeFloat = Field(
-        0.0, description="price of a million input tokens of the language model"
-    )
-    price_chat_output: NonNegativeFloat = Field(
-        0.0, description="price of a million output tokens of the language model"
+    prices: Table[Price, NonNegativeFloat] = Field(
+        {},
+        description="prices of a million tokens of the services, as `embedding=0.02, "
+        "chat_input=0.15, chat_output=0.6`; unset: 0",
     )
     budget_month: NonNegativeFloat | None = Field(
         None,
@@ -170,15 +143,9 @@ class ModelSettings(BaseSettings):
 
     def chat_model_of(self, operation: ChatOperation) -> str | None:
         """The language model for the operation; None if there is none."""
-        models: Mapping[ChatOperation, str | None] = {
-            "chunking": self.chunking_model,
-            "summary": self.summary_model,
-            "rewrite": self.rewrite_model,
-            "rerank": self.rerank_model if self.active_reranker == "model" else None,
-            "compress": self.compress_model,
-            "answer": self.answer_model,
-        }
-        return models[operation] or self.chat_model
+        if operation == "rerank" and self.active_reranker != "model":
+            return self.chat_model
+        return self.chat_models.get(operation, self.chat_model)
 
     @property
     def active_reranker(self) -> Literal["service", "model", "heuristic"]:
@@ -191,6 +158,7 @@ class ModelSettings(BaseSettings):
             raise ValueError("NEARHIT_RERANKER=service needs NEARHIT_RERANK_URL")
         if self.active_reranker == "model" and self.chat_model_of("rerank") is None:
             raise ValueError(
-                "NEARHIT_RERANKER=model needs NEARHIT_RERANK_MODEL or NEARHIT_CHAT_MODEL"
+                "NEARHIT_RERANKER=model needs NEARHIT_CHAT_MODEL, "
+                "or `rerank` in NEARHIT_CHAT_MODELS"
             )
         return self

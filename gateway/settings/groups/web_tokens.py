@@ -1,9 +1,20 @@
 """Web tokens (JWT) of an identity provider."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from pydantic import Field, PositiveFloat, SecretStr
 from pydantic_settings import BaseSettings
+
+from gateway.settings.groups.lists import Table
+
+ClaimOf: TypeAlias = Literal["tenant", "subject", "groups", "roles"]
+_CLAIMS: Mapping[ClaimOf, str] = {
+    "tenant": "tenant",
+    "subject": "sub",
+    "groups": "groups",
+    "roles": "roles",
+}
 
 
 class WebTokenSettings(BaseSettings):
@@ -40,12 +51,11 @@ class WebTokenSettings(BaseSettings):
         description="time after which the issuer's keys are fetched again; a token signed with a "
         "withdrawn key stays valid for at most this time",
     )
-    jwt_tenant_claim: str = Field(
-        "tenant", description="claim that names the tenant; dots separate nested objects"
+    jwt_claims: Table[ClaimOf, str] = Field(
+        {},
+        description="claims of other names, as `tenant=CLAIM, subject=CLAIM, groups=CLAIM, "
+        "roles=CLAIM`; dots separate nested objects; unset: `tenant`, `sub`, `groups` and `roles`",
     )
-    jwt_subject_claim: str = Field("sub", description="claim that names the subject")
-    jwt_groups_claim: str = Field("groups", description="claim that lists the groups, if any")
-    jwt_roles_claim: str = Field("roles", description="claim that lists the roles, if any")
     jwt_default_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
         ("reader",), description="roles of web tokens that list none; a JSON list"
     )
@@ -59,3 +69,7 @@ class WebTokenSettings(BaseSettings):
         description="whether subjects and groups that differ by case are the same (`fold`), or "
         "not (`keep`); a database that has been folded stays so",
     )
+
+    def claim(self, of: ClaimOf) -> str:
+        """The name of the claim, or the dotted path to it."""
+        return self.jwt_claims.get(of, _CLAIMS[of])

@@ -127,7 +127,7 @@ async def test_tokens_and_cost_are_counted_by_tenant(settings: Settings) -> None
                 "openai_base_url": stub.url,
                 "openai_api_key": SecretStr("key"),
                 "openai_dimensions": WIDTH,
-                "price_embedding": 500_000.0,
+                "prices": {"embedding": 500_000.0},
             }
         )
         metrics = Metrics(tenants_max=5)

@@ -272,7 +272,7 @@ async def test_it_is_paid_for_and_refused_once_the_month_is_spent(
     served: Served, stub: StubOpenAI
 ) -> None:
     stub.chat_answer = lambda _: SAID
-    async with served(price_chat_input=1_000_000.0, budget_month=2.0) as gateway:
+    async with served(prices={"chat_input": 1_000_000.0}, budget_month=2.0) as gateway:
         ana = await caller_with_documents(gateway)
         first = await ask(ana)
         admin = await gateway.caller("ada", roles=["admin"])

@@ -162,7 +162,7 @@ async def test_once_one_text_can_not_be_shortened_the_others_are_left(
 @pytest.mark.slow
 async def test_once_the_month_is_spent_an_extract_is_made(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: chat("Parents: 30 days.")
-    async with served(price_chat_input=1_000_000.0, budget_month=1.0) as gateway:
+    async with served(prices={"chat_input": 1_000_000.0}, budget_month=1.0) as gateway:
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE)
         made = [

@@ -15,12 +15,12 @@ LEAVE = "Annual leave has 25 days. " * 30
 QUESTION = "annual leave"
 EARLIER = [{"role": "user", "content": "What is there?"}]
 OWN = {
-    "chunking_model": "cutter",
-    "summary_model": "summarizer",
-    "rewrite_model": "rewriter",
-    "rerank_model": "ranker",
-    "compress_model": "compressor",
-    "answer_model": "writer",
+    "chunking": "cutter",
+    "summary": "summarizer",
+    "rewrite": "rewriter",
+    "rerank": "ranker",
+    "compress": "compressor",
+    "answer": "writer",
 }
 
 
@@ -52,36 +52,32 @@ async def models_of_each_task(gateway: Gateway, stub: StubOpenAI) -> dict[str, l
 async def test_a_task_asks_its_own_model_and_the_common_one_if_it_has_none(
     served: Served, stub: StubOpenAI
 ) -> None:
-    async with served(reranker="model", **OWN) as gateway:
+    async with served(reranker="model", chat_models=OWN) as gateway:
         own = await models_of_each_task(gateway, stub)
     async with served(reranker="model", again=True) as gateway:
         common = await models_of_each_task(gateway, stub)
 
-    assert own == {
-        "chunking": ["cutter"],
-        "summary": ["summarizer"],
-        "rewrite": ["rewriter"],
-        "rerank": ["ranker"],
-        "compress": ["compressor"],
-        "answer": ["writer"],
-    }
+    assert own == {task: [model] for task, model in OWN.items()}
     assert common == {task: ["stub"] for task in own}
 
 
 async def test_a_task_without_any_model_does_without(served: Served, stub: StubOpenAI) -> None:
-    async with served(chat_model=None, rewrite_model="rewriter") as gateway:
+    async with served(chat_model=None, chat_models={"rewrite": "rewriter"}) as gateway:
         asked = await models_of_each_task(gateway, stub)
         ana = await gateway.caller("ana")
         refused = problem(await ana.call("POST", "/v1/answer", json={"query": QUESTION}), 501)
 
     assert asked.pop("rewrite") == ["rewriter"]
     assert set(map(tuple, asked.values())) == {()}
-    assert "NEARHIT_ANSWER_MODEL" in refused["detail"]
+    assert "`answer` in NEARHIT_CHAT_MODELS" in refused["detail"]
 
 
 def test_a_reranker_by_model_needs_a_model() -> None:
-    with pytest.raises(ValueError, match="NEARHIT_RERANK_MODEL or NEARHIT_CHAT_MODEL"):
-        Settings(reranker="model", answer_model="writer")
-    assert Settings(reranker="model", rerank_model="ranker").chat_model_of("rerank") == "ranker"
-    by_service = Settings(rerank_url="http://rerank.example", rerank_model="x", chat_model="common")
+    with pytest.raises(ValueError, match="NEARHIT_CHAT_MODEL, or `rerank` in NEARHIT_CHAT_MODELS"):
+        Settings(reranker="model", chat_models={"answer": "writer"})
+    ranked = {"rerank": "ranker"}
+    assert Settings(reranker="model", chat_models=ranked).chat_model_of("rerank") == "ranker"
+    by_service = Settings(
+        rerank_url="http://rerank.example", chat_models=ranked, chat_model="common"
+    )
     assert by_service.chat_model_of("rerank") == "common"

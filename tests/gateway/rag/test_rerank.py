@@ -365,7 +365,7 @@ async def test_a_model_that_says_no_order_leaves_the_first_one(
 @pytest.mark.slow
 async def test_once_the_month_is_spent_no_model_is_asked(served: Served, stub: StubOpenAI) -> None:
     stub.chat_answer = lambda _: chat('{"order": [1]}')
-    spent = {"price_chat_input": 1_000_000.0, "budget_month": 1.0}
+    spent = {"prices": {"chat_input": 1_000_000.0}, "budget_month": 1.0}
     async with served(reranker="model", **spent) as gateway:
         ana = await caller_with_documents(gateway)
         first = await ana.search(QUERY, rerank=True)

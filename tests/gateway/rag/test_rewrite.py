@@ -124,7 +124,7 @@ async def test_it_is_paid_for_and_left_alone_once_the_month_is_spent(
     served: Served, stub: StubOpenAI
 ) -> None:
     stub.chat_answer = lambda _: chat(STANDALONE)
-    async with served(price_chat_input=1_000_000.0, budget_month=2.0) as gateway:
+    async with served(prices={"chat_input": 1_000_000.0}, budget_month=2.0) as gateway:
         ana = await caller_with_documents(gateway)
         admin = await gateway.caller("ada", roles=["admin"])
         first = await ana.search("And since when?", history=HISTORY)
@@ -176,7 +176,7 @@ async def test_workers_share_what_was_made_unless_their_models_or_prompts_differ
     asked = []
     async with served() as first:
         ana = await caller_with_documents(first)
-        for update in ({}, {"chat_model": "another"}, {"rewrite_prompt": prompt}):
+        for update in ({}, {"chat_model": "another"}, {"chat_prompts": {"rewrite": prompt}}):
             async with served(again=True, **update) as other:
                 for worker in (first, other):
                     await worker.as_(ana).search("And since when?", history=HISTORY)

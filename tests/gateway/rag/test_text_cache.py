@@ -220,7 +220,7 @@ async def test_what_a_model_did_not_end_is_not_cached(
 
 
 async def test_a_cached_text_needs_no_budget(served: Served) -> None:
-    async with served(price_chat_input=1_000_000.0, budget_month=2.0) as gateway:
+    async with served(prices={"chat_input": 1_000_000.0}, budget_month=2.0) as gateway:
         ana = await caller_with_documents(gateway)
         await ask(ana)
         again = await ask(ana)

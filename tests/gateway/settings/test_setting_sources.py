@@ -1,10 +1,13 @@
 """Settings from files of secrets and from a TOML file."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from gateway import field_errors
 from gateway.errors import CommandError
 from gateway.settings import setting_report, setting_sources
 from gateway.settings.settings import Settings
@@ -129,3 +132,41 @@ def test_a_child_process_gets_a_secret_once() -> None:
     setting_sources.replace(variables, {"NEARHIT_ADMIN_KEY": "of-the-operator"})
 
     assert variables == {"NEARHIT_ADMIN_KEY": "of-the-operator", "HOME": "/root"}
+
+
+def test_a_table_is_a_text_or_a_table_of_the_toml_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = '[chat_models]\nanswer = "large"\nrewrite = "a=b, c"\n'
+    monkeypatch.setenv("NEARHIT_CONFIG", file(tmp_path, "nearhit.toml", config))
+    monkeypatch.setenv("NEARHIT_PRICES", " embedding = 0.02,chat_input=1, ")
+    monkeypatch.setenv("NEARHIT_JWT_CLAIMS", "groups=https://example.com/groups?all=1")
+
+    settings = Settings()
+
+    assert settings.chat_models == {"answer": "large", "rewrite": "a=b, c"}
+    assert settings.prices == {"embedding": 0.02, "chat_input": 1.0}
+    claims = "https://example.com/groups?all=1", "sub"
+    assert (settings.claim("groups"), settings.claim("subject")) == claims
+    assert setting_report.differing(settings)["prices"] == "embedding=0.02, chat_input=1.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("rewite=small", "NEARHIT_CHAT_MODELS: rewite: .*'rewrite'"),
+        ("rewrite", "NEARHIT_CHAT_MODELS: .*NAME=VALUE.*; rewrite is not"),
+        ("=small", "NEARHIT_CHAT_MODELS: .*; =small is not"),
+        ("answer=a, answer=b", "NEARHIT_CHAT_MODELS: .*; answer comes twice"),
+        ('{"answer": "a"}', "NEARHIT_CHAT_MODELS: .*NAME=VALUE"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(
+    text: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEARHIT_CHAT_MODELS", text)
+
+    with pytest.raises(ValidationError) as refused:
+        Settings()
+
+    assert re.search(reason, "; ".join(field_errors.of_settings(refused.value, "NEARHIT_")))

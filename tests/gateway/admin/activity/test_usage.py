@@ -39,7 +39,7 @@ def settings(settings: Settings, stub: StubOpenAI) -> Settings:
             "openai_base_url": stub.url,
             "openai_api_key": SecretStr("key"),
             "openai_dimensions": WIDTH,
-            "price_embedding": 1_000_000_000.0,
+            "prices": {"embedding": 1_000_000_000.0},
             "job_retry_delay_s": 0.01,
         }
     )
