@@ -16,12 +16,12 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from index.embedders import unrelated_texts
 from index.embedders.embedder_threads import EmbedderThreads
 from index.embedders.onnx_model import OnnxModel, Pooling
 from index.embedders.vectors import DIMENSIONS_MAX, unit
 from index.errors import EmbedderRefused, EmbeddingUnavailable
 
-ALPHA = 0.4
 BATCH_TEXTS_MAX = 32  # half a second's work
 
 # The inputs of models, by the names that all exporters use.
@@ -87,7 +87,6 @@ class OnnxEmbedder:
     def __init__(self, model: OnnxModel, session: OnnxSession) -> None:
         """Raises `EmbedderRefused`."""
         self.space = f"onnx-{model.name}-{model.digest()}"
-        self.alpha = ALPHA
         self.confident_score = None
         self.tokens_max = model.tokens_max
         self.batch_texts_max = BATCH_TEXTS_MAX
@@ -104,6 +103,10 @@ class OnnxEmbedder:
             )
         self._tokenizer = _tokenizer(model)
         self.dimensions = self._measure_dimensions(model)
+        self.alpha = unrelated_texts.alpha_of(
+            lambda text: self._embed(self._query_prefix + text),
+            lambda text: self._embed(self._passage_prefix + text),
+        )
         self._threads = EmbedderThreads()
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
