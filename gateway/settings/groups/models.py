@@ -69,8 +69,8 @@ class ModelSettings(BaseSettings):
     chat_model: str | None = Field(
         None,
         description="language model of a service with OpenAI's `POST /chat/completions`, for all "
-        "that `NEARHIT_CHAT_MODELS` names no other for; unset: none; the chunker `model` then works "
-        "as `structure`, and summaries `model` as `extract`",
+        "that `NEARHIT_CHAT_MODELS` names no other for; unset: none; the chunker `model` then "
+        "works as `structure`, and summaries `model` as `extract`",
     )
     chat_models: Table[ChatOperation, str] = Field(
         {},

@@ -44,6 +44,11 @@ class TestMiniLM:
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
 
+    def test_its_share_is_that_of_a_model_for_which_unrelated_texts_are_no_more_alike(
+        self, embedder: OnnxEmbedder
+    ) -> None:
+        assert embedder.alpha == 0.41
+
     async def test_no_text_has_no_vector(self, embedder: OnnxEmbedder) -> None:
         assert (await embedder.embed_passages([])).shape == (0, 384)
 
