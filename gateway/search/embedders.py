@@ -23,6 +23,7 @@ from index.embedders import onnx_model, static_model
 from index.embedders.onnx_model import OnnxModel
 from index.search.query_embedder import Embedder
 
+BATCH_TEXTS_MAX = 32  # what servers of one's own take by default; others take more
 _RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
 
 
@@ -123,7 +124,7 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
         client,
         model=settings.openai_model,
         dimensions=settings.openai_dimensions,
-        batch_texts_max=settings.openai_batch_texts,
+        batch_texts_max=BATCH_TEXTS_MAX,
         shorten=settings.openai_send_dimensions,
         clock_s=time.monotonic,
         new_breaker=lambda: CircuitBreaker(time.monotonic, MODEL),

@@ -51,7 +51,7 @@ def make_worker(services: WorkerServices) -> Worker:
 def worker_limits(settings: Settings) -> WorkerLimits:
     return WorkerLimits(
         jobs_max=settings.worker_jobs,
-        tenant_jobs_max=settings.worker_tenant_jobs,
+        tenant_jobs_max=settings.worker_jobs // 2,
         lease_s=settings.job_lease_s,
         pause_s=settings.job_retry_delay_s,
         stop_s=settings.shutdown_s,

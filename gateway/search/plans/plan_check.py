@@ -34,14 +34,6 @@ def require_valid_plan(plan: PlanBody, settings: Settings) -> None:
             _require_valid_operands(step, path, names, hits_max)
         hits_max[step.name] = _hits_max(step, hits_max)
     _require_valid_output(plan.output or (), names)
-    candidates = sum(search.leg_candidates for search in plan.searches.values())
-    if candidates > settings.plan_candidates_max:
-        most = settings.plan_candidates_max
-        raise problems.invalid_field(
-            "steps",
-            f"must compare at most {most:,} candidates together; they compare {candidates:,}, at "
-            "least 50 a search: ask for fewer searches, or lower their top_k",
-        )
 
 
 def _hits_max(step: StepBody, earlier: Mapping[str, int]) -> int:

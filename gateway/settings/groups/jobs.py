@@ -21,11 +21,8 @@ class JobSettings(BaseSettings):
     worker_jobs: int = Field(
         4,
         ge=2,
-        description="maximum concurrent jobs of a worker; readings of sources and other long jobs "
-        "take half of them at most",
-    )
-    worker_tenant_jobs: PositiveInt = Field(
-        2, description="maximum concurrent jobs of one tenant on all workers"
+        description="maximum concurrent jobs of a worker; one tenant has half of them at most on "
+        "all workers, and so do readings of sources and other long jobs",
     )
     job_lease_s: float = Field(
         30.0, ge=1, description="time without a heartbeat after which a worker loses its jobs"

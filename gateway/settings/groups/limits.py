@@ -28,11 +28,6 @@ class LimitSettings(BaseSettings):
 
     query_characters_max: PositiveInt = Field(2_000, description="maximum length of a query")
     top_k_max: PositiveInt = Field(100, description="maximum hits of an answer")
-    plan_candidates_max: PositiveInt = Field(
-        1_600,
-        description="maximum candidates of each leg in all searches of a plan together; a search "
-        "has 50, or more if it asks for more hits",
-    )
     mcp_tokens_max: PositiveInt = Field(
         8_000,
         ge=500,

@@ -40,11 +40,6 @@ class ModelSettings(BaseSettings):
         False,
         description="whether to send `dimensions` in each request, which few models support",
     )
-    openai_batch_texts: PositiveInt = Field(
-        32,
-        le=2048,
-        description="maximum texts of a request; a request that the service refuses is halved",
-    )
     openai_base_url: str | None = Field(
         None, description="base URL of the service; unset: OpenAI's"
     )

@@ -444,23 +444,6 @@ async def test_a_problem_names_what_is_wrong_beside_the_steps(
     assert problem(answer, 422)["errors"][0]["field"] == field
 
 
-async def test_a_plan_compares_a_limited_number_of_candidates(
-    settings: Settings, embedder: Embedder
-) -> None:
-    limited = settings.model_copy(update={"plan_candidates_max": 120})
-    async with running(limited, embedder) as gateway:
-        await gateway.tenant("acme")
-        ana = await gateway.caller("ana")
-        two: list[dict[str, Any]] = [A, {**A, "name": "b", "top_k": 70}]
-        await ask(ana, *two)
-
-        refused = await ana.call(
-            "POST", "/v1/search/plan", json={"steps": [*two, {**A, "name": "c"}]}
-        )
-
-    assert "they compare 170" in problem(refused, 422)["errors"][0]["detail"]
-
-
 async def test_a_step_that_names_public_is_refused_where_it_is_not_received(ana: Caller) -> None:
     body = {"steps": [A, {**A, "name": "b", "scopes": ["public"]}]}
 

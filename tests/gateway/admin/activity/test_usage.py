@@ -197,7 +197,7 @@ class TestLimits:
 async def test_the_status_says_what_waits_and_how_far_behind_the_index_is(
     settings: Settings, database_url: str
 ) -> None:
-    one_by_one = settings.model_copy(update={"worker_tenant_jobs": 1})
+    one_by_one = settings.model_copy(update={"worker_jobs": 2})
     async with serving(settings) as gateway, opened(one_by_one) as services:
         ana = await gateway.caller("ana")
         admin = await gateway.caller("ada", roles=["admin"])
