@@ -165,7 +165,7 @@ def _connections(settings: Settings, http: HttpServices) -> Connections:
         headers_deadline_s=settings.headers_deadline_s,
         send_deadline_s=settings.send_deadline_s,
         connections_max=settings.connections_max,
-        address_connections_max=settings.address_connections_max,
+        address_connections_max=max(1, settings.connections_max // 16),
         unsent_bytes_max=settings.body_memory_bytes,
     )
     return Connections(

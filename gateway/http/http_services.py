@@ -61,13 +61,13 @@ def build(
         _rate_limiters(settings, store),
         requests=FairBudget(
             total_max=settings.concurrent_requests_max,
-            tenant_max=settings.tenant_concurrent_requests_max,
+            tenant_max=max(1, settings.concurrent_requests_max // 4),
         ),
         streams=FairBudget(
             total_max=settings.connections_max * 3 // 4, tenant_max=settings.connections_max // 4
         ),
         body_bytes=FairBudget(
-            total_max=settings.body_memory_bytes, tenant_max=settings.tenant_body_memory_bytes
+            total_max=settings.body_memory_bytes, tenant_max=settings.tenant_body_bytes_max
         ),
     )
     rights_as_of: dict[str, tuple[bytes, bytes]] = {}  # by tenant; filled by who knows it

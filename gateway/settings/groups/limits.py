@@ -82,10 +82,8 @@ class LimitSettings(BaseSettings):
         "per worker; further ones get 429; 0: no limit",
     )
     concurrent_requests_max: PositiveInt = Field(
-        512, description="maximum concurrent requests of a worker"
-    )
-    tenant_concurrent_requests_max: PositiveInt = Field(
-        128, description="maximum concurrent requests of one tenant on a worker"
+        512,
+        description="maximum concurrent requests of a worker; one tenant has a quarter at most",
     )
     staleness_s_max: PositiveFloat = Field(
         1.0,
@@ -130,18 +128,12 @@ class LimitSettings(BaseSettings):
     body_memory_bytes: PositiveInt = Field(
         268_435_456,
         description="maximum memory of a worker for request bodies, from their arrival to the end "
-        "of their requests",
-    )
-    tenant_body_memory_bytes: PositiveInt = Field(
-        67_108_864, description="maximum share of that memory of one tenant; at least one body"
+        "of their requests; one tenant has a quarter at most, or one body",
     )
     connections_max: PositiveInt = Field(
-        4_096, description="maximum client connections of a worker"
-    )
-    address_connections_max: PositiveInt = Field(
-        256,
-        description="maximum connections of one client address to a worker; trusted proxies are "
-        "exempt",
+        4_096,
+        description="maximum client connections of a worker; one client address has a sixteenth at "
+        "most, if it is no trusted proxy",
     )
     trusted_proxies: str | None = Field(
         None,
@@ -165,17 +157,25 @@ class LimitSettings(BaseSettings):
             ip_network(part)
         return text
 
-    @model_validator(mode="after")
-    def _holds_its_longest_body(self) -> Self:
-        longest = max(
+    @property
+    def tenant_body_bytes_max(self) -> int:
+        """What the bodies of one tenant may take of `body_memory_bytes`."""
+        return max(self.body_memory_bytes // 4, self._longest_body)
+
+    @property
+    def _longest_body(self) -> int:
+        return max(
             self.batch_bytes_max,
             self.document_bytes_max,
             self.file_bytes_max,
             max(BATCH_SEARCHES_MAX, PLAN_STEPS_MAX) * SEARCH_BYTES_MAX,
         )
-        if not longest <= self.tenant_body_memory_bytes <= self.body_memory_bytes:
+
+    @model_validator(mode="after")
+    def _holds_its_longest_body(self) -> Self:
+        if self.body_memory_bytes < self._longest_body:
             raise ValueError(
-                f"NEARHIT_TENANT_BODY_MEMORY_BYTES must be from {longest:,}, the longest body, to "
-                "NEARHIT_BODY_MEMORY_BYTES"
+                f"NEARHIT_BODY_MEMORY_BYTES must be at least {self._longest_body:,}, the longest "
+                "body"
             )
         return self

@@ -236,7 +236,7 @@ async def test_a_used_connection_has_its_keep_alive_until_the_next_head_begins(
 
 @pytest.mark.slow
 async def test_silent_connections_of_an_address_give_way_to_new_ones(start: Start) -> None:
-    async with start(address_connections_max=10) as gateway, AsyncExitStack() as stack:
+    async with start(connections_max=160) as gateway, AsyncExitStack() as stack:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         oldest, *_ = [await stack.enter_async_context(raw(gateway)) for _ in range(30)]
@@ -285,7 +285,7 @@ async def events_of(caller: Caller) -> bytes:
 async def test_connections_with_requests_in_progress_do_not_give_way_and_probes_get_through(
     start: Start,
 ) -> None:
-    async with start(address_connections_max=4) as gateway, AsyncExitStack() as stack:
+    async with start(connections_max=64) as gateway, AsyncExitStack() as stack:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         sent = await events_of(ana)
@@ -306,7 +306,7 @@ async def test_connections_with_requests_in_progress_do_not_give_way_and_probes_
 
 
 async def test_silent_connections_keep_no_probe_out(start: Start) -> None:
-    async with start(address_connections_max=1) as gateway, AsyncExitStack() as stack:
+    async with start(connections_max=16) as gateway, AsyncExitStack() as stack:
         await gateway.tenant("acme")
         sent = await events_of(await gateway.caller("ana"))
         stream = await stack.enter_async_context(raw(gateway))
@@ -321,7 +321,10 @@ async def test_silent_connections_keep_no_probe_out(start: Start) -> None:
 
 
 async def test_a_tenant_has_a_share_of_the_streams(start: Start) -> None:
-    async with start(connections_max=8) as gateway, AsyncExitStack() as stack:
+    async with (
+        start(connections_max=8, trusted_proxies="127.0.0.1") as gateway,
+        AsyncExitStack() as stack,
+    ):
         await gateway.tenant("acme")
         sent = await events_of(await gateway.caller("ana"))
         streams = [await stack.enter_async_context(raw(gateway)) for _ in range(3)]
@@ -335,7 +338,7 @@ async def test_a_tenant_has_a_share_of_the_streams(start: Start) -> None:
 
 async def test_trusted_proxies_have_as_many_connections_as_there_are(start: Start) -> None:
     async with (
-        start(address_connections_max=2, trusted_proxies="10.0.0.0/8, 127.0.0.1") as gateway,
+        start(connections_max=32, trusted_proxies="10.0.0.0/8, 127.0.0.1") as gateway,
         AsyncExitStack() as stack,
     ):
         many = [await stack.enter_async_context(raw(gateway)) for _ in range(20)]

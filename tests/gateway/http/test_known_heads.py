@@ -242,7 +242,7 @@ async def test_a_repeat_whose_tokens_have_to_be_fetched_reads_the_revision_once(
 async def test_known_heads_count_against_requests_at_once(start: Start, database_url: str) -> None:
     async with (
         database_proxy(database_url) as wire,
-        start(tenant_concurrent_requests_max=1, database_url=SecretStr(wire.url)) as gateway,
+        start(concurrent_requests_max=4, database_url=SecretStr(wire.url)) as gateway,
     ):
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
@@ -385,7 +385,7 @@ async def test_a_client_that_leaves_while_its_repeat_waits_disturbs_nobody(
 ) -> None:
     async with (
         database_proxy(database_url) as wire,
-        start(database_url=SecretStr(wire.url), tenant_concurrent_requests_max=2) as gateway,
+        start(database_url=SecretStr(wire.url), concurrent_requests_max=8) as gateway,
     ):
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")

@@ -56,7 +56,7 @@ async def test_a_body_that_is_said_to_be_too_large_is_refused_before_it_comes(
 @pytest.mark.slow
 async def test_half_sent_bodies_take_no_slot(start: Start) -> None:
     async with (
-        start(concurrent_requests_max=4, tenant_concurrent_requests_max=2) as gateway,
+        start(concurrent_requests_max=8) as gateway,
         AsyncExitStack() as stack,
     ):
         await gateway.tenant("acme")
@@ -110,7 +110,7 @@ async def test_bodies_that_arrive_take_so_much_memory_and_no_more_and_leave_it(
     start: Start,
 ) -> None:
     most = 8_000_000
-    limits = {"batch_bytes_max": most, "tenant_body_memory_bytes": most}
+    limits = {"batch_bytes_max": most, "body_memory_bytes": 4 * most}
     async with start(**limits) as gateway, raw(gateway) as one, raw(gateway) as other:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
@@ -254,8 +254,8 @@ def test_a_bucket_of_failures_fills_again() -> None:
     [
         {"trusted_proxies": "10.0.0.0/8, balancer"},
         {"trusted_proxies": "10.0.0.1/8"},
-        {"batch_bytes_max": 100_000_000},
-        {"tenant_body_memory_bytes": 300_000_000},
+        {"batch_bytes_max": 300_000_000},
+        {"body_memory_bytes": 1_000_000},
         {"headers_bytes_max": 10},
     ],
 )

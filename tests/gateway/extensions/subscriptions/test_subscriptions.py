@@ -145,7 +145,7 @@ async def test_a_subscription_has_so_many_streams_in_a_worker_and_no_more(
 async def test_a_stream_takes_no_place_among_concurrent_requests(
     settings: Settings, embedder: Embedder
 ) -> None:
-    limits = {"concurrent_requests_max": 1, "tenant_concurrent_requests_max": 1}
+    limits = {"concurrent_requests_max": 1}
     async with running(settings.model_copy(update=limits), embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
