@@ -9,6 +9,7 @@ Does no I/O.
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -31,16 +32,21 @@ class FieldError:
 
 
 def field_errors(
-    error: ValidationError, body: Any = UNKNOWN_BODY, model: type[BaseModel] | None = None
+    error: ValidationError,
+    body: Any = UNKNOWN_BODY,
+    model: type[BaseModel] | None = None,
+    *,
+    most: int | None = None,
 ) -> list[FieldError]:
     """One for each invalid field, in pydantic's order.
 
     body: the JSON value that was validated. model: that it was validated as; if it is given, the
-    error of an unknown field names the field that the caller may have meant.
+    error of an unknown field names the field that the caller may have meant. most: how many are
+    described; a body can have a million, for which the event loop would wait.
     """
     return [
         FieldError(_path(each, body) or "body", message(each) + _meant(each, model))
-        for each in _causes(error.errors(include_url=False, include_input=False))
+        for each in islice(_causes(error.errors(include_url=False, include_input=False)), most)
     ]
 
 

@@ -268,10 +268,11 @@ def from_validation(
 
     body, model: as of `field_errors`, where they are at hand.
     """
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    if first["type"] == "json_invalid":
-        return malformed(first["msg"])
-    return invalid(field_errors.field_errors(error, body, model)[:_ERRORS_MAX])
+    if error.error_count() == 1:
+        (only,) = error.errors(include_url=False, include_context=False, include_input=False)
+        if only["type"] == "json_invalid":
+            return malformed(only["msg"])
+    return invalid(field_errors.field_errors(error, body, model, most=_ERRORS_MAX))
 
 
 _DATABASE_DETAILS = {

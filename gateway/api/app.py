@@ -124,7 +124,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
 
     endpoints = [
         (route, Endpoint(route, settings, room))
-        for route, room in (*room_routes(extensions), *_console_routes(settings))
+        for route, room in (*room_routes(extensions), *_console_routes(settings, tuple(extensions)))
     ]
     table = [Route(route.path, endpoint, methods=[route.method]) for route, endpoint in endpoints]
 
@@ -146,10 +146,10 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
     return Telemetry(_ExactPathRouter(application, endpoints))
 
 
-def _console_routes(settings: Settings) -> Iterable[RoomRoute]:
+def _console_routes(settings: Settings, extensions: tuple[str, ...]) -> Iterable[RoomRoute]:
     if settings.console == "off":
         return []
-    files = console_files.load()
+    files = console_files.load(extensions)
     return [(route, lambda _: files) for route in console_routes.ROUTES]
 
 

@@ -1,6 +1,7 @@
 """Shared by all commands: the servers to work on, and errors as one line."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
 from index.errors import IndexStoreError
+from index.model.form import CONTROLS
 from index.model.identifiers import use_case
 from ingest.errors import NotImportable, NotReembedded
 
@@ -31,7 +33,9 @@ T = TypeVar("T")
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for scripts.")]
 
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
+_PORT_MAX = 65_535
 _UNLIMITED = 10_000  # columns: more than a table of short cells has
+_CONTROL = re.compile(rf"(?![\t\n])[{CONTROLS}]")
 _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
 
 SUBJECT = "me"  # of the key that the first start makes, and of commands that name no other
@@ -124,10 +128,39 @@ def connected() -> "Iterator[Settings]":
             yield settings
 
 
+def gateway_address(url: str, key: str | None) -> tuple[str, str]:
+    """The URL and the key of a running gateway; refuses what no request could carry.
+
+    Raises `CommandError`, which does not repeat the key.
+    """
+    import httpx2
+
+    if not key:
+        raise CommandError("no key: set NEARHIT_KEY to a key or token of the tenant")
+    if not (key.isascii() and key.isprintable()):
+        raise CommandError("NEARHIT_KEY must be one line of ASCII characters")
+    try:
+        address = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise CommandError(f"NEARHIT_URL is no URL: {error}") from None
+    if (
+        address.scheme not in ("http", "https")
+        or not address.host
+        or (address.port or 0) > _PORT_MAX
+    ):
+        raise CommandError("NEARHIT_URL must be http://HOST:PORT or https://HOST:PORT")
+    return url, key
+
+
 def run(do: "Callable[[Settings], Coroutine[None, None, T]]") -> T:
     """Run a coroutine with the servers' settings and return its result."""
     with connected() as settings:
         return asyncio.run(do(settings))
+
+
+def printable(text: str) -> str:
+    """A text of others for a terminal, which obeys control characters."""
+    return _CONTROL.sub("?", text)
 
 
 def print_result(text: str, value: object, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent / "static"
 _PAGES = ("index.html", "reference.html")
 _PLACEHOLDER = "HASH"  # in a page, for the folder of the other files
+_EXTENSIONS = "EXTENSIONS"  # in a page, for the names of those that are on
 _MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -43,19 +44,28 @@ class ConsoleFiles:
 
 
 @cache
-def load() -> ConsoleFiles:
-    """Read the folder's files."""
+def load(extensions: tuple[str, ...]) -> ConsoleFiles:
+    """Read the folder's files.
+
+    extensions: the names of those that are on; the console offers nothing of the others.
+    """
     found = {
         path.name: ConsoleFile(path.read_bytes(), _MEDIA_TYPES[path.suffix])
         for path in sorted(_FOLDER.iterdir())
     }
     templates = {name: found.pop(name) for name in _PAGES}
     fingerprint = _digest(*(part for name in found for part in (name.encode(), found[name].body)))
+    values = {_PLACEHOLDER: fingerprint, _EXTENSIONS: " ".join(extensions)}
     pages = {
-        name: replace(page, body=page.body.replace(_PLACEHOLDER.encode(), fingerprint.encode()))
-        for name, page in templates.items()
+        name: replace(page, body=_filled(page.body, values)) for name, page in templates.items()
     }
     return ConsoleFiles(pages, fingerprint, found)
+
+
+def _filled(template: bytes, values: Mapping[str, str]) -> bytes:
+    for placeholder, value in values.items():
+        template = template.replace(placeholder.encode(), value.encode())
+    return template
 
 
 def _digest(*parts: bytes) -> str:

@@ -21,6 +21,7 @@ _TIMEOUT_S = 60.0
 _ATTEMPTS_MAX = 8
 _WAIT_S_MAX = 30.0
 _BUSY = (429, 503)
+_NOT_FOUND = 404
 _ERROR_CHARACTERS = 300
 
 
@@ -99,7 +100,10 @@ async def made_questions(client: httpx2.AsyncClient, number: int) -> list[Judged
 
     async def read_those_left() -> None:
         for document_id in left:
-            document = await _call(client, "GET", f"/v1/documents/{quote(document_id)}")
+            answer = await _answer(client, "GET", f"/v1/documents/{quote(document_id)}")
+            if answer.status_code == _NOT_FOUND:  # deleted since it was listed
+                continue
+            document = _content(client, answer)
             found.extend(judged_questions.sections(document_id, document["text"]))
 
     await _together(read_those_left)
@@ -135,19 +139,33 @@ async def _together(work: Callable[[], Any]) -> None:
 
 
 async def _call(client: httpx2.AsyncClient, method: str, path: str, body: Any = None) -> Any:
-    """The JSON of the answer; a busy gateway is asked again."""
+    return _content(client, await _answer(client, method, path, body))
+
+
+async def _answer(
+    client: httpx2.AsyncClient, method: str, path: str, body: Any = None
+) -> httpx2.Response:
+    """Of a gateway that is not busy: else it is asked again."""
     for attempt in range(_ATTEMPTS_MAX):
         try:
             answer = await client.request(method, path, json=body)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except httpx2.HTTPError as error:
             raise CommandError(f"{client.base_url} is not reachable: {error}") from None
         if answer.status_code not in _BUSY or attempt == _ATTEMPTS_MAX - 1:
             break
         seconds = answer.headers.get("retry-after", "1")
         await asyncio.sleep(min(int(seconds) if seconds.isdecimal() else 1.0, _WAIT_S_MAX))
+    return answer
+
+
+def _content(client: httpx2.AsyncClient, answer: httpx2.Response) -> Any:
+    """Raises `CommandError` if it is no JSON, or a refusal."""
     if answer.status_code != 200:
         raise CommandError(f"{client.base_url} answers {answer.status_code}: {_reason(answer)}")
-    return answer.json()
+    try:
+        return answer.json()
+    except ValueError:
+        raise CommandError(f"{client.base_url} answers no JSON: is it a gateway?") from None
 
 
 def _reason(answer: httpx2.Response) -> str:

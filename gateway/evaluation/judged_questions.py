@@ -1,6 +1,8 @@
 """Questions with what answers them: read from a file, or made of the headings of documents."""
 
+import codecs
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,13 +12,17 @@ from typing import Annotated, Any, Self
 import orjson
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
+from gateway import field_errors
 from gateway.errors import CommandError
 
 QUESTIONS_MAX = 10_000
 _PASSAGE_CHARACTERS = (30, 80)  # of a made question: fewer are in many texts, more may be cut
-_HEADING = re.compile(r"^#{1,4} +(.+?) *#*$", re.MULTILINE)
+_CHARACTERS_MAX = 2_000
+_HEADING = re.compile(r"^#{1,4} +(\S.*)$", re.MULTILINE)
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Text = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_CHARACTERS_MAX)
+]
 
 
 class JudgedQuestion(BaseModel):
@@ -60,7 +66,7 @@ class HeadedSection:
 def read(path: Path) -> list[JudgedQuestion]:
     """The questions of a file, one JSON object a line. Raises `CommandError`."""
     try:
-        lines = path.read_bytes().splitlines()
+        lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
     except OSError as error:
         raise CommandError(f"can't read {path}: {error.strerror}") from None
     questions = [
@@ -82,13 +88,14 @@ def written(questions: Iterable[JudgedQuestion]) -> Iterator[bytes]:
 def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
     """The sections of a Markdown text whose first line has enough characters to be unique."""
     headings = [*_HEADING.finditer(text)]
-    ends = [following.start() for following in headings[1:]]
-    for heading, end in zip(headings, [*ends, len(text)], strict=True):
+    _, *ends = [*(heading.start() for heading in headings), len(text)]
+    for heading, end in zip(headings, ends, strict=True):
         first = next((line for line in text[heading.end() : end].split("\n") if line.strip()), "")
         least, most = _PASSAGE_CHARACTERS
         beginning = first.strip()[:most].rpartition(" ")[0] if len(first) > most else first.strip()
-        if len(beginning) >= least:
-            yield HeadedSection(heading[1], document_id, beginning)
+        words = _without_closing(heading[1])
+        if len(beginning) >= least and 1 <= len(words) <= _CHARACTERS_MAX:
+            yield HeadedSection(words, document_id, beginning)
 
 
 def of_sections(found: Iterable[HeadedSection]) -> list[JudgedQuestion]:
@@ -110,8 +117,17 @@ def _question(line: bytes, where: str) -> JudgedQuestion:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise CommandError(f"{where}: {field + ': ' if field else ''}{first['msg']}") from None
+        raise CommandError(
+            f"{where}: {field + ': ' if field else ''}{field_errors.message(first)}"
+        ) from None
+
+
+def _without_closing(heading: str) -> str:
+    """The words of a heading, without the `#` that may close it after a space."""
+    words = heading.strip().rstrip("#")
+    return words.rstrip() if not words or words[-1].isspace() else heading.strip()
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    """As it is compared; the gateway stores texts in normal form C."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())

@@ -144,7 +144,7 @@ def _config(environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, dict[
         return {}, {}
     try:
         values = tomllib.loads(_read(Path(path), CONFIG))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CommandError(f"{path} is no TOML file: {error}") from None
     tables = values.pop(_EXTENSIONS, {})
     if not isinstance(tables, dict) or not all(isinstance(each, dict) for each in tables.values()):

@@ -109,36 +109,45 @@ AND (
 -- null, $16 the tenant and $17 the identifier of its document, or null. What no search can find looks like what
 -- does not exist.
 WITH admitted AS MATERIALIZED (:admitted),
-replacing AS MATERIALIZED (
-    SELECT document_key, tenant, document_id, metadata -> 'replaces' AS replaces FROM documents
+found AS MATERIALIZED (
+    SELECT place, of_chunk.document_key IS NOT NULL AS has_chunk, of_passage.*
+    FROM unnest($15::bigint[], $16::text[], $17::text[])
+        WITH ORDINALITY AS held (held_chunk, held_tenant, held_document, place)
+    LEFT JOIN LATERAL (
+        SELECT document_key, tenant, document_id, updated_at
+        FROM chunk_texts JOIN documents USING (document_key)
+        WHERE chunk_texts.chunk_id = held_chunk AND :can_be_found
+        OFFSET 0
+    ) AS of_chunk ON true
+    LEFT JOIN LATERAL (
+        SELECT of_chunk.* WHERE of_chunk.document_key IS NOT NULL
+        UNION ALL
+        SELECT document_key, tenant, document_id, updated_at
+        FROM documents
+        WHERE of_chunk.document_key IS NULL
+          AND tenant = held_tenant AND document_id = held_document AND :can_be_found
+    ) AS of_passage ON true
+),
+replacing AS (
+    SELECT tenant, document_id, metadata -> 'replaces' AS replaces FROM documents
     WHERE :is_own AND chunks > 0 AND metadata ? 'replaces' AND :passes_filter
     UNION ALL
-    SELECT document_key, tenant, document_id, metadata -> 'replaces' FROM documents
+    SELECT tenant, document_id, metadata -> 'replaces' FROM documents
     WHERE :includes_others AND tenant <> $1 AND 'public' = ANY (readers) AND chunks > 0
       AND metadata ? 'replaces' AND :passes_filter AND NOT :is_of_deleted_tenant
+),
+replaced AS MATERIALIZED (
+    SELECT tenant, replaced_id, min(document_id) AS replaced_by
+    FROM replacing CROSS JOIN LATERAL jsonb_array_elements(
+        CASE jsonb_typeof(replaces) WHEN 'array' THEN replaces ELSE jsonb_build_array(replaces) END
+    ) AS items (replaced_id)
+    -- IS TRUE keeps it a hashed subplan: each replaced document is looked up once, where a join may compare
+    -- it with each passage.
+    WHERE (replaced_id IN (SELECT to_jsonb(document_id) FROM found WHERE document_id IS NOT NULL)) IS TRUE
+      AND replaced_id <> to_jsonb(document_id)
+    GROUP BY tenant, replaced_id
 )
-SELECT
-    of_chunk.document_key IS NOT NULL AS has_chunk, found.document_key IS NOT NULL AS has_document,
-    found.updated_at,
-    (
-        SELECT min(replacing.document_id) FROM replacing
-        WHERE replacing.tenant = found.tenant AND replacing.document_key <> found.document_key
-          AND replacing.replaces ? found.document_id
-    ) AS replaced_by
-FROM unnest($15::bigint[], $16::text[], $17::text[])
-    WITH ORDINALITY AS held (held_chunk, held_tenant, held_document, place)
-LEFT JOIN LATERAL (
-    SELECT document_key, tenant, document_id, updated_at
-    FROM chunk_texts JOIN documents USING (document_key)
-    WHERE chunk_texts.chunk_id = held_chunk AND :can_be_found
-    OFFSET 0
-) AS of_chunk ON true
-LEFT JOIN LATERAL (
-    SELECT of_chunk.* WHERE of_chunk.document_key IS NOT NULL
-    UNION ALL
-    SELECT document_key, tenant, document_id, updated_at
-    FROM documents
-    WHERE of_chunk.document_key IS NULL
-      AND tenant = held_tenant AND document_id = held_document AND :can_be_found
-) AS found ON true
+SELECT has_chunk, document_key IS NOT NULL AS has_document, updated_at, replaced_by
+FROM found
+LEFT JOIN replaced ON replaced.tenant = found.tenant AND replaced_id = to_jsonb(found.document_id)
 ORDER BY place;

@@ -1,7 +1,7 @@
 """`nearhit evaluate`: how well a running gateway answers, beside other settings."""
 
 import asyncio
-import json
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # slow to import, and `--help` does not need it
     from gateway.evaluation.measures import Interval
 
 _BELOW = 1
+_NEXT_FIELD = re.compile(r"\s+(?=[a-z_]+=)")  # a value in JSON may have spaces
 _NOT_FIELDS = ("query", "top_k")
 
 
@@ -76,19 +77,18 @@ def evaluate(
         nearhit evaluate --make 200 --save questions.jsonl
     """
     with common.errors():
-        if key is None:
-            raise CommandError("no key: set NEARHIT_KEY to a key or token of the tenant")
+        address = common.gateway_address(url, key)
         if (questions is None) == (make is None):
             raise CommandError("give a file of questions, or --make with their number")
+        if save is not None and make is None:
+            raise CommandError("--save needs --make: a file of questions is saved already")
         from gateway.evaluation.evaluation import Setting
 
         settings = [Setting("default", {}), *(_setting(each) for each in against or [])]
         floors = dict(_floor(each) for each in at_least or [])
         judged, outcomes = asyncio.run(
-            _evaluate((url, key), questions or make, settings, top_k, Console(stderr=True))
+            _evaluate(address, questions or make, save, settings, top_k, Console(stderr=True))
         )
-        if make and save:
-            _save(save, judged)
     first = outcomes[0]
     missed = [name for name, floor in floors.items() if first.means[name].mean < floor]
     if as_json:
@@ -104,6 +104,7 @@ def evaluate(
 async def _evaluate(
     address: tuple[str, str],
     source: "Path | int | None",
+    save: Path | None,
     settings: "Sequence[Setting]",
     depth: int,
     progress_on: Console,
@@ -113,6 +114,8 @@ async def _evaluate(
     async with evaluation.gateway(*address) as client:
         if isinstance(source, int):
             judged = await evaluation.made_questions(client, source)
+            if save is not None:  # also if the gateway refuses one of them
+                _save(save, judged)
         else:
             assert source is not None
             judged = judged_questions.read(source)
@@ -131,18 +134,24 @@ async def _evaluate(
 
 def _setting(text: str) -> "Setting":
     """`alpha=0.4 rerank=true`: each value is JSON, or else a word."""
+    import orjson
+
     from gateway.evaluation.evaluation import Setting
 
     fields: dict[str, Any] = {}
-    for part in text.split():
+    if not text.isprintable():
+        raise CommandError("--against must be one line of UTF-8")
+    for part in _NEXT_FIELD.split(text.strip()):
         name, is_given, value = part.partition("=")
         if not is_given or name in _NOT_FIELDS:
             raise CommandError(
                 f"--against {text}: {part} is no NAME=VALUE of a search's other fields"
             )
+        if name in fields:
+            raise CommandError(f"--against {text}: {name} is given twice")
         try:
-            fields[name] = json.loads(value)
-        except json.JSONDecodeError:
+            fields[name] = orjson.loads(value)
+        except orjson.JSONDecodeError:
             fields[name] = value
     return Setting(text, fields)
 
@@ -179,17 +188,21 @@ def _print(
     for outcome in outcomes:
         gain = "" if outcome is first else _text(outcome.gain_over(first), sign="+")
         means = (_text(each) for each in outcome.means.values())
-        table.add_row(escape(outcome.setting.name), *means, gain)
+        table.add_row(_shown(outcome.setting.name), *means, gain)
     console.print(f"{len(judged):,} questions")
     common.print_table(table)
     for place in first.worst(worst):
         values = first.values[place]
-        question = escape(judged[place].question)
+        question = _shown(judged[place].question)
         console.print(f"ndcg {values[-1]:.2f}  {question}", soft_wrap=True)
         wanted = ", ".join(judged[place].documents) or judged[place].passage or ""
         console.print(
-            f"[dim]  first: {escape(first.best[place])}; right: {escape(wanted)}[/]", soft_wrap=True
+            f"[dim]  first: {_shown(first.best[place])}; right: {_shown(wanted)}[/]", soft_wrap=True
         )
+
+
+def _shown(text: str) -> str:
+    return escape(common.printable(text))
 
 
 def _text(interval: "Interval", sign: str = "") -> str:

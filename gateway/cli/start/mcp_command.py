@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from gateway.cli import common
-from gateway.errors import CommandError
 
 
 def mcp(
@@ -25,8 +24,7 @@ def mcp(
         nearhit mcp --url http://127.0.0.1:8080
     """
     with common.errors():
-        if key is None:
-            raise CommandError("no key: set NEARHIT_KEY to a key or token of the tenant")
+        address = common.gateway_address(url, key)
         from gateway.mcp import proxy
 
-        asyncio.run(proxy.run(url, key))
+        asyncio.run(proxy.run(*address))

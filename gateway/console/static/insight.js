@@ -6,6 +6,7 @@ import { columnChart } from "./charts.js";
 import { h } from "./dom.js";
 import { costCard, quotaCard } from "./insight-cost.js";
 import { askedCard, openCard } from "./insight-questions.js";
+import { isOn } from "./session.js";
 import { badge, empty, field, formatInstant, formatNumber, load, note, select, submit, table } from "./ui.js";
 
 const DAY_MS = 86_400_000;
@@ -70,8 +71,8 @@ async function fetchAll(days, signal) {
   const get = async (path, query) => (await call("GET", path, { query, signal })).data;
   const [searches, asked, open, usage, status, semantic] = await Promise.all([
     get("/v1/search/statistics", { ...days, step }),
-    get("/v1/search/questions", { ...days, limit: QUESTIONS }),
-    get("/v1/curation", { state: "open" }),
+    isOn("curation") && get("/v1/search/questions", { ...days, limit: QUESTIONS }),
+    isOn("curation") && get("/v1/curation", { state: "open" }),
     get("/v1/usage", days),
     get("/v1/ingest/status"),
     get("/v1/cache/semantic"),
@@ -84,7 +85,7 @@ const daysIn = ({ from, to }) => Math.round((Date.parse(to) - Date.parse(from)) 
 function view(days, data, reload) {
   return [
     searchCard(days, data),
-    h("div", { class: "columns" }, askedCard(data.asked, reload), openCard(data.open)),
+    data.asked && h("div", { class: "columns" }, askedCard(data.asked, reload), openCard(data.open)),
     h("div", { class: "columns" }, latencyCard(data.searches), auditCard(data)),
     h("div", { class: "columns" }, costCard(days, data.usage), quotaCard(data.usage.quotas)),
     semanticCard(data.semantic),

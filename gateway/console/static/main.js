@@ -12,7 +12,7 @@ import * as keys from "./keys.js";
 import * as operation from "./operation.js";
 import * as questions from "./questions.js";
 import * as search from "./search.js";
-import { currentCaller, isAdmin, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
+import { currentCaller, isAdmin, isOn, isOperator, isWriter, logOut, showExpired, showLogin, watch } from "./session.js";
 import * as sources from "./sources.js";
 import * as tenants from "./tenants.js";
 import { BACK, announce, hasSecret, note, problemNote } from "./ui.js";
@@ -26,8 +26,8 @@ const PAGES = [
   { name: "operation", title: "Operation", page: operation, isFor: isOperator },
   { name: "search", title: "Search", page: search, isFor: () => !isOperator() },
   { name: "documents", title: "Documents", page: documents, isFor: () => !isOperator() },
-  { name: "faqs", title: "FAQs", page: faqs, isFor: isAdmin },
-  { name: "questions", title: "Questions", page: questions, isFor: isAdmin },
+  { name: "faqs", title: "FAQs", page: faqs, isFor: () => isAdmin() && isOn("faqs") },
+  { name: "questions", title: "Questions", page: questions, isFor: () => isAdmin() && isOn("curation") },
   { name: "sources", title: "Sources", page: sources, isFor: isAdmin },
   { name: "jobs", title: "Jobs", page: jobs, isFor: isWriter },
   { name: "insight", title: "Insight", page: insight, isFor: isAdmin },

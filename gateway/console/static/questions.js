@@ -4,6 +4,7 @@ import { call, segment } from "./api.js";
 import { confidenceCard } from "./confidence.js";
 import { documentLink } from "./documents.js";
 import { h } from "./dom.js";
+import { isOn } from "./session.js";
 import { announce, badge, confirmDialog, empty, field, formatInstant, formatNumber, listOf, load, openDialog, pager, select, submit } from "./ui.js";
 
 const STATES = [
@@ -91,7 +92,7 @@ function answer(item, pages) {
   const readers = h("input", { autocomplete: "off", value: "tenant" });
   const tags = h("input", { autocomplete: "off" });
   const category = h("input", { autocomplete: "off", required: true });
-  const kind = select([["document", "a document"], ["faq", "a FAQ"]]);
+  const kind = select([["document", "a document"], ...(isOn("faqs") ? [["faq", "a FAQ"]] : [])]);
   const tagsField = field("Tags", tags, { name: "tags", hint: "with commas" });
   const categoryField = field("Category", category, { name: "faq_category" });
   const choose = () => {

@@ -1,7 +1,7 @@
 /* Uploads files whose text the gateway extracts, by the API of vector stores. */
 
 import { call, segment } from "./api.js";
-import { currentCaller } from "./session.js";
+import { currentCaller, isOn } from "./session.js";
 
 const MADE_BY = "console";
 const POLL_MS = 500;
@@ -13,6 +13,7 @@ export const isText = (name) => !name.includes(".") || /\.(md|markdown|txt)$/i.t
 
 /** Write the file as a document that the readers may read. Answers `written` or `queued`. */
 export async function uploadExtracted(file, readers) {
+  if (!isOn("vector_stores")) throw new Error("This gateway takes text and Markdown alone: its extension vector_stores is off.");
   const store = await storeFor(readers);
   const form = new FormData();
   form.append("purpose", "assistants");

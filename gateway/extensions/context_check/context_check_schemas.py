@@ -2,7 +2,7 @@
 
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, FailFast, Field, model_validator
 
 from gateway.extension import Body, schemas, with_example
 from index.documents.held_passages import State
@@ -35,7 +35,9 @@ class ContextCheckBody(Body):
         passages=[{"chunk_id": 17, "document_id": "team/leave"}, {"document_id": "team/travel"}]
     )
 
-    passages: tuple[HeldPassageBody, ...] = Field(
+    # Only valid items count for max_length: without FailFast, a body of a million others holds the
+    # event loop for seconds while each of them is refused.
+    passages: Annotated[tuple[HeldPassageBody, ...], FailFast()] = Field(
         min_length=1, max_length=PASSAGES_MAX, description="those to check"
     )
 

@@ -8,5 +8,6 @@ class CurationSettings(BaseModel):
 
     items_max: NonNegativeInt = Field(
         1_000,
+        le=2**31 - 1,
         description="maximum stored questions with low-confidence answers per tenant; 0: none",
     )

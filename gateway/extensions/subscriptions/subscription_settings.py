@@ -13,7 +13,9 @@ class SubscriptionSettings(BaseModel):
     tenant_max: NonNegativeInt = Field(10_000, description="maximum subscriptions of a tenant")
     subject_max: NonNegativeInt = Field(100, description="maximum subscriptions of one subject")
     retention_days: PositiveInt = Field(
-        30, description="days after which a subscription that nobody listens to is deleted"
+        30,
+        le=36_500,
+        description="days after which a subscription that nobody listens to is deleted",
     )
     webhook_networks: str | None = Field(
         None,

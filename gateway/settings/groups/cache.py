@@ -99,7 +99,7 @@ class CacheSettings(BaseSettings):
         "published; unset: there are no receipts",
     )
     audit_log_retention_days: NonNegativeInt = Field(
-        400, description="retention of its rows in days; 0: forever"
+        400, le=36_500, description="retention of its rows in days; 0: forever"
     )
 
     @field_validator("cache_keys")

@@ -153,7 +153,8 @@ async def test_a_search_shows_what_the_principal_may_read(
 ) -> None:
     await gateway.tenant("shown")
     ana = await gateway.caller("ana", tenant="shown")
-    await ana.put("leave", LEAVE, title="Annual [leave]", readers=["group:people"])
+    text = LEAVE + "\n\x1b]0;hidden\x07\n"
+    await ana.put("leave", text, title="Annual [leave]", readers=["group:people"])
     search = ("search", "annual leave", "--tenant", "shown")
 
     member = await succeeds(environment, *search, "--subject", "ben", "--group", "people")
@@ -162,6 +163,7 @@ async def test_a_search_shows_what_the_principal_may_read(
     assert "Annual [leave]" in member
     assert "Everybody gets 25 days of annual leave a year." in member
     assert re.search(r"^leave \(shared\)$", member, re.MULTILINE)
+    assert "?]0;hidden?" in member  # no command to the terminal
     assert "25 days" not in stranger
 
 

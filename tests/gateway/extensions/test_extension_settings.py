@@ -88,6 +88,7 @@ def test_a_variable_wins_over_a_file_of_a_secret_and_that_over_the_table(
         ("", "suggest.row = 3", "suggest_row is no setting; did you mean suggest_rows"),
         ("", "typo.rows = 3", "extensions.typo is no extension; there are context_check, "),
         ("", "suggest = 3", "extensions must have a table for each extension"),
+        ("", f"suggest.rows = {'[' * 2_000}", "is no TOML file: maximum recursion depth"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_name(
@@ -129,6 +130,15 @@ async def test_check_shows_what_an_extension_reads_and_refuses_what_it_does_not_
     assert misspelled.exit_code == 1
     assert "SCIM_SUBJCT is no setting; did you mean NEARHIT_SCIM_SUBJECT?" in misspelled.stdout
     assert "NEARHIT_SCIM_SUBJECT: " in invalid
+
+
+@pytest.mark.parametrize(
+    "variable", ["SUBSCRIPTIONS_RETENTION_DAYS", "AUDIT_LOG_RETENTION_DAYS", "CURATION_ITEMS_MAX"]
+)
+async def test_a_number_that_no_statement_can_take_is_refused(variable: str) -> None:
+    said = await refused({f"NEARHIT_{variable}": "9999999999"}, "config", "check")
+
+    assert f"NEARHIT_{variable}: Input should be less than or equal to " in said
 
 
 async def test_what_is_switched_off_makes_its_settings_unused_and_refuses_none(

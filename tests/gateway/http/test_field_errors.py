@@ -5,8 +5,9 @@ from typing import Any
 import orjson
 import pytest
 from pydantic import BaseModel
+from pydantic_core import ErrorDetails
 
-from gateway import problems, schemas
+from gateway import field_errors, problems, schemas
 from gateway.answer.compress_schemas import CompressBody
 from gateway.documents.document_schemas import DocumentBody
 from gateway.search.plans.plan_schemas import PlanBody
@@ -110,3 +111,21 @@ def test_a_text_of_a_problem_says_each_thing_once() -> None:
     assert problems.invalid_field("top_k", "must be at most 100").text() == (
         "Correct top_k. top_k: must be at most 100"
     )
+
+
+def test_of_many_errors_no_more_are_described_than_a_problem_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    described = []
+
+    def describe(error: ErrorDetails) -> str:
+        described.append(error["loc"])
+        return "wrong"
+
+    monkeypatch.setattr(field_errors, "message", describe)
+    body = orjson.dumps({f"unknown{n}": n for n in range(1_000)})
+
+    with pytest.raises(problems.Problem) as raised:
+        schemas.parse(schemas.Body, body)
+
+    assert len(raised.value.errors) == len(described) == 20

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.support.commands import fails, process_output, refused
+from tests.gateway.support.commands import fails, process_output, refused, succeeds
 from tests.gateway.support.gateways import Caller, Gateway
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -41,7 +41,8 @@ def questions(tmp_path: Path) -> str:
 async def test_settings_are_measured_side_by_side_and_the_worst_question_is_first(
     environment: dict[str, str], questions: str
 ) -> None:
-    options = ("--against", "alpha=0.0", "--against", 'filter={"tags_any":["none"]}', "--json")
+    nothing_found = 'filter={"tags_any": ["no such"]} rerank=false'
+    options = ("--against", "alpha=0.0", "--against", nothing_found, "--json")
 
     _, said_json, _ = await process_output(environment, "evaluate", questions, *options)
 
@@ -52,6 +53,7 @@ async def test_settings_are_measured_side_by_side_and_the_worst_question_is_firs
     assert words["fields"] == {"alpha": 0.0}
     assert words["ndcg"]["mean"] == pytest.approx(2 / 3)
     assert words["gain"] == {"mean": 0.0, "low": 0.0, "high": 0.0}
+    assert nothing["fields"] == {"filter": {"tags_any": ["no such"]}, "rerank": False}
     assert nothing["mrr"]["mean"] == 0.0
     assert nothing["gain"]["mean"] == pytest.approx(-2 / 3)
     assert said["worst"][0]["documents"] == ["never written"]
@@ -90,6 +92,40 @@ async def test_questions_are_made_of_the_headings_that_the_key_may_read(
     assert json.loads(again) == json.loads(said)
 
 
+async def test_questions_that_were_made_are_kept_if_the_gateway_refuses_a_setting(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    saved = tmp_path / "made.jsonl"
+
+    options = ("--make", "10", "--save", str(saved), "--against", "alpha=7")
+    await refused(environment, "evaluate", *options)
+
+    assert len(saved.read_bytes().splitlines()) == 2
+
+
+async def test_no_control_character_of_a_question_reaches_the_terminal(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps({"question": "Who\x1b]0;x\x07?", "documents": ["\x9bx"]}))
+
+    said = await succeeds(environment, "evaluate", str(file))
+
+    assert "Who?]0;x??" in said
+    assert "right: ?x" in said
+
+
+@pytest.mark.parametrize("name", ["evaluate", "mcp"])
+@pytest.mark.parametrize("key", ["nh_secret\nnh_other", "nh_secr\u00e9t", ""])
+async def test_a_key_that_no_request_can_carry_is_refused_and_not_repeated(
+    name: str, key: str
+) -> None:
+    said = await refused({"NEARHIT_KEY": key}, name)
+
+    assert "NEARHIT_KEY" in said
+    assert "nh_" not in said
+
+
 async def test_what_is_wrong_is_one_line(environment: dict[str, str], questions: str) -> None:
     wrong = {"NEARHIT_KEY": "nh_wrong"}
     nowhere = {"NEARHIT_URL": "http://127.0.0.1:9"}
@@ -105,7 +141,15 @@ async def test_what_is_wrong_is_one_line(environment: dict[str, str], questions:
         (["--against", "top_k=3"], "top_k=3 is no NAME=VALUE"),
         (["--at-least", "map=0.5"], "give one of recall, mrr, ndcg"),
         (["--at-least", "ndcg=7"], "a number from 0 to 1"),
+        (["--against", "alpha=0.1 alpha=0.2"], "alpha is given twice"),
+        (["--against", "alpha=NaN"], "alpha: Input should be a valid number"),
+        (["--against", "alpha=1e999"], "alpha: Input should be a valid number"),
+        (["--against", "filter=" + "[" * 5_000], "filter: Input should be an object"),
+        (["--against", "language=\ud800"], "--against must be one line of UTF-8"),
         (["--make", "3"], "give a file of questions, or --make"),
+        (["--save", "made.jsonl"], "--save needs --make"),
+        (["--url", "http://127.0.0.1:99999"], "NEARHIT_URL must be http://HOST:PORT"),
+        (["--url", "http://[::1"], "NEARHIT_URL is no URL"),
     ):
         assert reason in await refused(environment, "evaluate", questions, *words)
     assert "give a file of questions" in await refused(environment, "evaluate")

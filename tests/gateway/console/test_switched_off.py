@@ -1,0 +1,58 @@
+"""The console of a gateway whose extensions are off offers nothing that would answer 404."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import FilePayload, Response, expect
+
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.console.browser import Console
+from tests.gateway.support.gateways import Caller, Gateway, running
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def worker(module_settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    changes = {"extensions_off": "curation,faqs,vector_stores"}
+    async with running(module_settings.model_copy(update=changes), embedder) as started:
+        yield started
+
+
+@pytest.fixture
+async def gateway(worker: Gateway) -> Gateway:
+    return await worker.with_new_tenant()
+
+
+async def test_no_page_asks_for_what_is_off(console: Console, admin: Caller) -> None:
+    absent: list[str] = []
+
+    def note(response: Response) -> None:
+        if response.status == 404:
+            absent.append(response.url)
+
+    console.page.on("response", note)
+    await console.open(admin.key)
+    pages = await console.page.locator("nav a").all_inner_texts()
+    for page in pages:
+        await console.go(page)
+        await console.settle()
+
+    assert "Insight" in pages
+    assert not {"FAQs", "Questions"}.intersection(pages)
+    assert absent == []
+    await console.go("Insight")
+    await expect(console.page.get_by_role("region", name="Searches")).to_be_visible()
+
+
+async def test_a_file_that_needs_an_extension_is_refused_with_its_name(
+    console: Console, admin: Caller
+) -> None:
+    await console.open(admin.key, "#/documents")
+    await console.page.get_by_role("button", name="Upload files").click()
+    file = FilePayload(name="plan.pdf", mimeType="application/pdf", buffer=b"%PDF-1.7")
+    await console.page.get_by_label("Files").set_input_files([file])
+    await console.page.get_by_role("button", name="Upload", exact=True).click()
+
+    await expect(console.page.get_by_text("its extension vector_stores is off")).to_be_visible()
