@@ -11,6 +11,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
 from gateway.errors import CommandError
+from gateway.field_errors import message
 
 QUESTIONS_MAX = 10_000
 _PASSAGE_CHARACTERS = (30, 80)  # of a made question: fewer are in many texts, more may be cut
@@ -82,8 +83,8 @@ def written(questions: Iterable[JudgedQuestion]) -> Iterator[bytes]:
 def sections(document_id: str, text: str) -> Iterator[HeadedSection]:
     """The sections of a Markdown text whose first line has enough characters to be unique."""
     headings = [*_HEADING.finditer(text)]
-    ends = [following.start() for following in headings[1:]]
-    for heading, end in zip(headings, [*ends, len(text)], strict=True):
+    ends = [heading.start() for heading in headings] + [len(text)]
+    for heading, end in zip(headings, ends[1:], strict=True):
         first = next((line for line in text[heading.end() : end].split("\n") if line.strip()), "")
         least, most = _PASSAGE_CHARACTERS
         beginning = first.strip()[:most].rpartition(" ")[0] if len(first) > most else first.strip()
@@ -110,7 +111,7 @@ def _question(line: bytes, where: str) -> JudgedQuestion:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise CommandError(f"{where}: {field + ': ' if field else ''}{first['msg']}") from None
+        raise CommandError(f"{where}: {field + ': ' if field else ''}{message(first)}") from None
 
 
 def _plain(text: str) -> str:
