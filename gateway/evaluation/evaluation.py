@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx2
 import numpy as np
 
-from gateway.errors import CommandError
+from gateway.errors import CommandError, refused_call
 from gateway.evaluation import judged_questions, measures
 from gateway.evaluation.judged_questions import HeadedSection, JudgedQuestion
 from gateway.evaluation.measures import Interval, Vector
@@ -21,7 +21,6 @@ _TIMEOUT_S = 60.0
 _ATTEMPTS_MAX = 8
 _WAIT_S_MAX = 30.0
 _BUSY = (429, 503)
-_ERROR_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +145,5 @@ async def _call(client: httpx2.AsyncClient, method: str, path: str, body: Any = 
         seconds = answer.headers.get("retry-after", "1")
         await asyncio.sleep(min(int(seconds) if seconds.isdecimal() else 1.0, _WAIT_S_MAX))
     if answer.status_code != 200:
-        raise CommandError(f"{client.base_url} answers {answer.status_code}: {_reason(answer)}")
+        raise refused_call(client.base_url, answer)
     return answer.json()
-
-
-def _reason(answer: httpx2.Response) -> str:
-    if answer.headers.get("content-type") != "application/problem+json":
-        return answer.text[:_ERROR_CHARACTERS]
-    problem = answer.json()
-    fields = (f"{error['field']}: {error['detail']}" for error in problem.get("errors", ()))
-    return "; ".join(fields) or str(problem["detail"])
