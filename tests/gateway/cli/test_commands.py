@@ -254,6 +254,13 @@ async def test_a_server_that_is_away_is_told_with_its_address(environment: dict[
     assert "PostgreSQL at 127.0.0.1:1 can't be reached" in line
 
 
+@pytest.mark.parametrize("line", [("key", "list"), ("curation", "list")], ids=" ".join)
+async def test_a_list_of_a_tenant_that_does_not_exist_is_not_empty(
+    environment: dict[str, str], line: tuple[str, ...]
+) -> None:
+    assert "there is no tenant nope" in await refused(environment, *line, "--tenant", "nope")
+
+
 @pytest.mark.sampled("tenant list", "status")
 @pytest.mark.parametrize(
     "line",
