@@ -14,6 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cache.errors import CacheUnavailable
+from gateway.cli.safe_console import SafeConsole
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
@@ -39,7 +40,7 @@ Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).
 Publish = Annotated[
     bool, typer.Option("--publish", help="Allow documents with the reader public; else refused.")
 ]
-console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
+console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
 
 
 @contextmanager
@@ -160,7 +161,7 @@ def print_table(table: Table, if_empty: str = "", on: Console = console) -> None
 
 def progress_console(*, as_json: bool) -> Console:
     """Where progress is shown: on stderr if standard output holds JSON."""
-    return Console(stderr=True, highlight=False) if as_json else console
+    return SafeConsole(stderr=True, highlight=False) if as_json else console
 
 
 def print_json(value: object) -> None:
@@ -198,7 +199,7 @@ def _invalid_fields(error: "ValidationError") -> Iterator[str]:
 
 
 def _fail(message: str) -> NoReturn:
-    Console(stderr=True, highlight=False).print(
+    SafeConsole(stderr=True, highlight=False).print(
         f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
     )
     raise typer.Exit(1)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
 from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson, console
+from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
@@ -85,7 +85,7 @@ def evaluate(
         settings = [Setting("default", {}), *(_setting(each) for each in against or [])]
         floors = dict(_floor(each) for each in at_least or [])
         judged, outcomes = asyncio.run(
-            _evaluate((url, key), questions or make, settings, top_k, Console(stderr=True))
+            _evaluate((url, key), questions or make, settings, top_k, SafeConsole(stderr=True))
         )
         if make and save:
             _save(save, judged)
@@ -97,7 +97,9 @@ def evaluate(
         _print(judged, outcomes, top_k, worst)
     for name in missed:
         mean = first.means[name].mean
-        Console(stderr=True).print(f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least")
+        SafeConsole(stderr=True).print(
+            f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least"
+        )
     raise typer.Exit(_BELOW if missed else 0)
 
 
@@ -106,7 +108,7 @@ async def _evaluate(
     source: "Path | int | None",
     settings: "Sequence[Setting]",
     depth: int,
-    progress_on: Console,
+    progress_on: SafeConsole,
 ) -> "tuple[list[JudgedQuestion], list[MeasuredSetting]]":
     from gateway.evaluation import evaluation, judged_questions
 
