@@ -393,8 +393,7 @@ def _from_starlette(error: HTTPException) -> Problem:
     if error.status_code == 404:
         return not_found("path", "This path does not exist. See /openapi.json.")
     assert error.status_code == 405, "Starlette raises no other"
-    assert error.headers is not None, "Starlette names the methods of the path"
-    methods = error.headers["Allow"]
+    methods = (error.headers or {}).get("Allow", "others")
     detail = f"This path does not have this method; it has {methods}. See /openapi.json."
     return Problem(405, "method-not-allowed", "Method not allowed", detail, headers=error.headers)
 
