@@ -394,7 +394,8 @@ def _from_starlette(error: HTTPException) -> Problem:
     if error.status_code == 404:
         return not_found("path", "This path does not exist. See /openapi.json.")
     assert error.status_code == 405, "Starlette raises no other"
-    detail = "This path does not have this method. See /openapi.json."
+    methods = (error.headers or {}).get("Allow", "others")
+    detail = f"This path does not have this method; it has {methods}. See /openapi.json."
     return Problem(405, "method-not-allowed", "Method not allowed", detail, headers=error.headers)
 
 

@@ -1,5 +1,6 @@
 """Types shared by request and response bodies; a body with an unknown field is refused."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -10,7 +11,6 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    StringConstraints,
     Tag,
     TypeAdapter,
     ValidationError,
@@ -26,12 +26,16 @@ from index.model.document import (
     NewDocumentId,
     Source,
 )
+from index.model.form import Form
 from index.model.identifiers import GroupId, SubjectId
 from index.model.scope import PUBLIC
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_TENANT = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+_SLUG = Form(
+    re.compile("[a-z0-9][a-z0-9_-]{0,62}"),
+    "must be 1 to 63 characters of a-z, 0-9, - and _, the first a letter or a digit",
+)
 
 
 def _not_public(tenant: str) -> str:
@@ -57,7 +61,7 @@ Storable = AfterValidator(_storable)
 No = Annotated[Literal[False], BeforeValidator(_no)]
 # Integers without a setting as their limit: the range of PostgreSQL's `integer`.
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
-TenantId = Annotated[str, StringConstraints(pattern=_TENANT), AfterValidator(_not_public)]
+TenantId = Annotated[str, _SLUG, AfterValidator(_not_public)]
 TENANT: TypeAdapter[str] = TypeAdapter(TenantId)
 DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(DocumentId)
 NEW_DOCUMENT_ID: TypeAdapter[str] = TypeAdapter(NewDocumentId)
@@ -67,7 +71,7 @@ ID: TypeAdapter[str] = TypeAdapter(Line)  # of a record that Nearhit has named
 SOURCE: TypeAdapter[str] = TypeAdapter(Source)
 LINE: TypeAdapter[str] = TypeAdapter(Line | Literal[""])
 
-GateName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+GateName = Annotated[str, _SLUG]
 GATE: TypeAdapter[str] = TypeAdapter(GateName)
 
 

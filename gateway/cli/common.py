@@ -1,7 +1,6 @@
 """Shared by all commands: the servers to work on, and errors as one line."""
 
 import asyncio
-import re
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,11 +14,11 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cache.errors import CacheUnavailable
+from gateway.cli.safe_console import SafeConsole
 from gateway.embedded import embedded_servers
 from gateway.embedded.embedded_servers import EmbeddedError
 from gateway.errors import CommandError
 from index.errors import IndexStoreError
-from index.model.form import CONTROLS
 from index.model.identifiers import use_case
 from ingest.errors import NotImportable, NotReembedded
 
@@ -35,7 +34,6 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON, for
 PACKAGE = __package__.removesuffix(".cli")  # `nearhit.gateway` where a wheel is installed
 _PORT_MAX = 65_535
 _UNLIMITED = 10_000  # columns: more than a table of short cells has
-_CONTROL = re.compile(rf"(?![\t\n])[{CONTROLS}]")
 _PIPED_COLUMNS = 200  # wide enough that no cell is cut when another program reads the table
 
 SUBJECT = "me"  # of the key that the first start makes, and of commands that name no other
@@ -43,7 +41,7 @@ Subject = Annotated[str, typer.Option(help="The subject (the user's identifier).
 Publish = Annotated[
     bool, typer.Option("--publish", help="Allow documents with the reader public; else refused.")
 ]
-console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
+console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _PIPED_COLUMNS)
 
 
 @contextmanager
@@ -158,11 +156,6 @@ def run(do: "Callable[[Settings], Coroutine[None, None, T]]") -> T:
         return asyncio.run(do(settings))
 
 
-def printable(text: str) -> str:
-    """A text of others for a terminal, which obeys control characters."""
-    return _CONTROL.sub("?", text)
-
-
 def print_result(text: str, value: object, *, as_json: bool) -> None:
     """Print what a command did: a line for people, or the same as JSON for scripts."""
     if as_json:
@@ -193,7 +186,7 @@ def print_table(table: Table, if_empty: str = "", on: Console = console) -> None
 
 def progress_console(*, as_json: bool) -> Console:
     """Where progress is shown: on stderr if standard output holds JSON."""
-    return Console(stderr=True, highlight=False) if as_json else console
+    return SafeConsole(stderr=True, highlight=False) if as_json else console
 
 
 def print_json(value: object) -> None:
@@ -233,7 +226,7 @@ def _invalid_fields(error: "ValidationError") -> Iterator[str]:
 
 
 def _fail(message: str) -> NoReturn:
-    Console(stderr=True, highlight=False).print(
+    SafeConsole(stderr=True, highlight=False).print(
         f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
     )
     raise typer.Exit(1)

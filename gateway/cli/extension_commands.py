@@ -1,14 +1,19 @@
-"""The commands of extensions, beside those of the core."""
+"""The commands of extensions, beside those of the core, each with its help in paragraphs."""
 
+import inspect
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
+from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
+
+# An example is indented, and keeps its lines.
+_LINE_BREAK_OF_PROSE = re.compile(r"(?<=\S)\n(?=\S)")
 
 
 class ExtensibleCommands(TyperGroup):
@@ -19,6 +24,10 @@ class ExtensibleCommands(TyperGroup):
     """
 
     _is_extended = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        _join_lines_of_help(self)
 
     def list_commands(self, ctx: Any) -> list[str]:
         self.add_extensions()
@@ -34,8 +43,16 @@ class ExtensibleCommands(TyperGroup):
             return
         self._is_extended = True
         for name, command in _commands():
+            _join_lines_of_help(command)
             if self.commands.setdefault(name, command) is not command:
                 _warn(f"an extension brings a command {name}, which is taken")
+
+
+def _join_lines_of_help(command: Any) -> None:
+    """Let the help fill a narrow terminal: typer would keep the line breaks of the source."""
+    command.help = _LINE_BREAK_OF_PROSE.sub(" ", inspect.cleandoc(command.help or ""))
+    for below in getattr(command, "commands", {}).values():
+        _join_lines_of_help(below)
 
 
 def _commands() -> Iterator[tuple[str, Any]]:
@@ -61,4 +78,5 @@ def _commands() -> Iterator[tuple[str, Any]]:
 
 
 def _warn(message: str) -> None:
-    Console(stderr=True, highlight=False).print(f"nearhit: {message}", markup=False, soft_wrap=True)
+    console = SafeConsole(stderr=True, highlight=False)
+    console.print(f"nearhit: {message}", markup=False, soft_wrap=True)

@@ -46,7 +46,8 @@ class DataDirInUse(EmbeddedError):
     def __init__(self, data_dir: Path, owner_pid: str, servers: Servers | None) -> None:
         super().__init__(
             f"{data_dir} is in use by process {owner_pid}: "
-            "stop it, or set NEARHIT_DATA_DIR to another folder"
+            "stop it, or set NEARHIT_DATA_DIR to another folder; several gateways of one database "
+            "need NEARHIT_DATABASE_URL and NEARHIT_REDIS_URL"
         )
         self.servers = servers
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx2
 import numpy as np
 
-from gateway.errors import CommandError
+from gateway.errors import CommandError, refused_call
 from gateway.evaluation import judged_questions, measures
 from gateway.evaluation.judged_questions import HeadedSection, JudgedQuestion
 from gateway.evaluation.measures import Interval, Vector
@@ -22,7 +22,6 @@ _ATTEMPTS_MAX = 8
 _WAIT_S_MAX = 30.0
 _BUSY = (429, 503)
 _NOT_FOUND = 404
-_ERROR_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +160,8 @@ async def _answer(
 def _content(client: httpx2.AsyncClient, answer: httpx2.Response) -> Any:
     """Raises `CommandError` if it is no JSON, or a refusal."""
     if answer.status_code != 200:
-        raise CommandError(f"{client.base_url} answers {answer.status_code}: {_reason(answer)}")
+        raise refused_call(client.base_url, answer)
     try:
         return answer.json()
     except ValueError:
         raise CommandError(f"{client.base_url} answers no JSON: is it a gateway?") from None
-
-
-def _reason(answer: httpx2.Response) -> str:
-    if answer.headers.get("content-type") != "application/problem+json":
-        return answer.text[:_ERROR_CHARACTERS]
-    problem = answer.json()
-    fields = (f"{error['field']}: {error['detail']}" for error in problem.get("errors", ()))
-    return "; ".join(fields) or str(problem["detail"])

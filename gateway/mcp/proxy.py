@@ -15,7 +15,7 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from gateway.errors import CommandError
+from gateway.errors import CommandError, refused_call
 from gateway.mcp.tolerant_server import TolerantServer
 
 _TIMEOUT_S = 60.0
@@ -39,7 +39,7 @@ async def _check(http: httpx2.AsyncClient, endpoint: str) -> None:
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise CommandError(f"{endpoint} is not reachable: {error}") from None
     if answer.status_code != 200:
-        raise CommandError(f"{endpoint} answers {answer.status_code}: {answer.text[:500]}")
+        raise refused_call(endpoint, answer)
 
 
 async def _serve(gateway: Client) -> None:

@@ -88,6 +88,4 @@ def _show_refused(console: Console, source: RecordSource) -> None:
 
 
 def _print(console: Console, line: str) -> None:
-    # Identifiers and reasons are a store's: control characters would reach the terminal.
-    printable = "".join(character if character.isprintable() else "?" for character in line)
-    console.print(printable, markup=False, soft_wrap=True)
+    console.print(ingest_progress.one_line(line), markup=False, soft_wrap=True)

@@ -230,7 +230,7 @@ def _show_lines(
 ) -> None:
     """The first lines; a file has all, if there are more. number: with those that are not kept."""
     for line in lines[:_LINES_MAX]:
-        console.print(f"[yellow]{kind}[/] {escape(line)}", soft_wrap=True)
+        console.print(f"[yellow]{kind}[/] {escape(one_line(line))}", soft_wrap=True)
     if number > _LINES_MAX:
         file = _write_lines(f"nearhit-{source}-{kind}-", lines)
         console.print(
@@ -240,10 +240,15 @@ def _show_lines(
         )
 
 
+def one_line(text: str) -> str:
+    """The name of a file or a record may have line breaks."""
+    return " ".join(text.splitlines())
+
+
 def _write_lines(name: str, lines: Sequence[str]) -> str:
     """The path of a new file that only the user reads."""
     with NamedTemporaryFile(
         "w", encoding="utf-8", prefix=_NO_FILE_NAME.sub("_", name), suffix=".txt", delete=False
     ) as file:
-        file.writelines(f"{line}\n" for line in lines)
+        file.writelines(f"{one_line(line)}\n" for line in lines)
     return file.name

@@ -106,6 +106,11 @@ async def resolve_tenants(tenants: TenantStore, names: Sequence[str]) -> list[st
     return sorted(names or existing)
 
 
+async def require_tenant(database: Database, tenant: str) -> None:
+    """Raises `CommandError` if it does not exist, so that its lists are not taken for empty."""
+    await resolve_tenants(TenantStore(database), [tenant])
+
+
 def acting_services(
     settings: Settings,
     actor: ActingPrincipal = OPERATOR,

@@ -16,6 +16,10 @@ from ingest.sources.source_sync import read_source, remove_missing
 from ingest.sources.watch import Watch, changes
 
 
+def _say_nothing(_tenant: str) -> None:
+    """The tenant is no news to the caller."""
+
+
 async def ingest(
     settings: Settings,
     source: Source,
@@ -24,14 +28,16 @@ async def ingest(
     *,
     prune: PrunePolicy | None,
     on_item: Callable[[Report], None],
+    on_new_tenant: Callable[[str], None] = _say_nothing,
     may_publish: bool = False,
 ) -> Report:
     """Read a source into a tenant, which is created if it does not exist.
 
+    on_new_tenant: is called with a tenant that was created, before anything is read.
     may_publish: whether documents may be public. Raises `SourceReserved` if the source has another
     origin.
     """
-    async with _origin_documents(settings, source, tenant, origin) as documents:
+    async with _origin_documents(settings, source, tenant, origin, on_new_tenant) as documents:
         return await read_source(
             source,
             tenant,
@@ -71,10 +77,11 @@ async def watch(
     prune: PrunePolicy,
     on_report: Callable[[Report], None],
     on_failure: Callable[[str], None],
+    on_new_tenant: Callable[[str], None] = _say_nothing,
     may_publish: bool = False,
 ) -> None:
     """Follow the changes of a folder until cancelled; create the tenant if it does not exist."""
-    async with _origin_documents(settings, source, tenant, origin) as documents:
+    async with _origin_documents(settings, source, tenant, origin, on_new_tenant) as documents:
         watch = Watch(
             source,
             tenant,
@@ -90,11 +97,16 @@ async def watch(
 
 @asynccontextmanager
 async def _origin_documents(
-    settings: Settings, source: Source, tenant: str, origin: Origin
+    settings: Settings,
+    source: Source,
+    tenant: str,
+    origin: Origin,
+    on_new_tenant: Callable[[str], None] = _say_nothing,
 ) -> AsyncIterator[OriginDocuments]:
     body = TenantBody(id=tenant)
     async with operations.acting_services(settings) as services:
-        await services.stores.tenants.create(body.id, body.id)
+        if await services.stores.tenants.create(body.id, body.id):
+            on_new_tenant(body.id)
         origins = SourceOrigins(services.stores.database)
         number = await origins.register(tenant, source.name, origin.name, joins=origin.joins)
         yield OriginDocuments(

@@ -50,11 +50,11 @@ EXPLAIN_PATH = "/access/explain"  # after a document's path: another route
 
 
 def normalise(text: str) -> str:
-    r"""The text in Unicode's normal form C, with lines that end in \n.
+    r"""The text in Unicode's normal form C, with lines that end in \n and no byte order mark.
 
     What Postgres refuses becomes U+FFFD, as CommonMark (section 2.3) asks for U+0000.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if lines.isascii():
         return lines.replace("\0", "\ufffd")
     safe = _LONG_RUN.sub(_stream_safe, UNSTORABLE.sub("\ufffd", lines))

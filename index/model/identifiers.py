@@ -63,7 +63,7 @@ ReaderToken = Annotated[
     str,
     Form(
         re.compile(rf"(user|group):{_ID}|tenant|public"),
-        "must be user:ID, group:ID, tenant or public",
+        "must be user:ID, group:ID, tenant or public; an ID has no whitespace",
         _token_in_normal_form,
     ),
 ]

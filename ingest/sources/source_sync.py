@@ -46,7 +46,7 @@ READING_S_MAX = 43_200.0
 _COMPARED_MAX = 1_000  # documents at once
 _WRITING_MAX = 2  # batches: one is planned, one committed
 _NOT_PUBLISHED = (
-    "its readers include public, and this source may not publish (nearhit ingest --publish)"
+    "its readers include public, and this source may not publish; a command may with --publish"
 )
 
 _Writing: TypeAlias = asyncio.Task[list[Outcome]]

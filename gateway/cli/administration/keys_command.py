@@ -85,8 +85,12 @@ def list_keys(
     """
 
     async def run(settings: "Settings") -> "list[ShownKey]":
-        async with _open_keys(settings) as keys:
-            return await keys.page(tenant, after="", limit=_LISTED_MAX)
+        from gateway.operator import operations
+        from index.tenants.keys import KeyStore
+
+        async with operations.open_database(settings) as database:
+            await operations.require_tenant(database, tenant)
+            return await KeyStore(database).page(tenant, after="", limit=_LISTED_MAX)
 
     table = Table(
         "key", "name", "subject", "groups", "roles", "scopes", "expires", "last used", "state"

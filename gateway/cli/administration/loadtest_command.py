@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from gateway.cli import atomic_file, common
+from gateway.cli.safe_console import SafeConsole
 
 if TYPE_CHECKING:
     from loadtests.loadtest.result import Result
@@ -261,7 +262,7 @@ def _command(arguments: list[str]) -> str:
 
 
 def _fail(message: str, exit_code: int = _NOT_JUDGED) -> NoReturn:
-    Console(stderr=True, highlight=False).print(
+    SafeConsole(stderr=True, highlight=False).print(
         f"[red]nearhit:[/] {escape(message)}", soft_wrap=True
     )
     raise typer.Exit(exit_code)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gateway.cli import atomic_file, common
+from gateway.cli.safe_console import SafeConsole
 
 
 def export(
@@ -34,7 +34,7 @@ def export(
     with common.connected() as settings:
         from gateway.operator import export_import, ingest_progress
 
-        status_console = Console(stderr=True, highlight=False)
+        status_console = SafeConsole(stderr=True, highlight=False)
         with (
             contextlib.nullcontext((None, sys.stdout.buffer))
             if to is None

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
 from gateway.cli import atomic_file, common
 from gateway.cli.common import AsJson, console
+from gateway.cli.safe_console import SafeConsole
 from gateway.errors import CommandError
 
 if TYPE_CHECKING:  # slow to import, and `--help` does not need it
@@ -87,7 +87,7 @@ def evaluate(
         settings = [Setting("default", {}), *(_setting(each) for each in against or [])]
         floors = dict(_floor(each) for each in at_least or [])
         judged, outcomes = asyncio.run(
-            _evaluate(address, questions or make, save, settings, top_k, Console(stderr=True))
+            _evaluate(address, questions or make, save, settings, top_k, SafeConsole(stderr=True))
         )
     first = outcomes[0]
     missed = [name for name, floor in floors.items() if first.means[name].mean < floor]
@@ -97,7 +97,9 @@ def evaluate(
         _print(judged, outcomes, top_k, worst)
     for name in missed:
         mean = first.means[name].mean
-        Console(stderr=True).print(f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least")
+        SafeConsole(stderr=True).print(
+            f"{name} is {mean:.3f}, and has to be {floors[name]:g} at least"
+        )
     raise typer.Exit(_BELOW if missed else 0)
 
 
@@ -107,7 +109,7 @@ async def _evaluate(
     save: Path | None,
     settings: "Sequence[Setting]",
     depth: int,
-    progress_on: Console,
+    progress_on: SafeConsole,
 ) -> "tuple[list[JudgedQuestion], list[MeasuredSetting]]":
     from gateway.evaluation import evaluation, judged_questions
 
@@ -188,21 +190,17 @@ def _print(
     for outcome in outcomes:
         gain = "" if outcome is first else _text(outcome.gain_over(first), sign="+")
         means = (_text(each) for each in outcome.means.values())
-        table.add_row(_shown(outcome.setting.name), *means, gain)
+        table.add_row(escape(outcome.setting.name), *means, gain)
     console.print(f"{len(judged):,} questions")
     common.print_table(table)
     for place in first.worst(worst):
         values = first.values[place]
-        question = _shown(judged[place].question)
+        question = escape(judged[place].question)
         console.print(f"ndcg {values[-1]:.2f}  {question}", soft_wrap=True)
         wanted = ", ".join(judged[place].documents) or judged[place].passage or ""
         console.print(
-            f"[dim]  first: {_shown(first.best[place])}; right: {_shown(wanted)}[/]", soft_wrap=True
+            f"[dim]  first: {escape(first.best[place])}; right: {escape(wanted)}[/]", soft_wrap=True
         )
-
-
-def _shown(text: str) -> str:
-    return escape(common.printable(text))
 
 
 def _text(interval: "Interval", sign: str = "") -> str:

@@ -38,12 +38,10 @@ def search(
         common.print_json({"hits": [_hit_fields(hit) for hit in result.hits]})
         return
     for rank, hit in enumerate(result.hits, start=1):
-        console.print(f"[bold]{rank}. {escape(common.printable(hit.title))}[/]  {hit.score:.3f}")
+        console.print(f"[bold]{rank}. {escape(hit.title)}[/]  {hit.score:.3f}")
         place = hit.document_id if hit.tenant == tenant else f"{hit.document_id} of {hit.tenant}"
-        console.print(
-            f"[dim]{escape(common.printable(place))} ({hit.scope_name})[/]", soft_wrap=True
-        )
-        console.print(common.printable(hit.text), "", markup=False)
+        console.print(f"[dim]{escape(place)} ({hit.scope_name})[/]", soft_wrap=True)
+        console.print(hit.text, "", markup=False)
     if not result.hits:
         console.print("no hits that this principal may read")
 

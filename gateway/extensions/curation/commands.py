@@ -37,6 +37,7 @@ def list_curation(tenant: Tenant = "default", as_json: AsJson = False) -> None:
         from gateway.operator import operations
 
         async with operations.open_database(settings) as database:
+            await operations.require_tenant(database, tenant)
             return await LowConfidenceStore(database).page(
                 tenant, "open", after=None, limit=_LISTED_MAX
             )

@@ -1,5 +1,6 @@
 """The request and response bodies of FAQs."""
 
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
@@ -8,13 +9,20 @@ from pydantic_core import PydanticCustomError
 from gateway.extension import Body, with_example
 from index.model.document import TAGS_MAX, Language, OneLine, Tag, normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
+from index.model.form import Form
 from index.model.identifiers import Readers
 
 ANSWER_CHARACTERS_MAX = 20_000
 PRIORITY_MAX = 1_000
 KEYWORDS_MAX = TAGS_MAX - 1  # the category is a tag too
 
-FaqId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+FaqId = Annotated[
+    str,
+    Form(
+        re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}"),
+        "must be 1 to 64 characters of A-Z, a-z, 0-9, - and _, the first a letter or a digit",
+    ),
+]
 FAQ_ID: TypeAdapter[str] = TypeAdapter(FaqId)
 Question = Annotated[
     str,

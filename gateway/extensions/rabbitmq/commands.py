@@ -48,9 +48,9 @@ def list_letters(
     nearhit dead-letters list --json
     """
     with common.errors():
-        from gateway.extensions.rabbitmq.dead_letters import list_dead_letters
-
         url, queues = _queues(queue)
+        from gateway.extensions.rabbitmq.dead_letters import list_dead_letters  # needs the extra
+
         letters = [
             letter for name in queues for letter in asyncio.run(list_dead_letters(url, name, limit))
         ]
@@ -83,9 +83,9 @@ def replay_letters(
         nearhit dead-letters replay --queue wiki-events
     """
     with common.errors():
-        from gateway.extensions.rabbitmq.dead_letters import replay_dead_letters
-
         url, queues = _queues(queue)
+        from gateway.extensions.rabbitmq.dead_letters import replay_dead_letters  # needs the extra
+
         moved = {}
         for name in queues:
             moved[name] = asyncio.run(replay_dead_letters(url, name, limit))

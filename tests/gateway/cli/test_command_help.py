@@ -33,6 +33,12 @@ def test_the_help_of_a_command_has_an_example(path: str) -> None:
     assert re.search(example, _COMMANDS[path].help, re.MULTILINE)
 
 
+@pytest.mark.parametrize("path", _COMMANDS)
+def test_the_help_of_a_command_leaves_the_breaking_of_its_prose_to_the_terminal(path: str) -> None:
+    for paragraph in _COMMANDS[path].help.split("\n\n"):
+        assert all(line.startswith("    ") for line in paragraph.split("\n")[1:])
+
+
 @pytest.mark.parametrize("path", [path for path in _COMMANDS if path not in _WITHOUT_RESULT])
 def test_a_command_with_a_result_writes_it_as_json(path: str) -> None:
     assert "--json" in [option for each in _COMMANDS[path].params for option in each.opts]

@@ -163,7 +163,7 @@ async def test_a_search_shows_what_the_principal_may_read(
     assert "Annual [leave]" in member
     assert "Everybody gets 25 days of annual leave a year." in member
     assert re.search(r"^leave \(shared\)$", member, re.MULTILINE)
-    assert "?]0;hidden?" in member  # no command to the terminal
+    assert "\ufffd]0;hidden\ufffd" in member  # no command to the terminal
     assert "25 days" not in stranger
 
 
@@ -254,6 +254,13 @@ async def test_a_server_that_is_away_is_told_with_its_address(environment: dict[
     line = await refused(away, "search", "annual leave")
 
     assert "PostgreSQL at 127.0.0.1:1 can't be reached" in line
+
+
+@pytest.mark.parametrize("line", [("key", "list"), ("curation", "list")], ids=" ".join)
+async def test_a_list_of_a_tenant_that_does_not_exist_is_not_empty(
+    environment: dict[str, str], line: tuple[str, ...]
+) -> None:
+    assert "there is no tenant nope" in await refused(environment, *line, "--tenant", "nope")
 
 
 @pytest.mark.sampled("tenant list", "status")

@@ -108,6 +108,10 @@ def test_a_heading_that_several_sections_have_asks_for_none_of_them() -> None:
     assert judged_questions.of_sections(twice) == []
 
 
+def test_a_text_without_headings_makes_no_question() -> None:
+    assert [*judged_questions.sections("note", "Everybody has 25 days of leave.")] == []
+
+
 def test_made_questions_are_right_for_the_section_and_no_other() -> None:
     leave, _ = judged_questions.of_sections(judged_questions.sections("leave", HANDBOOK))
 

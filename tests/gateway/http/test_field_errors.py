@@ -8,8 +8,10 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from gateway import field_errors, problems, schemas
+from gateway.admin.tenant_schemas import TenantBody
 from gateway.answer.compress_schemas import CompressBody
 from gateway.documents.document_schemas import DocumentBody
+from gateway.extensions.faqs.faq_schemas import FaqLine
 from gateway.search.plans.plan_schemas import PlanBody
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.sources.source_schemas import SourceBody
@@ -39,6 +41,30 @@ from gateway.sources.source_schemas import SourceBody
             {"messages.0.contents": "unknown field; did you mean content?"},
         ),
         (DocumentBody, {"text": " "}, {"text": "must not be blank"}),
+        (
+            DocumentBody,
+            {"text": "a", "readers": ["group:night shift"]},
+            {"readers.0": "must be user:ID, group:ID, tenant or public; an ID has no whitespace"},
+        ),
+        (
+            TenantBody,
+            {"id": "Acme Ltd"},
+            {
+                "id": (
+                    "must be 1 to 63 characters of a-z, 0-9, - and _, the first a letter or a digit"
+                )
+            },
+        ),
+        (
+            FaqLine,
+            {"id": "-", "question": "a", "answer": "b"},
+            {
+                "id": (
+                    "must be 1 to 64 characters of A-Z, a-z, 0-9, - and _, the first a letter or a "
+                    "digit"
+                )
+            },
+        ),
         (
             CompressBody,
             {"messages": [], "token_budget": 1},

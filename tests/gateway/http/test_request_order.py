@@ -311,7 +311,7 @@ async def test_a_405_names_every_method_of_the_path(
 ) -> None:
     answer = await gateway.client.request("TRACE", path)
 
-    assert problem(answer, 405)["status"] == 405
+    assert methods in problem(answer, 405)["detail"]
     assert answer.headers["allow"] == methods
 
 

@@ -151,7 +151,7 @@ async def test_a_call_longer_than_a_search_may_be_is_refused(ana: Caller) -> Non
     ("url", "key", "what"),
     [
         ("http://127.0.0.1:1", "nh_any", "is not reachable"),
-        (None, "nh_nobodys", "answers 401"),
+        (None, "nh_nobodys", "/mcp answers 401: The key is missing, revoked or expired."),
         (None, None, "set NEARHIT_KEY"),
     ],
 )

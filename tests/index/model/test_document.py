@@ -107,6 +107,10 @@ def test_line_ends_of_any_system_become_newlines() -> None:
     assert normalise("a\r\nb\rc\n\r") == "a\nb\nc\n\n"
 
 
+def test_a_byte_order_mark_is_no_part_of_a_text() -> None:
+    assert normalise("\ufeff# Leave\ufeff") == "# Leave\ufeff"
+
+
 def test_the_text_of_a_document_is_normalised() -> None:
     made = DOCUMENT.validate_python(FIELDS | {"text": "cafe\u0301\r\n"})
 

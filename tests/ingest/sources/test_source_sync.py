@@ -341,7 +341,9 @@ async def test_a_source_that_may_not_publish_refuses_what_is_public_and_keeps_wh
     report = await read_again(may_publish=False)
 
     assert (report.documents, report.removed) == (1, 0)
-    assert [refused.path for refused in report.refused] == ["notice.md"]
+    (refused,) = report.refused
+    assert refused.path == "notice.md"
+    assert refused.reason.endswith("this source may not publish; a command may with --publish")
     stored = await documents.stored("acme", "notes/notice.md")
     assert stored is not None
     assert stored.document.text == "A notice to all."

@@ -155,7 +155,7 @@ def test_a_bad_row_is_refused_and_the_rest_read(tmp_path: Path) -> None:
         ("leads.csv, row 2", "column 'text' is empty"),
         (
             "leads.csv, row 4",
-            "readers.0: must be user:ID, group:ID, tenant or public",
+            "readers.0: must be user:ID, group:ID, tenant or public; an ID has no whitespace",
         ),
         ("leads.csv, row 5", "has 2 cells, but the header has 3"),
         ("leads.csv, row 6", "an earlier row also has the id '1'"),

@@ -205,8 +205,6 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
     write(tmp_path / "leads.csv", "key,body\n1,Windmills grind corn.\n2,\n")
     write(tmp_path / "faqs.yaml", "- {question: 'Who bakes?', answer: Bakers do.}\n- {}\n")
     write(tmp_path / "talks.jsonl", json.dumps({"messages": [{"text": "Owls hoot."}]}) + "\n{\n")
-    await gateway.tenant("kinds")
-    ana = await gateway.caller("ana", tenant="kinds")
 
     names = ("notes", "faqs.yaml", "talks.jsonl")
     each = [str(tmp_path / name) for name in names]
@@ -218,7 +216,9 @@ async def test_every_kind_is_ingested_and_what_is_bad_is_a_line(
         *("--summaries", "extract"),
     )
 
+    ana = await gateway.caller("ana", tenant="kinds")
     assert (first.exit_code, table.exit_code) == (1, 1)
+    assert (first.stderr, table.stderr) == ("created tenant kinds\n", "")
     assert "refused faqs.yaml, question 2: question: Field required" in first.stdout
     assert "refused talks.jsonl, line 2: Invalid JSON" in first.stdout
     assert "refused leads.csv, row 2: column 'body' is empty" in table.stdout
