@@ -239,6 +239,7 @@ def _common_settings() -> Settings:
         database_url=None,
         redis_url=None,
         admin_key=SecretStr(ADMIN_KEY),
+        log_level="warning",  # a command that runs in the test's process shows its own lines alone
         redis_timeout_s=1.0,  # a busy test machine must not look like a broken Redis
         address_failures_per_s=0,  # all callers of the tests share one address
         public_documents=True,  # each tenant still has to ask for them

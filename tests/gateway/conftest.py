@@ -109,6 +109,15 @@ async def own_gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[G
 
 
 @pytest.fixture
+async def logging_gateway(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
+    """A worker that logs each request, with a tenant of the test's own."""
+    logging = settings.model_copy(update={"log_level": "info"})
+    async with running(logging, embedder) as started:
+        started.tenant_name = await started.new_tenant()
+        yield started
+
+
+@pytest.fixture
 def gateway(request: pytest.FixtureRequest) -> Gateway:
     """A worker and a tenant of the test's own.
 

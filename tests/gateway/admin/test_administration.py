@@ -337,8 +337,10 @@ async def lines_of(capfd: pytest.CaptureFixture[str], request_id: str) -> str:
 
 
 async def test_a_key_is_in_no_log_line_no_problem_no_header_and_no_metric(
-    gateway: Gateway, admin: Caller, capfd: pytest.CaptureFixture[str]
+    logging_gateway: Gateway, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    gateway = logging_gateway
+    admin = await gateway.caller("ada", roles=["admin"])
     made = await new_key(admin)
     eve, wrong = Caller(gateway.client, made.key), f"nh_{secrets.token_urlsafe(32)}"
 

@@ -284,7 +284,8 @@ async def test_log_lines_name_the_trace(
     settings: Settings, capfd: pytest.CaptureFixture[str]
 ) -> None:
     trace_id, _, headers = new_parent(UNSAMPLED)
-    async with traced(settings) as (_, ana):
+    logging = settings.model_copy(update={"log_level": "info"})
+    async with traced(logging) as (_, ana):
         await ana.put("leave", LEAVE)
         await search(ana, headers)
 
