@@ -203,4 +203,5 @@ async def test_what_a_wrong_shard_leaves_out_is_found_and_dropped(
             while files & set(folder.glob("*.shard")):
                 await asyncio.sleep(0.01)
         monkeypatch.undo()
-        assert await asking.found("days of leave") == ["leave"]
+        # A new question: the audit of the first may have been left out, and its answer is cached.
+        assert await asking.found("leave, and how many days of it") == ["leave"]
