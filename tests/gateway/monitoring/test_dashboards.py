@@ -56,6 +56,7 @@ WITHOUT_SERIES = {
 }
 _INTERVALS = {"$__rate_interval": "1m", "$__range": "1m"}  # all rounds, also if they take long
 _ROUNDS_S = 6.0
+_JOBS_HAVE_A_RATE = "sum(rate(nearhit_job_duration_seconds_count[1m])) > 0"
 _ROUNDS_MIN = 4  # a rate needs calls between two scrapes, however slow the machine is
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -99,7 +100,11 @@ async def prometheus(
                 clock_s = asyncio.get_running_loop().time
                 ends_s = clock_s() + _ROUNDS_S
                 number = 0
-                while clock_s() < ends_s or number < _ROUNDS_MIN:
+                while (
+                    clock_s() < ends_s
+                    or number < _ROUNDS_MIN
+                    or not await started.values(_JOBS_HAVE_A_RATE)  # they run when they may
+                ):
                     number += 1
                     await use(gateway, ana, number)
                 # Rates are of the last seconds, and tests may wait for each other for longer.
