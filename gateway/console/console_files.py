@@ -14,7 +14,7 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent / "static"
 _PAGES = ("index.html", "reference.html")
 _PLACEHOLDER = "HASH"  # in a page, for the folder of the other files
-_EXTENSIONS = "EXTENSIONS"  # in a page, for the names of those that are on
+_EXTENSIONS = "EXTENSIONS"  # in a page, for the names of the extensions that are on
 _MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -47,7 +47,7 @@ class ConsoleFiles:
 def load(extensions: tuple[str, ...]) -> ConsoleFiles:
     """Read the folder's files.
 
-    extensions: the names of those that are on; the console offers nothing of the others.
+    extensions: names of the extensions that are on; the pages offer nothing of the others.
     """
     found = {
         path.name: ConsoleFile(path.read_bytes(), _MEDIA_TYPES[path.suffix])

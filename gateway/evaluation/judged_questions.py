@@ -129,5 +129,5 @@ def _without_closing(heading: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """As it is compared; the gateway stores texts in normal form C."""
+    """The text in lower case, NFC and single spaces, so that equal words compare as equal."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())

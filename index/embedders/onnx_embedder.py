@@ -103,10 +103,7 @@ class OnnxEmbedder:
             )
         self._tokenizer = _tokenizer(model)
         self.dimensions = self._measure_dimensions(model)
-        self.alpha = unrelated_texts.alpha_of(
-            lambda text: self._embed(self._query_prefix + text),
-            lambda text: self._embed(self._passage_prefix + text),
-        )
+        self.alpha = self._measure_alpha(model)
         self._threads = EmbedderThreads()
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -158,6 +155,15 @@ class OnnxEmbedder:
                 f"{DIMENSIONS_MAX:,} dimensions"
             )
         return vector.size
+
+    def _measure_alpha(self, model: OnnxModel) -> float:
+        try:
+            return unrelated_texts.alpha_of(
+                lambda text: self._embed(self._query_prefix + text),
+                lambda text: self._embed(self._passage_prefix + text),
+            )
+        except EmbeddingUnavailable as error:
+            raise EmbedderRefused(f"{model.path} fails on a short text: {error}") from None
 
 
 def _require_direction(vector: NDArray[np.float32]) -> None:

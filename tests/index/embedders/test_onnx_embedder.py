@@ -211,6 +211,15 @@ class TestPretender:
         with pytest.raises(EmbedderRefused, match="pixel_values"):
             OnnxEmbedder(model, Pretender(ramp, [GraphNode("pixel_values", "tensor(float)")]))
 
+    async def test_one_that_fails_on_a_short_text_is_refused(self, model: OnnxModel) -> None:
+        def long_ones_alone(ids: NDArray[Any]) -> NDArray[Any]:
+            if ids.size < model.tokens_max:
+                raise RuntimeError("too short")
+            return ramp(ids)
+
+        with pytest.raises(EmbedderRefused, match=r"fails on a short text: .*too short"):
+            OnnxEmbedder(model, Pretender(long_ones_alone))
+
     @pytest.mark.parametrize("width", [0, 4_001])
     async def test_one_of_a_width_that_no_index_takes_is_refused(
         self, model: OnnxModel, width: int

@@ -40,15 +40,19 @@ def test_the_order_is_that_of_similarities_scaled_to_0_for_unrelated_texts() -> 
     assert np.corrcoef(fused, scaled)[0, 1] > 0.9999
 
 
-def test_each_text_is_told_as_what_it_is() -> None:
-    asked, told = list[str](), list[str]()
-    question, passage = of_likeness(0.5)
+def test_short_questions_and_longer_passages_are_compared_each_once() -> None:
+    questions, passages = list[str](), list[str]()
 
-    unrelated_texts.alpha_of(
-        lambda text: asked.append(text) or question(text),  # type: ignore[func-returns-value]
-        lambda text: told.append(text) or passage(text),  # type: ignore[func-returns-value]
-    )
+    def embed_question(text: str) -> NDArray[np.float32]:
+        questions.append(text)
+        return np.array([1, 0], np.float32)
 
-    assert len({*asked, *told}) == len(asked) + len(told)
-    assert all(len(text.split()) < 12 for text in asked)
-    assert all(len(text.split()) > 15 for text in told)
+    def embed_passage(text: str) -> NDArray[np.float32]:
+        passages.append(text)
+        return np.array([0, 1], np.float32)
+
+    unrelated_texts.alpha_of(embed_question, embed_passage)
+
+    assert len({*questions, *passages}) == len(questions) + len(passages) == 16
+    assert max(len(text.split()) for text in questions) < 12
+    assert min(len(text.split()) for text in passages) > 15
