@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
-from math import log
+from math import exp, log
 from operator import itemgetter
 from threading import Lock
 from types import MappingProxyType
 
 from index.text import dates, tokens
-from index.text.dates import NamedDate
 from index.text.memo import QUERY_PIECES_MAX, Memo
 from index.text.word_lists import digit_shares, stemming, stored_lists
 from index.text.word_lists.building import RAREST
@@ -32,7 +31,7 @@ from index.text.word_lists.word_list import WordList
 
 # Vectors of different analysers must never be compared: change the name when a text's vector
 # changes, also through a new release of the stemmer or of the word lists.
-ANALYSER = "bm25-2"
+ANALYSER = "bm25-3"
 DIMENSION = 1_000_000_000  # the limit of pgvector's sparsevec
 
 UNDETERMINED = stemming.UNDETERMINED
@@ -50,6 +49,7 @@ B = 0.75  # the customary value
 CHUNK_WORDS = 200  # L, the length without a bonus or a penalty
 TEXT_WORDS = 150  # of the text that defines how common a term is: by its chance to contain the term
 CHANCE_MAX = 0.9  # a term of nine texts in ten hardly ranks them: omitting it costs nothing
+_BESIDE_DATE = 0.5  # what the words of a date weigh beside its term, which finds other spellings
 CHARACTER = 1e-3  # the share of a character of a script without spaces; not measured
 
 _MORE, _FEWER, _SPANNED = -1, -2, -3  # counted among terms, whose indexes are not negative
@@ -100,8 +100,12 @@ def _saturate(
     """terms: by piece, as `_piece_terms` returns them."""
     counts = Counter(chain.from_iterable(map(terms.__getitem__, pieces)))
     length = len(pieces) + counts.pop(_MORE, 0) - counts.pop(_FEWER, 0)
-    if counts.pop(_SPANNED, 0) >= tokens.PHONE_DIGITS_MIN:
+    digits = counts.pop(_SPANNED, 0)
+    if digits >= tokens.PHONE_DIGITS_MIN:
         counts.update(_index(span, language) for span in tokens.spans(text))
+    if digits >= dates.DIGITS_MIN:
+        for term in {term for named in dates.named(text) for term in dates.around(named)}:
+            counts.setdefault(_index(term, language), 1)  # as a word it has been counted
     if len(counts) > CHUNK_TERMS_MAX:
         counts = Counter(dict(counts.most_common(CHUNK_TERMS_MAX)))
     norm = K1 * (1 - B + B * length / CHUNK_WORDS)
@@ -127,16 +131,15 @@ def query(
     that reason.
     corrections: the possible corrections of words of the text, by word. They are terms too; all
     corrections of a word together count as one word, with the weight of the rarest.
-    A date in words is also a term in digits: a chunk that holds 2025-03-05 scores for 5 March 2025
-    as one with these words. (A chunk that holds typo and correction, or a date in both forms, can
-    score above 1.)
+    A day, month or quarter is a term that weighs as much as the words that name it; beside it these
+    weigh half.
+    (A chunk that holds typo and correction can score above 1.)
     The terms come in the order of the languages' codes, so that equal queries give equal bytes.
     """
     pieces = text.split()
     digits = sum(map(_piece_digits.__getitem__, pieces))
     spans = tokens.spans(text) if digits >= tokens.PHONE_DIGITS_MIN else ()
-    may_name_date = digits >= dates.DIGITS_MIN
-    named_dates = [*dates.named(tokens.read(text).words)] if may_name_date else ()
+    named = dates.named(text) if digits >= dates.DIGITS_MIN else ()
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted({base_language(code) for code in languages}):
@@ -147,7 +150,7 @@ def query(
         terms = dict(chain.from_iterable(map(chances_of, pieces)))
         terms.update((_index(span, language), _chance(RAREST)) for span in spans)
         rarest = dict(sorted(terms.items(), key=itemgetter(1))[:QUERY_TERMS_MAX])
-        weights |= _weigh(rarest, corrections, named_dates, language, *others)
+        weights |= _weigh(rarest, corrections, named, language, *others)
         chances |= rarest
     return Terms(weights, chances)
 
@@ -155,7 +158,7 @@ def query(
 def _weigh(
     chances: dict[int, float],
     corrections: Mapping[str, Sequence[str]],
-    named_dates: Sequence[NamedDate],
+    named: Sequence[dates.Named],
     language: str,
     *others: str,
 ) -> dict[int, float]:
@@ -165,6 +168,8 @@ def _weigh(
     text's own language, if it is another.
     """
     rarities = {index: -log(chance) for index, chance in chances.items()}
+    rarities |= _dated(rarities, named, language, *others)
+    chances |= {index: exp(-rarity) for index, rarity in rarities.items() if index not in chances}
     total = sum(rarities.values())
     for word, candidates in corrections.items():
         corrected = dict(
@@ -179,14 +184,24 @@ def _weigh(
             total += rarity
             rarities |= {index: -log(chance) for index, chance in corrected.items()}
             chances |= corrected
-    for named in named_dates:
-        in_words = dict(chain(_terms(named.day, language), _terms(named.month, language)))
-        rarity = sum(rarities.get(index, 0.0) for index in in_words)
-        digits = _term(named.digits, language)
-        if rarity and digits:  # the year is a term of the digits too, and counts there
-            rarities[digits[0]], chances[digits[0]] = rarity, digits[1]
     most = K1 + 1  # that a chunk's vector holds of a term
     return {index: rarity / total / most for index, rarity in rarities.items()}
+
+
+def _dated(
+    rarities: Mapping[int, float], named: Sequence[dates.Named], language: str, *others: str
+) -> dict[int, float]:
+    """The rarities of the terms of dates, and those that are left to the words that name them."""
+    terms: dict[int, float] = {}
+    words: dict[int, float] = {}
+    for found in named:
+        written = dict(_chances((language, *others), found.written))
+        indexes = [index for index in written if index in rarities]
+        rarity = sum(rarities[index] for index in indexes) / len(found.terms)
+        if rarity:  # else none of the words counts
+            words |= {index: _BESIDE_DATE * rarities[index] for index in indexes}
+            terms |= dict.fromkeys((_index(term, language) for term in found.terms), rarity)
+    return words | {index: rarities.get(index, rarity) for index, rarity in terms.items()}
 
 
 def has_term(text: str, language: str, terms: Collection[int]) -> bool:

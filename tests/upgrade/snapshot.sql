@@ -20,69 +20,69 @@ INSERT INTO audiences (audience_key, tenant, allowed_tokens) OVERRIDING SYSTEM V
 ('9', 'beta', '{public,owner:bea}');
 DELETE FROM audit_log;
 INSERT INTO audit_log (tenant, number, at, subject, key_id, action, target, details, nonce, hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '1', '2026-11-27 05:24:11.671424+00', NULL, 'operator', 'tenant.create', 'acme', '{}', '9251b15a-6fca-43a8-9619-9448a1396a23', E'\\xc132b2e85771dd9ff045e1daead4f1bc469b1612a6286d6d0d67ec20f8a3e9d2'),
-('acme', '10', '2026-11-27 05:24:12.15584+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"salaries": "added"}}', 'bc54c549-e86f-4868-9198-1e26fc1ab060', E'\\x680cf9a2cf893085302755f8100e0d7ad668d08bf5c51180656603e3feb6c77b'),
-('acme', '11', '2026-11-27 05:24:12.20957+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"pump": "added"}}', '191efb3c-9cc8-4e23-ae0a-42fcf06fc154', E'\\x5461d171dc926d3835bcf03b0193b092dd04e5b06cac9aa79fe27c177aa42f36'),
-('acme', '12', '2026-11-27 05:24:12.259917+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log1": "added"}}', '996e8999-9507-419c-990b-850ef7768004', E'\\xd9a8615df846bd9c07b1d79f152ffc7ec966769893ec0a1da201309edd8571d6'),
-('acme', '13', '2026-11-27 05:24:12.307238+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log2": "added"}}', '6d0887e0-2032-498c-aa39-255da9e2a7b6', E'\\x46eb88c8d442e4fed9d8ac6589e405d754a07bab830cb6a29e8c696c5c6e2f50'),
-('acme', '14', '2026-11-27 05:24:12.352605+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log3": "added"}}', '9fd20f2a-f4b7-44e0-b3f6-2eb1f42a3a03', E'\\x8ca6ae6b8cdf1db0be307ff6aab87595863afba7bfcc2b97056ae361620fbeee'),
-('acme', '15', '2026-11-27 05:24:12.396038+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log4": "added"}}', 'c4397476-12a6-4af9-9a4d-f1a567cf356c', E'\\x25a3915bd2e7fb1032fccbf06d388709e2224377d94910576c04d300cd4a4cc5'),
-('acme', '16', '2026-11-27 05:24:12.44397+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log5": "added"}}', '52b79d23-cbce-4464-a69c-e6bec5b5bd3f', E'\\x7b0a091a147d203550af9f9378f874fa30d2b1ea9037b9f4b4d866cd080fe28e'),
-('acme', '17', '2026-11-27 05:24:12.504601+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log6": "added"}}', '10ff796a-40ec-47ae-ab19-25291c5a3c44', E'\\xd10b4f4e808d2f19dbf3a0519c3ce3584e18fe96504d6d4f39cbb9509df7677b'),
-('acme', '18', '2026-11-27 05:24:12.560649+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log7": "added"}}', '01db11fb-8b8d-4e4f-9d18-ebc0f86e38c3', E'\\x7f1613af3d1e3016fbd3fad245dd1757d0ac9329f51e0679a6b5f3853e6e1866'),
-('acme', '19', '2026-11-27 05:24:12.610701+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"log8": "added"}}', '4c35d078-1f06-4c16-b1db-ecf6e8579b90', E'\\x1ad95e543d72c5bcaf124716f205acc55db3eae7d8440b08458f00ec26ca880d'),
-('acme', '2', '2026-11-27 05:24:11.706996+00', NULL, 'operator', 'key.create', 'key_39e6af903585a94b', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', '36f91a3f-711d-41bb-91a3-62c31cf29c36', E'\\xa3d3c9b44eae7411a7aa0c3a929901bed7a15e86d44362593938f6190baa53d8'),
-('acme', '20', '2026-11-27 05:24:12.668614+00', 'ana', 'key_8cf16ae7b1a1b222', 'documents.write', '', '{"documents": {"notes": "added"}}', 'd4b34902-3edc-4dc1-b92c-f83c6b1bf0b0', E'\\x0e896515312629f0e48fbbb39f5db07e5e1221c7f0e4b7f183aa2a5d794e56b0'),
-('acme', '21', '2026-11-27 05:24:12.732611+00', 'ana', 'key_8cf16ae7b1a1b222', 'documents.write', '', '{"documents": {"list": "added"}}', '6ea32c9c-be83-4821-a4a8-bc8422ed363b', E'\\x308aab64c55d58ae46bda90b584d16f3054669769390a864091c2ecb92563182'),
-('acme', '22', '2026-11-27 05:24:13.049183+00', 'ana', 'key_8cf16ae7b1a1b222', 'documents.write', '', '{"documents": {"notes": "changed"}}', '202917fa-0fc4-4b7e-aa65-e5764a27876b', E'\\xf3569d14904106d8eb2186540f623e4f4d42045473fc12110aad325806cb284f'),
-('acme', '23', '2026-11-27 05:24:13.081098+00', 'ada', 'key_39e6af903585a94b', 'documents.remove', '', '{"documents": {"log8": "removed"}}', '9cda714d-4c8f-4dd4-8af4-61ec4a9f3c1e', E'\\x6dcf95bda8529fcb3d3bbee1c6cb324a26d7bba4b66334cf643b569489a546e8'),
-('acme', '24', '2026-11-27 05:24:13.158182+00', NULL, 'operator', 'key.create', 'key_95e3333a7319e850', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', '5827c6c1-a882-4d51-9064-de8da83bd827', E'\\x30b92c34228da0c8ad6b1033b606a6db66c8258243b54425ba40f58158045e8e'),
-('acme', '25', '2026-11-27 05:24:13.173996+00', 'receiving-admin', 'key_95e3333a7319e850', 'receives_public.put', 'acme', '{"receives_public": true}', 'd6f8d80c-18ff-494e-a623-c8423454b2f2', E'\\x67faf2947d1f7bb96167327c1e997e607d593a0793ed8ae5219d6311c164442d'),
-('acme', '26', '2026-11-27 05:24:13.413078+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '99d8aed7-123c-47b3-af91-48535c6f04d1', E'\\xd6641515e9f9370cc2647f96eefc13aa92952847f2e9b7bf536d5b700bc4d802'),
-('acme', '3', '2026-11-27 05:24:11.725273+00', NULL, 'operator', 'key.create', 'key_8cf16ae7b1a1b222', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', 'fbe14a9d-7fee-4760-970d-ac7a9dc7b684', E'\\x7ba86aca30e71e8aadb3b3a5afeccfa2b4cd3855a8983b1dc09aa64333c22439'),
-('acme', '4', '2026-11-27 05:24:11.740594+00', NULL, 'operator', 'key.create', 'key_4663edd1686af7e1', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', '33f16335-b2c9-4c26-bd3a-a50f21d1b1a9', E'\\xc1ba6db81b0b331fd04a969a6230f77f1237be63fe435910febae4cc6ba710a6'),
-('acme', '5', '2026-11-27 05:24:11.794057+00', 'ada', 'key_39e6af903585a94b', 'member.add', 'crew', '{"member": "ana"}', 'cf1a17ef-a780-4e19-becd-2d9e4e62251a', E'\\x9931b03e09c3ca2dae79f6f12c331d2a93cea4229d1f76a72375112ac06778cd'),
-('acme', '6', '2026-11-27 05:24:11.850576+00', 'ada', 'key_39e6af903585a94b', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', 'ba6afa05-3466-47e8-982d-3a6cac9a4749', E'\\x320c45a71b6a3e4cb3232c97d7a4ab43183242108170d6382c949e2b57acff59'),
-('acme', '7', '2026-11-27 05:24:11.905779+00', 'ada', 'key_39e6af903585a94b', 'gate.put', 'lamps', '{"custom": true}', '5d6c819d-317c-4b1f-bccf-91bb12969271', E'\\xba225f9bfcbd41b5461a73adbe9db6096afc09f2c1cb06a266f50de5112a5144'),
-('acme', '8', '2026-11-27 05:24:12.032668+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"guide": "added"}}', '0718a8e1-17ec-42fa-9fd2-141b3df37911', E'\\x8d51ddb37069593130a91291aa08fa87a02f692108482b75c9b65fa3a3d456da'),
-('acme', '9', '2026-11-27 05:24:12.101181+00', 'ada', 'key_39e6af903585a94b', 'documents.write', '', '{"documents": {"prices": "added"}}', '3491d934-5ae2-4e2e-9362-3a34d9c362e5', E'\\x624b1a6f961e962b29e1d2a271357432ca3eb1bf5084a65ea2d4bc0890ceace3'),
-('beta', '1', '2026-11-27 05:24:11.685366+00', NULL, 'operator', 'tenant.create', 'beta', '{}', 'bd1fdffd-63b6-4ac2-83c2-a1620cc7f948', E'\\xab1ebf50593b02bfdb7b2500cce100999c489001bf4aef6ba1bfa35791489264'),
-('beta', '2', '2026-11-27 05:24:11.753297+00', NULL, 'operator', 'key.create', 'key_fbe4cca5696efd3b', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', 'd3060ff8-1799-4f73-939a-66bac180be4b', E'\\x3b5ca29e52ed5a8a7de2268f330daab946f36eea6b1b584006870ec15db5f4e2'),
-('beta', '3', '2026-11-27 05:24:12.850623+00', 'bea', 'key_fbe4cca5696efd3b', 'documents.write', '', '{"documents": {"harbour": "added"}}', 'ffda88c5-2e96-476b-82b2-fffd3863efb9', E'\\x4284148c6842f98efdef2f4f6bbef371ab6df3971470cc631eb74a3f0898a70e'),
-('beta', '4', '2026-11-27 05:24:12.921242+00', 'bea', 'key_fbe4cca5696efd3b', 'documents.write', '', '{"documents": {"tides": "added"}}', '31b00025-1bca-4f8b-a974-0d253dd32efa', E'\\x2fc53ed204aadb9b2d4d20a3d14b75823c9bcd672b092ed6af95d0f413574630'),
-('beta', '5', '2026-11-27 05:24:12.992533+00', 'bea', 'key_fbe4cca5696efd3b', 'documents.write', '', '{"documents": {"boats": "added"}}', '82759929-e0a8-43d1-b45a-adfc947106f7', E'\\x2fc1b610959c927e16237a99e2a418b764c858899fb0e6e46dc3e8f04adb4069'),
-('beta', '6', '2026-11-27 05:24:13.186144+00', NULL, 'operator', 'key.create', 'key_15173c950998d42b', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'cacd6ac2-2a3a-41cd-80ff-2e5f9826d52a', E'\\x65dd90df08f90f1e10126ef32e070ec0e04493712ac1f9cb1d613957138f0439'),
-('beta', '7', '2026-11-27 05:24:13.199878+00', 'receiving-admin', 'key_15173c950998d42b', 'receives_public.put', 'beta', '{"receives_public": true}', 'dc07a3f1-7a82-4749-b54b-afd1035f00c5', E'\\xc66f910b27b3b2f83024edad5d6296a79b38176868d230c0af1674fae8fd06d7');
+('acme', '1', '2026-11-28 01:56:03.468905+00', NULL, 'operator', 'tenant.create', 'acme', '{}', '104b8eee-1993-4e3b-a95c-727e61140b23', E'\\xda3219cf0db84b1aa545cf1dcf7ada919a423754dc0ad7027ed2a0323da250c3'),
+('acme', '10', '2026-11-28 01:56:03.658751+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"salaries": "added"}}', '78480d30-f10a-4d0b-8c26-1c1080b355c9', E'\\x373db5cdd9e4857ca47e134bfad7fbadbcba73b35334274891827089297d0f27'),
+('acme', '11', '2026-11-28 01:56:03.682602+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"pump": "added"}}', '749d05e0-40ba-49d2-b491-e019a819a748', E'\\x67d46993b2a5725df29ba5ec92fa0223c49bf1a933cb952a1a2ea8462674ba69'),
+('acme', '12', '2026-11-28 01:56:03.699219+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log1": "added"}}', '0deb091b-4608-4467-ab67-c7914f30b4ed', E'\\x3ace946ae6ede50dc5f047c96e092e9db7f096009be6921b189d76e9f57ed9a3'),
+('acme', '13', '2026-11-28 01:56:03.718128+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log2": "added"}}', '6a799db5-880b-41d0-8867-b1362c16e979', E'\\xbcf1e0fdd48787342bed6839179661d268be2d3698f0a858f5191bf781040ffe'),
+('acme', '14', '2026-11-28 01:56:03.738232+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log3": "added"}}', 'dd661fbe-e12a-4340-bb19-7e176e715109', E'\\x4afd851f39c399e9add2679f53736ee55bf33663c21e36ac419e7e72fb3ca08d'),
+('acme', '15', '2026-11-28 01:56:03.75822+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log4": "added"}}', 'd817c4e4-7e61-40a9-8d6c-c747a941c17c', E'\\xe505ba310ca881aeb085e1506100f2ef411144348fc66a627be3ce97ef1cb2b3'),
+('acme', '16', '2026-11-28 01:56:03.776896+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log5": "added"}}', '7b6fd79c-a216-42e0-a46f-6ccc5f5b9dee', E'\\x88a8e165e18d868becba5e9e5bf9bc1e36958b73474df6a2b1f540700fe3b624'),
+('acme', '17', '2026-11-28 01:56:03.79248+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log6": "added"}}', '7c091462-94a0-4469-9a49-c9f99b23acec', E'\\xe591bdb7c7c666a7c2524e75e5ca666f7ab7b72a679598757c6cdb782fd013f6'),
+('acme', '18', '2026-11-28 01:56:03.809486+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log7": "added"}}', '3baf6ec6-c1d3-45b8-9d18-1e8384ea96c2', E'\\x5146d6a80bf50f193967ec51a570e6dfeaec9e80a19499ae044becd387cd95c4'),
+('acme', '19', '2026-11-28 01:56:03.833631+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"log8": "added"}}', '39abf64d-b8f7-458b-976b-d0b2ea5085d6', E'\\x788ca6e8f0dc612f08cc2137ed268b27fc93826e914acd48359089b4f87d3a76'),
+('acme', '2', '2026-11-28 01:56:03.488911+00', NULL, 'operator', 'key.create', 'key_d49e90dccb59a52d', '{"roles": ["reader", "writer", "admin", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ada", "made_with": null, "expires_at": null}', '2e2ba618-1d4a-4425-8353-8bc8889dcc91', E'\\xbe2869741740e5e9ff865d81e3faf745f8f562cc805ad12b1073881990bfc6c7'),
+('acme', '20', '2026-11-28 01:56:03.856182+00', 'ana', 'key_6969e31397aaf407', 'documents.write', '', '{"documents": {"notes": "added"}}', '651b5cf2-1103-472f-abe6-a67e981ff7f6', E'\\xb8d95af905b0fe086ebc03234b9d93652b57e96a8226d17cc9b060d699dc99e1'),
+('acme', '21', '2026-11-28 01:56:03.880759+00', 'ana', 'key_6969e31397aaf407', 'documents.write', '', '{"documents": {"list": "added"}}', '6077cfe4-b087-49cd-b779-8b12319df0e0', E'\\x66b958a9f8867d6b02dab173ef064d1790dbbe06706eac03355b96211a828ee8'),
+('acme', '22', '2026-11-28 01:56:03.990549+00', 'ana', 'key_6969e31397aaf407', 'documents.write', '', '{"documents": {"notes": "changed"}}', '6f25f277-73d3-4aec-86e6-9e67732c17a3', E'\\xf91401bf833f9f217b2a75476f753568f9325bb3348524fde9599a9a8c088e0c'),
+('acme', '23', '2026-11-28 01:56:04.00934+00', 'ada', 'key_d49e90dccb59a52d', 'documents.remove', '', '{"documents": {"log8": "removed"}}', '5fad002e-8085-44ae-875b-4fd23d2ec467', E'\\x36b4c8896624aff2ad92f15a9c22c20bb071ab889ab642046843646759d656a0'),
+('acme', '24', '2026-11-28 01:56:04.030781+00', NULL, 'operator', 'key.create', 'key_37848dae8bb5097e', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'c7eb885f-c1d5-4cd5-9a9c-a4f75526ce84', E'\\xa5548fa318cf6340007a3548b0903825c527b593bf17a0449373d19df0246070'),
+('acme', '25', '2026-11-28 01:56:04.038599+00', 'receiving-admin', 'key_37848dae8bb5097e', 'receives_public.put', 'acme', '{"receives_public": true}', 'f5968825-fa62-4d89-a636-f856fddd13b9', E'\\xb49116017352b2fe37d5e8dbd094b71435f7b112dadd3961d41be1eeab4bfda4'),
+('acme', '26', '2026-11-28 01:56:04.192878+00', NULL, 'system', 'documents.write', '', '{"documents": {"weather": "added"}}', '6ff0d95d-d506-49a1-94e1-39a4b9d73d89', E'\\xb81a72715be305832a957d27d1d981a8eb48ed32091b98c7754942d301981cb9'),
+('acme', '3', '2026-11-28 01:56:03.495576+00', NULL, 'operator', 'key.create', 'key_6969e31397aaf407', '{"roles": ["reader", "writer"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "ana", "made_with": null, "expires_at": null}', '4c9737ff-f07f-4867-a957-7eba1dbb25db', E'\\xc138ab362892c876b5563390946e4db9f1256d829f685d5c4a07e20ff62c92f3'),
+('acme', '4', '2026-11-28 01:56:03.499966+00', NULL, 'operator', 'key.create', 'key_1215f0c011d9ea8f', '{"roles": ["reader", "writer"], "groups": ["sales"], "scopes": ["private", "shared", "tenant", "public"], "subject": "ben", "made_with": null, "expires_at": null}', 'ffca80ca-69bd-4c3c-af62-2e6a53d7bdae', E'\\x8d309f40f6a05ce76142fb170a92cded52a758416a6bc547e43474f6dc429783'),
+('acme', '5', '2026-11-28 01:56:03.529595+00', 'ada', 'key_d49e90dccb59a52d', 'member.add', 'crew', '{"member": "ana"}', '41751967-d531-468b-b935-609bdc571490', E'\\x5eb0e5d364a53c9704c7a09f46fa89aabc3a7ce57d9da87eae69f3b658abfae7'),
+('acme', '6', '2026-11-28 01:56:03.547123+00', 'ada', 'key_d49e90dccb59a52d', 'confidence.put', 'acme', '{"sources": {"log": 0.95}, "score_min": 0.1}', '1841e50a-5fb1-4009-b37f-f966f57b6edf', E'\\xa3714a4e4dc649f22ba0d125334d7dc91126cba6aa47747a1a97f688438a40d3'),
+('acme', '7', '2026-11-28 01:56:03.559415+00', 'ada', 'key_d49e90dccb59a52d', 'gate.put', 'lamps', '{"custom": true}', 'e9b4c321-f67a-4d76-885f-cdfef3f4fa3f', E'\\x9f81a64949e17b36ed238a7445155e45e76cc9805923bfccbff1a4918672cd34'),
+('acme', '8', '2026-11-28 01:56:03.610612+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"guide": "added"}}', 'c7c9a5a3-9c19-40e3-ae15-f164e5fc5002', E'\\x4d8dc815617add4a70cb3bd43da45c7479dfed03f751b331f8321db87364c10b'),
+('acme', '9', '2026-11-28 01:56:03.636245+00', 'ada', 'key_d49e90dccb59a52d', 'documents.write', '', '{"documents": {"prices": "added"}}', 'b58099fd-e0e1-4527-8d98-a1b0b292de95', E'\\xafeb3e4958a537b0f6abcf72e0f7ecdf43f80d48566035d5f5be45c83aa70565'),
+('beta', '1', '2026-11-28 01:56:03.478576+00', NULL, 'operator', 'tenant.create', 'beta', '{}', '483d51a0-6699-4eca-a0ee-be9c273912b1', E'\\xa03b6d2d7cdbee1193b362f5e6ff37c54f88c7b5af532b58e3749930cac4bd6e'),
+('beta', '2', '2026-11-28 01:56:03.506464+00', NULL, 'operator', 'key.create', 'key_23483bfb63dd4299', '{"roles": ["reader", "writer", "publisher"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "bea", "made_with": null, "expires_at": null}', '15447560-3af3-4343-884e-7468cc3304a3', E'\\x04db089f8c472fb793ca1189f46123b3a19f98a25f0f494890a64725de421b33'),
+('beta', '3', '2026-11-28 01:56:03.905152+00', 'bea', 'key_23483bfb63dd4299', 'documents.write', '', '{"documents": {"harbour": "added"}}', '44088d30-9773-4fdf-868c-818cd3b9defa', E'\\xe60e8438c91e59e846b8e1436e27337290a081fda3d56459a7e1997eb44d1202'),
+('beta', '4', '2026-11-28 01:56:03.933624+00', 'bea', 'key_23483bfb63dd4299', 'documents.write', '', '{"documents": {"tides": "added"}}', 'c55e90f7-e79e-499d-a698-8ac45ede0142', E'\\x05c0b4a01e328af48a59ba3804c3a79931ebc42edd790fdcdb3b540d95b07456'),
+('beta', '5', '2026-11-28 01:56:03.950396+00', 'bea', 'key_23483bfb63dd4299', 'documents.write', '', '{"documents": {"boats": "added"}}', '5bf03f7e-c158-4974-9868-8889c8798b2f', E'\\x08ac3d0914ce06faa6f5528bb2f10d3a2a7bac4a7e34a9c451f95ff2d5fe30ca'),
+('beta', '6', '2026-11-28 01:56:04.045954+00', NULL, 'operator', 'key.create', 'key_eeca57479883d247', '{"roles": ["admin"], "groups": [], "scopes": ["private", "shared", "tenant", "public"], "subject": "receiving-admin", "made_with": null, "expires_at": null}', 'a587338c-6d01-47ca-b123-797927af393f', E'\\xf145adc54ca639ff6b9af1e524a8b1f96c321499713334b773dcde133b6b7dc8'),
+('beta', '7', '2026-11-28 01:56:04.054302+00', 'receiving-admin', 'key_eeca57479883d247', 'receives_public.put', 'beta', '{"receives_public": true}', 'd02aae9a-10db-4b2f-9be2-64898012d9a4', E'\\x7c3ea0c3138d1f41844305599698e9b5b604d9601b5161888093f77dc84b9e28');
 DELETE FROM audit_log_heads;
 INSERT INTO audit_log_heads (tenant, number, hash, pruned_number, pruned_hash) OVERRIDING SYSTEM VALUE VALUES
-('acme', '26', E'\\xd6641515e9f9370cc2647f96eefc13aa92952847f2e9b7bf536d5b700bc4d802', '0', E'\\x'),
-('beta', '7', E'\\xc66f910b27b3b2f83024edad5d6296a79b38176868d230c0af1674fae8fd06d7', '0', E'\\x');
+('acme', '26', E'\\xb81a72715be305832a957d27d1d981a8eb48ed32091b98c7754942d301981cb9', '0', E'\\x'),
+('beta', '7', E'\\x7c3ea0c3138d1f41844305599698e9b5b604d9601b5161888093f77dc84b9e28', '0', E'\\x');
 DELETE FROM change_log;
 INSERT INTO change_log (tenant, revision, added_chunks, removed_chunks, updated_chunks, repositioned_chunks, document_keys, popularity_keys, committed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-27 05:24:12.441968+00'),
-('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-27 05:24:12.485265+00'),
-('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-27 05:24:12.540503+00'),
-('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-27 05:24:12.597254+00'),
-('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-27 05:24:12.65627+00'),
-('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-27 05:24:12.718523+00'),
-('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-27 05:24:13.042287+00'),
-('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-27 05:24:13.068469+00'),
-('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-27 05:24:13.372878+00'),
-('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-27 05:24:13.488681+00'),
-('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-27 05:24:11.964524+00'),
-('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-27 05:24:12.077363+00'),
-('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-27 05:24:12.138735+00'),
-('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-27 05:24:12.198135+00'),
-('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-27 05:24:12.257158+00'),
-('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-27 05:24:12.282865+00'),
-('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-27 05:24:12.341896+00'),
-('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-27 05:24:12.393372+00'),
-('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-27 05:24:12.825683+00'),
-('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-27 05:24:12.905213+00'),
-('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-27 05:24:12.990117+00'),
-('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-27 05:24:12.077363+00'),
-('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-27 05:24:12.905213+00'),
-('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-27 05:24:13.488681+00');
+('acme', '10', '{11}', '{}', '{}', '{}', '{9}', '{}', '2026-11-28 01:56:03.77154+00'),
+('acme', '11', '{12}', '{}', '{}', '{}', '{10}', '{}', '2026-11-28 01:56:03.788203+00'),
+('acme', '12', '{13}', '{}', '{}', '{}', '{11}', '{}', '2026-11-28 01:56:03.804214+00'),
+('acme', '13', '{14}', '{}', '{}', '{}', '{12}', '{}', '2026-11-28 01:56:03.83008+00'),
+('acme', '14', '{15}', '{}', '{}', '{}', '{13}', '{}', '2026-11-28 01:56:03.851361+00'),
+('acme', '15', '{16}', '{}', '{}', '{}', '{14}', '{}', '2026-11-28 01:56:03.876136+00'),
+('acme', '16', '{20}', '{15}', '{}', '{}', '{13}', '{}', '2026-11-28 01:56:03.986355+00'),
+('acme', '17', '{}', '{14}', '{}', '{}', '{12}', '{}', '2026-11-28 01:56:04.003183+00'),
+('acme', '18', '{21}', '{}', '{}', '{}', '{18}', '{}', '2026-11-28 01:56:04.174658+00'),
+('acme', '19', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-28 01:56:04.249361+00'),
+('acme', '2', '{1,2,3}', '{}', '{}', '{}', '{1}', '{}', '2026-11-28 01:56:03.589327+00'),
+('acme', '3', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-28 01:56:03.629542+00'),
+('acme', '4', '{5}', '{}', '{}', '{}', '{3}', '{}', '2026-11-28 01:56:03.653482+00'),
+('acme', '5', '{6}', '{}', '{}', '{}', '{4}', '{}', '2026-11-28 01:56:03.677701+00'),
+('acme', '6', '{7}', '{}', '{}', '{}', '{5}', '{}', '2026-11-28 01:56:03.694624+00'),
+('acme', '7', '{8}', '{}', '{}', '{}', '{6}', '{}', '2026-11-28 01:56:03.712485+00'),
+('acme', '8', '{9}', '{}', '{}', '{}', '{7}', '{}', '2026-11-28 01:56:03.733071+00'),
+('acme', '9', '{10}', '{}', '{}', '{}', '{8}', '{}', '2026-11-28 01:56:03.75286+00'),
+('beta', '1', '{17}', '{}', '{}', '{}', '{15}', '{}', '2026-11-28 01:56:03.892942+00'),
+('beta', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-28 01:56:03.92652+00'),
+('beta', '3', '{19}', '{}', '{}', '{}', '{17}', '{}', '2026-11-28 01:56:03.9475+00'),
+('public', '1', '{4}', '{}', '{}', '{}', '{2}', '{}', '2026-11-28 01:56:03.629542+00'),
+('public', '2', '{18}', '{}', '{}', '{}', '{16}', '{}', '2026-11-28 01:56:03.92652+00'),
+('public', '3', '{}', '{}', '{}', '{}', '{}', '{}', '2026-11-28 01:56:04.249361+00');
 DELETE FROM chunk_partitions;
 INSERT INTO chunk_partitions (partition_no, tenant, dimensions) OVERRIDING SYSTEM VALUE VALUES
 ('0', NULL, NULL),
@@ -174,23 +174,23 @@ In fog the horn sounds twice a minute. The horn needs compressed air from the pu
 ('9', 'Log of day 5: the lamp burned 10 hours, and the horn sounded 5 times.');
 DELETE FROM documents;
 INSERT INTO documents (document_key, tenant, document_id, source, title, uri, language, tags, metadata, chunker, summaries, owner, readers, allowed_tokens, audience_key, is_active, chunks, version, content_sequence, owner_sequence, readers_sequence, active_sequence, created_at, updated_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '1', '0', '1', '0', '2026-11-27 05:24:11.964524+00', '2026-11-27 05:24:11.964524+00'),
-('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '19', '0', '19', '0', '2026-11-27 05:24:12.485265+00', '2026-11-27 05:24:12.485265+00'),
-('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '21', '0', '21', '0', '2026-11-27 05:24:12.540503+00', '2026-11-27 05:24:12.540503+00'),
-('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '36', '0', '25', '0', '2026-11-27 05:24:12.65627+00', '2026-11-27 05:24:13.042287+00'),
-('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '27', '0', '27', '0', '2026-11-27 05:24:12.718523+00', '2026-11-27 05:24:12.718523+00'),
-('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '29', '0', '0', '0', '2026-11-27 05:24:12.825683+00', '2026-11-27 05:24:12.825683+00'),
-('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '31', '0', '31', '0', '2026-11-27 05:24:12.905213+00', '2026-11-27 05:24:12.905213+00'),
-('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '33', '0', '33', '0', '2026-11-27 05:24:12.990117+00', '2026-11-27 05:24:12.990117+00'),
-('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '41', '41', '41', '40', '2026-11-27 05:24:13.372878+00', '2026-11-27 05:24:13.372878+00'),
-('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '3', '0', '3', '0', '2026-11-27 05:24:12.077363+00', '2026-11-27 05:24:12.077363+00'),
-('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '5', '0', '5', '0', '2026-11-27 05:24:12.138735+00', '2026-11-27 05:24:12.138735+00'),
-('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '7', '0', '7', '0', '2026-11-27 05:24:12.198135+00', '2026-11-27 05:24:12.198135+00'),
-('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '9', '0', '9', '0', '2026-11-27 05:24:12.257158+00', '2026-11-27 05:24:12.257158+00'),
-('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '11', '0', '11', '0', '2026-11-27 05:24:12.282865+00', '2026-11-27 05:24:12.282865+00'),
-('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '13', '0', '13', '0', '2026-11-27 05:24:12.341896+00', '2026-11-27 05:24:12.341896+00'),
-('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '15', '0', '15', '0', '2026-11-27 05:24:12.393372+00', '2026-11-27 05:24:12.393372+00'),
-('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '17', '0', '17', '0', '2026-11-27 05:24:12.441968+00', '2026-11-27 05:24:12.441968+00');
+('1', 'acme', 'guide', 'api', 'Lighthouse guide', 'https://example.org/guide', 'en', '{light,manual}', '{}', 'structure', 'extract', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '3', '2', '1', '0', '1', '0', '2026-11-28 01:56:03.589327+00', '2026-11-28 01:56:03.589327+00'),
+('10', 'acme', 'log6', 'log', '', '', 'en', '{log,day6}', '{"day": 6}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '20', '19', '0', '19', '0', '2026-11-28 01:56:03.788203+00', '2026-11-28 01:56:03.788203+00'),
+('11', 'acme', 'log7', 'log', '', '', 'en', '{log,day7}', '{"day": 7}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '22', '21', '0', '21', '0', '2026-11-28 01:56:03.804214+00', '2026-11-28 01:56:03.804214+00'),
+('13', 'acme', 'notes', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana}', '{user:ana,owner:ana}', '6', 'true', '1', '37', '36', '0', '25', '0', '2026-11-28 01:56:03.851361+00', '2026-11-28 01:56:03.986355+00'),
+('14', 'acme', 'list', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ana', '{user:ana,user:ben}', '{user:ana,user:ben,owner:ana}', '7', 'true', '1', '28', '27', '0', '27', '0', '2026-11-28 01:56:03.876136+00', '2026-11-28 01:56:03.876136+00'),
+('15', 'beta', 'harbour', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{}', '{owner:bea}', '8', 'true', '1', '30', '29', '0', '0', '0', '2026-11-28 01:56:03.892942+00', '2026-11-28 01:56:03.892942+00'),
+('16', 'beta', 'tides', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'bea', '{public}', '{public,owner:bea}', '9', 'true', '1', '32', '31', '0', '31', '0', '2026-11-28 01:56:03.92652+00', '2026-11-28 01:56:03.92652+00'),
+('17', 'beta', 'boats', 'api', '', '', 'en', '{manual}', '{}', 'structure', 'none', 'bea', '{tenant}', '{tenant,owner:bea}', '10', 'true', '1', '34', '33', '0', '33', '0', '2026-11-28 01:56:03.9475+00', '2026-11-28 01:56:03.9475+00'),
+('18', 'acme', 'weather', 'events', '', '', 'en', '{}', '{}', 'structure', 'none', NULL, '{tenant}', '{tenant}', '11', 'true', '1', '42', '41', '41', '41', '40', '2026-11-28 01:56:04.174658+00', '2026-11-28 01:56:04.174658+00'),
+('2', 'acme', 'prices', 'api', '', '', 'en', '{}', '{}', 'structure', 'none', 'ada', '{public}', '{public,owner:ada}', '2', 'true', '1', '4', '3', '0', '3', '0', '2026-11-28 01:56:03.629542+00', '2026-11-28 01:56:03.629542+00'),
+('3', 'acme', 'salaries', 'hr', '', '', 'en', '{}', '{"year": 2025, "level": "secret"}', 'structure', 'none', 'ada', '{user:ada}', '{user:ada,owner:ada}', '3', 'true', '1', '6', '5', '0', '5', '0', '2026-11-28 01:56:03.653482+00', '2026-11-28 01:56:03.653482+00'),
+('4', 'acme', 'pump', 'hr', '', '', 'de', '{}', '{"year": 2024}', 'structure', 'none', 'ada', '{tenant}', '{tenant,owner:ada}', '1', 'true', '1', '8', '7', '0', '7', '0', '2026-11-28 01:56:03.677701+00', '2026-11-28 01:56:03.677701+00'),
+('5', 'acme', 'log1', 'log', '', '', 'en', '{log,day1}', '{"day": 1}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '10', '9', '0', '9', '0', '2026-11-28 01:56:03.694624+00', '2026-11-28 01:56:03.694624+00'),
+('6', 'acme', 'log2', 'log', '', '', 'en', '{log,day2}', '{"day": 2}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '12', '11', '0', '11', '0', '2026-11-28 01:56:03.712485+00', '2026-11-28 01:56:03.712485+00'),
+('7', 'acme', 'log3', 'log', '', '', 'en', '{log,day3}', '{"day": 3}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '14', '13', '0', '13', '0', '2026-11-28 01:56:03.733071+00', '2026-11-28 01:56:03.733071+00'),
+('8', 'acme', 'log4', 'log', '', '', 'en', '{log,day4}', '{"day": 4}', 'structure', 'none', 'ada', '{group:sales}', '{group:sales,owner:ada}', '5', 'true', '1', '16', '15', '0', '15', '0', '2026-11-28 01:56:03.75286+00', '2026-11-28 01:56:03.75286+00'),
+('9', 'acme', 'log5', 'log', '', '', 'en', '{log,day5}', '{"day": 5}', 'structure', 'none', 'ada', '{group:crew}', '{group:crew,owner:ada}', '4', 'true', '1', '18', '17', '0', '17', '0', '2026-11-28 01:56:03.77154+00', '2026-11-28 01:56:03.77154+00');
 DELETE FROM embeddings;
 INSERT INTO embeddings (tenant, embedding_space, digest, dense) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'exact-32', E'\\x00b7d962af268d8512d04fc23b78c72e', '[0.25,0.25,0,0.25,0.25,0,0.25,0,0,0,0.25,0.25,0.25,0.25,0,0,0.25,0,0.25,0,0,0.25,0.25,0,0,0.25,0,0,0,0,0.25,0.25]'),
@@ -219,39 +219,39 @@ INSERT INTO event_versions (tenant, document_id, content_version, access_version
 DELETE FROM files;
 DELETE FROM group_members;
 INSERT INTO group_members (tenant, group_id, subject, added_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', 'ana', '2026-11-27 05:24:11.774921+00');
+('acme', 'crew', 'ana', '2026-11-28 01:56:03.523323+00');
 DELETE FROM groups;
 INSERT INTO groups (tenant, group_id, scim_id, display_name, external_id, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'crew', '25ed513d-bc1e-482d-9335-f3872337edb0', NULL, NULL, '2026-11-27 05:24:11.774921+00');
+('acme', 'crew', 'a1d2a172-8e93-46f2-a456-ac1b6e628f81', NULL, NULL, '2026-11-28 01:56:03.523323+00');
 DELETE FROM groups_with_words;
 INSERT INTO groups_with_words (tenant, token) OVERRIDING SYSTEM VALUE VALUES
 ('acme', 'group:crew'),
 ('acme', 'group:sales');
 DELETE FROM history_numbers;
 INSERT INTO history_numbers (singleton, number) OVERRIDING SYSTEM VALUE VALUES
-('true', '218093886866281065');
+('true', '-4013598837707701594');
 DELETE FROM identifier_cases;
 INSERT INTO identifier_cases (singleton, identifier_case) OVERRIDING SYSTEM VALUE VALUES
 ('true', 'fold');
 DELETE FROM index_audits;
 DELETE FROM index_meta;
 INSERT INTO index_meta (singleton, embedding_space, dimensions, analyser) OVERRIDING SYSTEM VALUE VALUES
-('true', 'exact-32', '32', 'bm25-2');
+('true', 'exact-32', '32', 'bm25-3');
 DELETE FROM jobs;
 INSERT INTO jobs (job_no, job_id, tenant, kind, target, source, parts, sequence, key_id, subject, payload, state, attempts, attempts_max, due_at, lease, leased_until, progress, result, error, traceparent, tracestate, created_at, started_at, ended_at) OVERRIDING SYSTEM VALUE VALUES
-('1', 'job_9a9c9266b460ac88', 'acme', 'document.write', 'document:queued', 'api', '{content}', '35', 'key_39e6af903585a94b', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-27 05:24:13.005426+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-27 05:24:13.005426+00', NULL, NULL),
-('2', 'job_43a8b72b34afdf1f', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-27 05:25:13.068469+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-27 05:24:13.068469+00', NULL, NULL);
+('1', 'job_9d600146bf815153', 'acme', 'document.write', 'document:queued', 'api', '{content}', '35', 'key_d49e90dccb59a52d', 'ada', E'\\x7b2274657874223a22412071756575656420646f63756d656e742e227d', 'waiting', '0', '8', '2026-11-28 01:56:03.969581+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-28 01:56:03.969581+00', NULL, NULL),
+('2', 'job_68e750614b7047aa', 'acme', 'vocabulary.prune', 'vocabulary', NULL, '{}', '39', NULL, NULL, E'\\x', 'waiting', '0', '8', '2026-11-28 01:57:04.003183+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-11-28 01:56:04.003183+00', NULL, NULL);
 DELETE FROM keys;
 INSERT INTO keys (key_id, tenant, digest, name, subject, groups, roles, scopes, is_token, ancestor_key_ids, allowed_groups, filter, issuer_key, is_for_job, created_at, expires_at, revoked_at, last_used_at) OVERRIDING SYSTEM VALUE VALUES
-('key_15173c950998d42b', 'beta', E'\\x396742e0d5aa82ffbbffaa26997ff2d92bbbbc2bfb4aea6e1bfd087b31ce8330', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-27 05:24:13.185633+00', NULL, NULL, '2026-11-27 05:24:13.198434+00'),
-('key_39e6af903585a94b', 'acme', E'\\x156a49e4fac121cc1733c53a5b0e56d78e909321fd7836e30648dd2fdd85e7fb', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-27 05:24:11.694664+00', NULL, NULL, '2026-11-27 05:24:13.062141+00'),
-('key_4663edd1686af7e1', 'acme', E'\\xec8db207536e50654b78f5ef61350bf7a9cd9a47409504c0967f37630e857d3d', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-27 05:24:11.726962+00', NULL, NULL, NULL),
-('key_8cf16ae7b1a1b222', 'acme', E'\\xc94c3f60e0c9f28c1092e61a45c4873fea1c7933ceef364744b684f409506f8b', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-27 05:24:11.713723+00', NULL, NULL, '2026-11-27 05:24:13.026412+00'),
-('key_95e3333a7319e850', 'acme', E'\\x3708a11f69f1f74d2e2ad0587f0e4e61bb9891c3082ae54b5f2592893c583707', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-27 05:24:13.147165+00', NULL, NULL, '2026-11-27 05:24:13.160292+00'),
-('key_fbe4cca5696efd3b', 'beta', E'\\x6c1858e4a5ab1fe1268570a8389c640333a7d21327e3d40bad4774353a857339', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-27 05:24:11.742479+00', NULL, NULL, '2026-11-27 05:24:12.942146+00');
+('key_1215f0c011d9ea8f', 'acme', E'\\x35691faf61d0b8e1fcca5397e438470a38eff323b6407115e97ea42420a0ce8a', '', 'ben', '{sales}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 01:56:03.498441+00', NULL, NULL, NULL),
+('key_23483bfb63dd4299', 'beta', E'\\x2a28d25618261092dba09860e5a1b2f13a28ddf6282c992f5f019a642e355cc5', '', 'bea', '{}', '{reader,writer,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 01:56:03.503928+00', NULL, NULL, '2026-11-28 01:56:03.941376+00'),
+('key_37848dae8bb5097e', 'acme', E'\\x055aad7f282f469b62b90dbefb1d0740a74c0e6b6e8678cd6c50e47a883cd8b3', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 01:56:04.026608+00', NULL, NULL, '2026-11-28 01:56:04.035215+00'),
+('key_6969e31397aaf407', 'acme', E'\\x8928aa7b3ca45b82d70905c1629cfc48f6bad3f3c94b4422fffd9bcd53f0f366', '', 'ana', '{}', '{reader,writer}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 01:56:03.493198+00', NULL, NULL, '2026-11-28 01:56:03.978573+00'),
+('key_d49e90dccb59a52d', 'acme', E'\\xba11feb862c2ee45bffb17dcb35aef1eddeea09251232962f7a204149305eb20', '', 'ada', '{}', '{reader,writer,admin,publisher}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 01:56:03.483446+00', NULL, NULL, '2026-11-28 01:56:04.000706+00'),
+('key_eeca57479883d247', 'beta', E'\\x305daa86a7a9a1d751dba235ba91207c82a6df26edd74d5635e89e96abe720ad', '', 'receiving-admin', '{}', '{admin}', '{private,shared,tenant,public}', 'false', '{}', NULL, NULL, NULL, 'false', '2026-11-28 01:56:04.04352+00', NULL, NULL, '2026-11-28 01:56:04.051961+00');
 DELETE FROM noted_histories;
 INSERT INTO noted_histories (history, number) OVERRIDING SYSTEM VALUE VALUES
-('a5c496974fd6d95f', '1');
+('f5f633bed786eeae', '1');
 DELETE FROM openfga_members;
 DELETE FROM openfga_readers;
 DELETE FROM openfga_stores;
@@ -266,39 +266,39 @@ INSERT INTO query_gates (tenant, name, words) OVERRIDING SYSTEM VALUE VALUES
 DELETE FROM read_leases;
 DELETE FROM removed_documents;
 INSERT INTO removed_documents (tenant, digest, sequence, removed_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-27 05:24:13.068469+00');
+('acme', E'\\x4c9eae06de3b6a120a51f84225200257d56076355a8162e9bc915922ee7ef3f0', '38', '2026-11-28 01:56:04.003183+00');
 DELETE FROM replicated_history;
 INSERT INTO replicated_history (singleton, history, is_settled, lease_s_max) OVERRIDING SYSTEM VALUE VALUES
-('true', 'a5c496974fd6d95f', 'true', '0');
+('true', 'f5f633bed786eeae', 'true', '0');
 DELETE FROM restricted_words;
 INSERT INTO restricted_words (tenant, token, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'group:crew', 'burned', '784'),
-('acme', 'group:crew', 'horn', '784'),
-('acme', 'group:crew', 'hours', '784'),
-('acme', 'group:crew', 'lamp', '784'),
-('acme', 'group:crew', 'sounded', '784'),
-('acme', 'group:crew', 'times', '784'),
-('acme', 'group:sales', 'burned', '786'),
-('acme', 'group:sales', 'horn', '786'),
-('acme', 'group:sales', 'hours', '786'),
-('acme', 'group:sales', 'lamp', '786'),
-('acme', 'group:sales', 'sounded', '786'),
-('acme', 'group:sales', 'times', '786');
+('acme', 'group:crew', 'burned', '785'),
+('acme', 'group:crew', 'horn', '785'),
+('acme', 'group:crew', 'hours', '785'),
+('acme', 'group:crew', 'lamp', '785'),
+('acme', 'group:crew', 'sounded', '785'),
+('acme', 'group:crew', 'times', '785'),
+('acme', 'group:sales', 'burned', '787'),
+('acme', 'group:sales', 'horn', '787'),
+('acme', 'group:sales', 'hours', '787'),
+('acme', 'group:sales', 'lamp', '787'),
+('acme', 'group:sales', 'sounded', '787'),
+('acme', 'group:sales', 'times', '787');
 DELETE FROM revisions_before;
 INSERT INTO revisions_before (tenant, history, revision, number) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'a5c496974fd6d95f', '0', '2'),
-('beta', 'a5c496974fd6d95f', '0', '4'),
-('public', 'a5c496974fd6d95f', '0', '3');
+('acme', 'f5f633bed786eeae', '0', '2'),
+('beta', 'f5f633bed786eeae', '0', '4'),
+('public', 'f5f633bed786eeae', '0', '3');
 DELETE FROM search_statistics;
 DELETE FROM semantic_counts;
 DELETE FROM source_origins;
 DELETE FROM sources;
 INSERT INTO sources (tenant, source, kind, settings, schedule, paused, next_run_at, last_run_at, last_error, counts, by_callers, may_publish, pending_removals, confirmed_removals, created_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-27 05:24:11.964524+00'),
-('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-27 05:24:13.372878+00'),
-('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-27 05:24:12.138735+00'),
-('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-27 05:24:12.257158+00'),
-('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-27 05:24:12.825683+00');
+('acme', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 01:56:03.589327+00'),
+('acme', 'events', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 01:56:04.174658+00'),
+('acme', 'hr', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 01:56:03.653482+00'),
+('acme', 'log', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 01:56:03.694624+00'),
+('beta', 'api', NULL, '{}', NULL, 'false', NULL, NULL, NULL, '{}', 'true', 'false', NULL, NULL, '2026-11-28 01:56:03.892942+00');
 DELETE FROM strategies;
 DELETE FROM subscription_events;
 DELETE FROM subscription_webhooks;
@@ -306,70 +306,70 @@ DELETE FROM subscriptions;
 DELETE FROM suspended_subjects;
 DELETE FROM tenants;
 INSERT INTO tenants (tenant, name, created_at, is_being_deleted, revision, access_revision, audience_revision, vocabulary_size, written_in, documents, chunks, public_chunks, stored_bytes, languages, partition_no, embedding_space, documents_max, chunks_max, bytes_max, sources_max, budget_month, receives_public, shares_answers, max_staleness_ms, semantic_error_max, confidence, questions_kept_days, counted_openings, popularity_rolled_up_at) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'acme', '2026-11-27 05:24:11.665227+00', 'false', '20', '2', '10', '55', 'a5c496974fd6d95f', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
-('beta', 'beta', '2026-11-27 05:24:11.676489+00', 'false', '3', '1', '3', '7', 'a5c496974fd6d95f', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
-('public', 'What every tenant may read', '2026-11-27 05:24:11.26504+00', 'false', '4', '0', '0', '0', 'a5c496974fd6d95f', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
+('acme', 'acme', '2026-11-28 01:56:03.463266+00', 'false', '20', '2', '10', '55', 'f5f633bed786eeae', '14', '16', '1', '1080', '{en,de}', '1', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, '{"sources": {"log": 0.95}, "score_min": 0.1}', '0', 'nothing', NULL),
+('beta', 'beta', '2026-11-28 01:56:03.47653+00', 'false', '3', '1', '3', '7', 'f5f633bed786eeae', '3', '3', '1', '137', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'true', 'true', NULL, NULL, NULL, '0', 'nothing', NULL),
+('public', 'What every tenant may read', '2026-11-28 01:56:03.207977+00', 'false', '4', '0', '0', '0', 'f5f633bed786eeae', '0', '2', '0', '0', '{en}', '0', NULL, NULL, NULL, NULL, NULL, NULL, 'false', 'true', NULL, NULL, NULL, '0', 'nothing', NULL);
 DELETE FROM usage;
 INSERT INTO usage (tenant, day, operation, source, tokens, cost, embedded, reused) OVERRIDING SYSTEM VALUE VALUES
-('acme', '2026-11-27', 'ingest', 'api', '0', '0', '7', '0'),
-('acme', '2026-11-27', 'ingest', 'events', '0', '0', '1', '0'),
-('acme', '2026-11-27', 'ingest', 'hr', '0', '0', '2', '0'),
-('acme', '2026-11-27', 'ingest', 'log', '0', '0', '8', '0'),
-('beta', '2026-11-27', 'ingest', 'api', '0', '0', '3', '0');
+('acme', '2026-11-28', 'ingest', 'api', '0', '0', '7', '0'),
+('acme', '2026-11-28', 'ingest', 'events', '0', '0', '1', '0'),
+('acme', '2026-11-28', 'ingest', 'hr', '0', '0', '2', '0'),
+('acme', '2026-11-28', 'ingest', 'log', '0', '0', '8', '0'),
+('beta', '2026-11-28', 'ingest', 'api', '0', '0', '3', '0');
 DELETE FROM vector_store_files;
 DELETE FROM vector_stores;
 DELETE FROM vocabulary;
 INSERT INTO vocabulary (tenant, word, learned_by) OVERRIDING SYSTEM VALUE VALUES
-('acme', 'clean', '776'),
-('acme', 'cleaning', '776'),
-('acme', 'cliff', '776'),
-('acme', 'cloth', '776'),
-('acme', 'compressed', '776'),
-('acme', 'cost', '778'),
-('acme', 'each', '776'),
-('acme', 'euros', '778'),
-('acme', 'every', '776'),
-('acme', 'expected', '820'),
-('acme', 'from', '776'),
-('acme', 'gepruft', '782'),
-('acme', 'guide', '776'),
-('acme', 'horn', '776'),
-('acme', 'house', '776'),
-('acme', 'into', '776'),
-('acme', 'keeper', '776'),
-('acme', 'lamp', '776'),
-('acme', 'lens', '776'),
-('acme', 'lighthouse', '776'),
-('acme', 'maschinenhaus', '782'),
-('acme', 'minute', '776'),
-('acme', 'nach', '782'),
-('acme', 'nebel', '782'),
-('acme', 'needs', '776'),
-('acme', 'nine', '778'),
-('acme', 'northern', '776'),
-('acme', 'pump', '776'),
-('acme', 'pumpen', '782'),
-('acme', 'seconds', '776'),
-('acme', 'signals', '776'),
-('acme', 'soft', '776'),
-('acme', 'sounds', '776'),
-('acme', 'stands', '776'),
-('acme', 'tickets', '778'),
-('acme', 'tour', '778'),
-('acme', 'turns', '776'),
-('acme', 'twelve', '776'),
-('acme', 'twice', '776'),
-('acme', 'vinegar', '776'),
-('acme', 'werden', '782'),
-('acme', 'with', '776'),
-('acme', 'writes', '776'),
-('beta', 'boats', '808'),
-('beta', 'knowledge', '806'),
-('beta', 'lighthouse', '806'),
-('beta', 'need', '808'),
-('beta', 'permit', '808'),
-('beta', 'public', '806'),
-('beta', 'tides', '806');
+('acme', 'clean', '777'),
+('acme', 'cleaning', '777'),
+('acme', 'cliff', '777'),
+('acme', 'cloth', '777'),
+('acme', 'compressed', '777'),
+('acme', 'cost', '779'),
+('acme', 'each', '777'),
+('acme', 'euros', '779'),
+('acme', 'every', '777'),
+('acme', 'expected', '821'),
+('acme', 'from', '777'),
+('acme', 'gepruft', '783'),
+('acme', 'guide', '777'),
+('acme', 'horn', '777'),
+('acme', 'house', '777'),
+('acme', 'into', '777'),
+('acme', 'keeper', '777'),
+('acme', 'lamp', '777'),
+('acme', 'lens', '777'),
+('acme', 'lighthouse', '777'),
+('acme', 'maschinenhaus', '783'),
+('acme', 'minute', '777'),
+('acme', 'nach', '783'),
+('acme', 'nebel', '783'),
+('acme', 'needs', '777'),
+('acme', 'nine', '779'),
+('acme', 'northern', '777'),
+('acme', 'pump', '777'),
+('acme', 'pumpen', '783'),
+('acme', 'seconds', '777'),
+('acme', 'signals', '777'),
+('acme', 'soft', '777'),
+('acme', 'sounds', '777'),
+('acme', 'stands', '777'),
+('acme', 'tickets', '779'),
+('acme', 'tour', '779'),
+('acme', 'turns', '777'),
+('acme', 'twelve', '777'),
+('acme', 'twice', '777'),
+('acme', 'vinegar', '777'),
+('acme', 'werden', '783'),
+('acme', 'with', '777'),
+('acme', 'writes', '777'),
+('beta', 'boats', '809'),
+('beta', 'knowledge', '807'),
+('beta', 'lighthouse', '807'),
+('beta', 'need', '809'),
+('beta', 'permit', '809'),
+('beta', 'public', '807'),
+('beta', 'tides', '807');
 DELETE FROM web_pages;
 SELECT setval('public.audiences_audience_key_seq', 11);
 SELECT setval('public.chunk_ids', 21);

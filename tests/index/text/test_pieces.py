@@ -19,7 +19,8 @@ DOCS = Path(__file__).parents[3] / "docs"
 SPACES = " \t\n\r\x0b\x0c\x1c\x85\u00a0\u2003\u2028\u3000"
 WORDS = "The lighthouse lihgthouse férias, well-known e-mail snakeCase C++ x9y's ... ™ und \u0301a"
 DATES = (
-    "5 March 2025 1º de março 05 May 2, 2024, 2025-03-05 \uff12\uff10\uff12\uff15 v2.10.3 1,000.50"
+    "5 March 2025 1º de março 05 May 2, 2024, 2025-03-05 \uff12\uff10\uff12\uff15 v2.10.3 1,000.50 "
+    "05/03/2025 20250305 2025年3月5日 Q1"
 )
 SPANS = "+49 (030) 123 4567 89012 123456789 /usr/local/bin https://a.example/b 東京都 東 한국어 ไทย"
 PIECES = [*f"{WORDS} {DATES} {SPANS}".split(), "x" * 200, "1" * 200]
@@ -37,7 +38,7 @@ some_languages = st.lists(st.sampled_from(LANGUAGES), min_size=1, max_size=3, un
 def terms_of_whole(text: str, languages: Collection[str]) -> Terms:
     """`lexical.query`, from one reading of the whole text."""
     read = tokens.read(text)
-    named = [*dates.named(read.words)]
+    named = dates.named(text)
     weights: dict[int, float] = {}
     chances: dict[int, float] = {}
     for language in sorted(map(lexical.base_language, languages)):
