@@ -143,7 +143,7 @@ class Endpoint:
                     request,
                     trace.headers.get(b"content-length"),
                     size_bytes_max=self._body_bytes_max,
-                    limits=http.body_limits,
+                    deadline_s=http.settings.body_deadline_s,
                     deadline=deadline,
                     slot=slot,
                 )

@@ -171,7 +171,7 @@ def _file_id(context: RequestContext[VectorStoreServices]) -> str:
 
 
 async def _parse_upload(context: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
-    bytes_max = context.services.settings.file_bytes_max
+    bytes_max = context.services.settings.document_bytes_max
     headers = Headers(raw=context.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
         raise problems.malformed(

@@ -28,7 +28,7 @@ async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
 async def test_a_file_that_is_too_long_is_refused(
     settings: Settings, embedder: Embedder, size: int, what: str
 ) -> None:
-    settings = settings.model_copy(update={"file_bytes_max": 1_000})
+    settings = settings.model_copy(update={"document_bytes_max": 1_000})
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         async with client_of(await gateway.caller("ana")) as client:
