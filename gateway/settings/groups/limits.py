@@ -13,7 +13,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings
 
-from gateway.settings.groups.lists import listed
+from gateway.settings.groups.lists import Table, listed
+from index.model.quota import QuotaName
 
 # Under all settings.
 SEARCH_BYTES_MAX = 65_536  # the body of a search, and of calls that name no other limit
@@ -35,27 +36,17 @@ class LimitSettings(BaseSettings):
         ge=500,
         description="maximum result of a tool of `/mcp`, in tokens of about 3 bytes",
     )
-    files_max: PositiveInt = Field(
-        10_000, description="maximum files of a tenant, and maximum vector stores"
-    )
     public_documents: bool = Field(
         False,
         description="whether tenants may receive each other's public documents; the admin of each "
         "tenant decides whether it does",
     )
-    tenant_documents_max: NonNegativeInt | None = Field(
-        None,
-        description="documents of a tenant without a quota of its own; unset: no limit",
-    )
-    tenant_chunks_max: NonNegativeInt | None = Field(
-        None, description="chunks of such a tenant, with summaries; unset: no limit"
-    )
-    tenant_bytes_max: NonNegativeInt | None = Field(
-        None,
-        description="bytes of such a tenant's texts, in UTF-8, and uploaded files; unset: no limit",
-    )
-    tenant_sources_max: NonNegativeInt | None = Field(
-        None, description="sources of such a tenant, with vector stores; unset: no limit"
+    tenant_quotas: Table[QuotaName, NonNegativeInt] = Field(
+        {},
+        description="quotas of tenants without quotas of their own, as `documents=NUMBER, "
+        "chunks=NUMBER, bytes=NUMBER, sources=NUMBER`: chunks count with summaries, bytes are "
+        "those of texts in UTF-8 and of uploaded files, sources count with vector stores; unset: "
+        "no limit",
     )
     document_bytes_max: PositiveInt = Field(
         4_194_304,
