@@ -95,7 +95,9 @@ async def test_a_model_that_fails_leaves_the_question_as_it_is(
 ) -> None:
     reply, reason = FAILURES[failure]
     stub.chat_answer = lambda _: reply
-    async with served(rewrite_deadline_s=0.3 if failure == "silence" else 5.0) as gateway:
+    async with served(
+        model_deadlines_s={"rewrite": 0.3 if failure == "silence" else 5.0}
+    ) as gateway:
         ana = await caller_with_documents(gateway)
         answer = await ana.search("And since when?", history=HISTORY)
         plain = await ana.search("And since when?")
