@@ -19,6 +19,7 @@ from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
 from gateway.rag.reranking.rerankers import LlmReranker, Reranker, ServiceReranker
+from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX
 from gateway.settings.groups.models import ChatOperation
 from gateway.settings.settings import Settings
 
@@ -88,7 +89,7 @@ def _rewriter(
         metrics.rag_step,
         instruction=instruction,
         edition=_edition(settings, "rewrite", instruction),
-        characters_max=settings.query_characters_max,
+        characters_max=QUERY_CHARACTERS_MAX,
     )
 
 

@@ -168,7 +168,7 @@ def build(
         audit_log=stores.audit_log,
         read_log=read_log,
         statistics=statistics,
-        parser=SearchParser(settings, request_of),
+        parser=SearchParser(request_of),
         tracing=tracing,
         receipts=receipts,
         spaces=tuple(embedder.space for embedder in embedders),

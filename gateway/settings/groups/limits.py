@@ -18,6 +18,8 @@ from index.model.quota import QuotaName
 
 # Under all settings.
 SEARCH_BYTES_MAX = 65_536  # the body of a search, and of calls that name no other limit
+QUERY_CHARACTERS_MAX = 2_000
+TOP_K_MAX = 100
 BATCH_SEARCHES_MAX = 32
 PLAN_STEPS_MAX = 16
 BATCH_DOCUMENTS_MAX = 1_000
@@ -29,13 +31,6 @@ _LONGEST_BODIES = 8
 class LimitSettings(BaseSettings):
     """Limits."""
 
-    query_characters_max: PositiveInt = Field(2_000, description="maximum length of a query")
-    top_k_max: PositiveInt = Field(100, description="maximum hits of an answer")
-    mcp_tokens_max: PositiveInt = Field(
-        8_000,
-        ge=500,
-        description="maximum result of a tool of `/mcp`, in tokens of about 3 bytes",
-    )
     public_documents: bool = Field(
         False,
         description="whether tenants may receive each other's public documents; the admin of each "
