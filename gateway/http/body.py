@@ -9,6 +9,7 @@ from gateway.http.admission import Slot
 from gateway.http.deadlines import Deadline
 
 # Starting values, not measured.
+DEADLINE_S = 120.0  # for all of it
 GRACE_S = 5.0  # in which a body may arrive at any rate
 BYTES_PER_S_MIN = 1_000  # on average, after the grace period
 
@@ -18,18 +19,17 @@ async def read(
     declared: bytes | None,
     *,
     size_bytes_max: int,
-    deadline_s: float,
     deadline: Deadline,
     slot: Slot,
 ) -> bytes:
     """The whole body. declared: its Content-Length, if it has one. slot: counts its bytes.
-    deadline_s: for all of it. deadline: ends earlier if it is too slow.
+    deadline: ends earlier if it is too slow.
 
     Raises a 413, 429 or 503 `Problem`, and `ClientDisconnect`; `deadline` a 408 `Problem`.
     """
     if declared is not None and int(declared) > size_bytes_max:
         raise problems.too_large(size_bytes_max)
-    deadline.restart(_ends_s(0.0, 0, deadline_s), problems.body_too_slow)
+    deadline.restart(_ends_s(0.0, 0), problems.body_too_slow)
     message = await request.receive()
     whole: bytes = message.get("body", b"")
     if message["type"] == "http.request" and not message.get("more_body", False):
@@ -48,10 +48,10 @@ async def read(
         received += part
         if not message.get("more_body", False):
             return bytes(received)
-        deadline.ends_s = _ends_s(begun_s, len(received), deadline_s)
+        deadline.ends_s = _ends_s(begun_s, len(received))
         message = await request.receive()
 
 
-def _ends_s(begun_s: float, received: int, deadline_s: float) -> float:
+def _ends_s(begun_s: float, received: int) -> float:
     """The time at which the body is too late, given the bytes that have arrived."""
-    return begun_s + min(deadline_s, GRACE_S + received / BYTES_PER_S_MIN)
+    return begun_s + min(DEADLINE_S, GRACE_S + received / BYTES_PER_S_MIN)

@@ -104,7 +104,7 @@ def _reranker(
                 client,
                 CircuitBreaker(time.monotonic, MODEL),
                 url=settings.rerank_url,
-                model=settings.rerank_model,
+                model=settings.chat_models.get("rerank"),
                 deadline_s=settings.deadline_s_of("rerank"),
             )
         case "model":

@@ -91,7 +91,6 @@ class LimitSettings(BaseSettings):
         description="how long an idle connection stays open; set it above the idle timeout of the "
         "load balancer, commonly 60",
     )
-    body_deadline_s: PositiveFloat = Field(120.0, description="deadline of a request's body")
     connections_max: PositiveInt = Field(
         4_096,
         description="maximum client connections of a worker; one client address has a sixteenth at "

@@ -1,7 +1,7 @@
 """Embedders, language models, rerankers, and what their tokens cost."""
 
 from pathlib import Path
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import (
     Field,
@@ -9,7 +9,6 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     SecretStr,
-    model_validator,
 )
 from pydantic_settings import BaseSettings
 
@@ -63,7 +62,8 @@ class ModelSettings(BaseSettings):
         {},
         description="other language models of that service, as `OPERATION=MODEL, OPERATION=MODEL`; "
         "the operations are `chunking` (the chunker `model`), `summary` (summaries `model`), "
-        "`rewrite`, `rerank`, `compress` and `answer`. Only a model that `rerank` names reranks",
+        "`rewrite`, `rerank`, `compress` and `answer`. `rerank` is a model of the reranking "
+        "service if there is one; otherwise a language model reranks only if it is named so",
     )
     chat_base_url: str | None = Field(None, description="base URL of that service; unset: OpenAI's")
     chat_api_key: SecretStr | None = Field(None, description="API key of that service")
@@ -83,10 +83,6 @@ class ModelSettings(BaseSettings):
         pattern="^https?://",
         description="URL of `POST /rerank` of a reranking service for searches with `rerank`; "
         "unset: none, and a heuristic reranks if `NEARHIT_CHAT_MODELS` names no model for it",
-    )
-    rerank_model: str | None = Field(
-        None,
-        description="model of that service, if it has several",
     )
     rerank_api_key: SecretStr | None = Field(None, description="API key of that service")
     confidence_min: float | None = Field(
@@ -113,6 +109,8 @@ class ModelSettings(BaseSettings):
 
     def chat_model_of(self, operation: ChatOperation) -> str | None:
         """The language model for the operation; None if there is none."""
+        if operation == "rerank" and self.active_reranker != "model":
+            return None
         return self.chat_models.get(operation, self.chat_model)
 
     def deadline_s_of(self, operation: ChatOperation) -> float:
@@ -122,12 +120,6 @@ class ModelSettings(BaseSettings):
     @property
     def active_reranker(self) -> Literal["service", "model", "heuristic"]:
         """Of searches with `rerank`."""
-        if "rerank" in self.chat_models:
-            return "model"
-        return "service" if self.rerank_url else "heuristic"
-
-    @model_validator(mode="after")
-    def _has_one_reranker(self) -> Self:
-        if "rerank" in self.chat_models and self.rerank_url is not None:
-            raise ValueError("set `rerank` in NEARHIT_CHAT_MODELS or NEARHIT_RERANK_URL, not both")
-        return self
+        if self.rerank_url is not None:
+            return "service"
+        return "model" if "rerank" in self.chat_models else "heuristic"

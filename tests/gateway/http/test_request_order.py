@@ -96,8 +96,11 @@ async def drip(send: Callable[[bytes], object]) -> None:
 
 
 @pytest.mark.slow
-async def test_a_body_has_an_end_however_fast_it_comes(start: Start) -> None:
-    async with start(body_deadline_s=0.5) as gateway:
+async def test_a_body_has_an_end_however_fast_it_comes(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.http.body.DEADLINE_S", 0.5)
+    async with start() as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         async with raw(gateway) as slow:

@@ -72,12 +72,11 @@ async def test_a_task_without_any_model_does_without(served: Served, stub: StubO
     assert "`answer` in NEARHIT_CHAT_MODELS" in refused["detail"]
 
 
-def test_a_model_reranks_only_if_it_is_named_for_it_and_no_service_is() -> None:
+def test_a_language_model_reranks_only_if_it_is_named_and_there_is_no_service() -> None:
     service: dict[str, Any] = {"rerank_url": "http://rerank.example"}
     ranker: dict[str, Any] = {"chat_models": {"rerank": "ranker"}}
 
     assert Settings(chat_model="common").active_reranker == "heuristic"
     assert Settings(chat_model="common", **service).active_reranker == "service"
     assert Settings(chat_model="common", **ranker).active_reranker == "model"
-    with pytest.raises(ValueError, match="NEARHIT_RERANK_URL, not both"):
-        Settings(**service, **ranker)
+    assert Settings(**service, **ranker).active_reranker == "service"

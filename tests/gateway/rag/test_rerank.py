@@ -85,7 +85,7 @@ async def test_what_is_further_down_can_come_to_the_top_and_the_rest_is_cut(
     stub.rerank_answer = lambda _, texts: reranked(
         [(place, float(place)) for place in range(len(texts))]
     )
-    async with served(rerank_url=f"{stub.url}/rerank", rerank_model="m") as gateway:
+    async with served(rerank_url=f"{stub.url}/rerank", chat_models={"rerank": "m"}) as gateway:
         ana = await caller_with_documents(gateway)
         plain = await ana.search(QUERY, top_k=3)
         one = await ana.search(QUERY, top_k=1, rerank=True)
