@@ -82,7 +82,7 @@ class Models:
             http_client=outgoing.http_client(settings),
         )
 
-    def model(self, operation: ChatOperation, deadline_s: float) -> "ChatModel":
+    def model(self, operation: ChatOperation) -> "ChatModel":
         """The model of an operation for which one is configured."""
         from ingest.chat_model import ChatModel
 
@@ -93,7 +93,7 @@ class Models:
             model=name,
             breaker=CircuitBreaker(time.monotonic, MODEL),
             count_tokens=partial(self._metrics.llm_tokens, operation),
-            deadline_s=deadline_s,
+            deadline_s=self._settings.deadline_s_of(operation),
         )
 
     async def close(self) -> None:
@@ -112,13 +112,13 @@ def make_preprocessor(
     models = Models(settings, metrics)
     chunker, summarizer = None, None
     if chunks:
-        chat = models.model("chunking", settings.chat_deadline_s)
+        chat = models.model("chunking")
         prompt = read_prompt(settings, "chunking")
         chunker = MeteredChunker(
             LlmChunker(chat, metrics.llm_chunking, prompt=prompt), check_budget
         )
     if summarizes:
-        chat = models.model("summary", settings.chat_deadline_s)
+        chat = models.model("summary")
         prompt = read_prompt(settings, "summary")
         summarizer = MeteredSummarizer(
             LlmSummarizer(chat, metrics.llm_summary, prompt=prompt), check_budget

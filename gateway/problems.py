@@ -47,6 +47,8 @@ from index.model.identifiers import GROUPS_MAX
 from index.model.quota import Excess
 from ingest.errors import DocumentContended, DocumentTooLong, PublishingRefused
 
+# Describing one takes two microseconds of the event loop, and a body can have a million.
+ERRORS_DESCRIBED_MAX = 1_000
 _ERRORS_MAX = 20  # field errors per problem: enough to fix a body, few enough for a prompt
 _RETRY = {"Retry-After": "1"}
 
@@ -266,8 +268,11 @@ def from_validation(
 ) -> Problem:
     """A problem with an error per invalid field; 400 if the body was not JSON.
 
-    body, model: as of `field_errors`, where they are at hand.
+    body, model: as of `field_errors`, where they are at hand. With more than `ERRORS_DESCRIBED_MAX`
+    the problem says only how many there are.
     """
+    if (count := error.error_count()) > ERRORS_DESCRIBED_MAX:
+        return invalid_field("body", f"has {count:,} errors: is it meant for another call?")
     if error.error_count() == 1:
         (only,) = error.errors(include_url=False, include_context=False, include_input=False)
         if only["type"] == "json_invalid":

@@ -105,7 +105,9 @@ def parse(model: type[Model], body: bytes) -> Model:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        raise problems.from_validation(error, from_json(body), model) from None
+        is_described = error.error_count() <= problems.ERRORS_DESCRIBED_MAX
+        sent = from_json(body) if is_described else field_errors.UNKNOWN_BODY
+        raise problems.from_validation(error, sent, model) from None
 
 
 def parse_value(field: str, kind: TypeAdapter[str], value: str) -> str:

@@ -75,9 +75,4 @@ class Stores:
 
 def default_quotas(settings: Settings) -> Quotas:
     """Of tenants without quotas of their own."""
-    return Quotas(
-        settings.tenant_documents_max,
-        settings.tenant_chunks_max,
-        settings.tenant_bytes_max,
-        settings.tenant_sources_max,
-    )
+    return Quotas(**settings.tenant_quotas)

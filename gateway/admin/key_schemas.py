@@ -1,8 +1,9 @@
 """The request and response bodies of keys and tokens."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal, cast
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from gateway.auth.roles import Role
@@ -20,6 +21,12 @@ Roles = Annotated[tuple[Role, ...], Field(min_length=1, max_length=5)]
 Scopes = Annotated[tuple[ScopeName, ...], Field(min_length=1, max_length=4)]
 
 
+def _in_future(expires_at: datetime) -> datetime:
+    if expires_at <= datetime.now(UTC):
+        raise ValueError("is in the past, so that the key would never work")
+    return expires_at
+
+
 class KeyBody(Body):
     tenant: TenantId | None = Field(
         None, description="required for the operator; absent: the admin's own tenant"
@@ -33,7 +40,7 @@ class KeyBody(Body):
         "`provisioner` may manage users and groups by SCIM, and nothing else",
     )
     scopes: Scopes = Field(SCOPE_NAMES, description="the scopes that its requests may see")
-    expires_at: Instant | None = None
+    expires_at: Annotated[Instant, AfterValidator(_in_future)] | None = None
 
 
 class KeyAnswer(Body):

@@ -17,7 +17,7 @@ async def post_answer(context: RequestContext[AnswerServices]) -> Response:
             "`answer` in NEARHIT_CHAT_MODELS."
         )
     body = context.parse_body(AnswerBody)
-    require_within_limits(body, context.services.settings)
+    require_within_limits(body)
     freshness = freshness_of(body, context.min_revision)
     await context.authenticate(freshness=freshness)
     from gateway.answer.answer_run import write_response  # loaded on first use

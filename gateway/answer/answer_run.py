@@ -31,6 +31,9 @@ from gateway.search.response_headers import response_headers
 from index.errors import BudgetSpent
 from ingest.errors import ChatTooLate, ChatUnavailable
 
+# If no hit is good enough, and the tenant has no text of its own.
+_FALLBACK = "I can't answer that from the documents that you may read."
+
 SendEvent: TypeAlias = Callable[[Event], Awaitable[None]]
 
 
@@ -100,7 +103,7 @@ async def _retrieve(context: RequestContext[AnswerServices], body: AnswerBody) -
 
 async def _fallback(context: RequestContext[AnswerServices], tenant: str) -> str:
     tenant_fallback = (await context.services.confidences.read(tenant)).fallback
-    return tenant_fallback or context.services.settings.answer_fallback
+    return tenant_fallback or _FALLBACK
 
 
 def _headers(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -27,6 +27,7 @@ from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHeads
 from gateway.http.route import ApiRoute
 from gateway.http.telemetry import Telemetry
+from gateway.http.transport import connections
 from gateway.http.transport.connections import ConnectionLimits, Connections
 from gateway.monitoring import logs, process_log
 from gateway.monitoring.metrics import Metrics
@@ -161,9 +162,9 @@ def _methods(table: Sequence[Route], scope: Scope) -> list[str]:
 
 def _connections(settings: Settings, http: HttpServices) -> Connections:
     limits = ConnectionLimits(
-        head_bytes_max=settings.headers_bytes_max,
-        headers_deadline_s=settings.headers_deadline_s,
-        send_deadline_s=settings.send_deadline_s,
+        head_bytes_max=connections.HEAD_BYTES_MAX,
+        headers_deadline_s=connections.HEADERS_DEADLINE_S,
+        send_deadline_s=connections.SEND_DEADLINE_S,
         connections_max=settings.connections_max,
         address_connections_max=max(1, settings.connections_max // 16),
         unsent_bytes_max=settings.body_memory_bytes,

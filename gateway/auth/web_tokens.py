@@ -33,8 +33,10 @@ from index.model.identifiers import GROUPS_MAX, Groups, SubjectId
 from index.tenants.principals import Claims
 
 _FETCH_S_MAX = 5.0
+KEYS_LIFETIME_S = 300.0  # then they are fetched again; a withdrawn key is accepted for so long
 _KEYS_STALE_S_MAX = 3_600.0  # while the issuer is away; then a web token gets 503
 _LEEWAY_S = 30.0  # between the issuer's clock and ours
+_STRING_CLAIMS = ("scope", "scp")  # OAuth's, which are one string of names (RFC 6749, section 3.3)
 
 _SUBJECT: TypeAdapter[str] = TypeAdapter(SubjectId)
 _GROUPS: TypeAdapter[tuple[str, ...]] = TypeAdapter(Groups)
@@ -53,7 +55,6 @@ class ClaimMapping:
     """The names of the claims; a dot leads into an object.
 
     roles_default: the roles of a token that names none of `ROLES`.
-    strings_allowed: whether groups and roles may also be one string, separated by spaces.
     """
 
     tenant: str
@@ -61,7 +62,6 @@ class ClaimMapping:
     groups: str
     roles: str
     roles_default: tuple[Role, ...]
-    strings_allowed: bool = False
 
 
 class WebTokenReader:
@@ -177,11 +177,11 @@ class WebTokenReader:
         return tuple(sorted({*_GROUPS.validate_python(tuple(names))}))
 
     def _names(self, claims: Mapping[str, Any], path: str) -> list[str]:
-        """The strings of a claim. Raises `ValueError` if it is not a list of strings."""
+        """The strings of a claim. Raises `ValueError` if it has another type."""
         names = find_claim(claims, path)
         if names is None:
             return []
-        if isinstance(names, str) and self._mapping.strings_allowed:
+        if isinstance(names, str) and path in _STRING_CLAIMS:
             return names.split()
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError(f"{path} must be a list of strings")
@@ -223,7 +223,7 @@ async def open_client(
                 client,
                 url,
                 clock_s,
-                lifetime_s=settings.jwt_jwks_lifetime_s,
+                lifetime_s=KEYS_LIFETIME_S,
                 stale_s_max=_KEYS_STALE_S_MAX,
             )
         yield WebTokenReader(
@@ -238,7 +238,6 @@ async def open_client(
                 settings.claim("groups"),
                 settings.claim("roles"),
                 settings.jwt_default_roles,
-                strings_allowed=settings.jwt_string_claims_allowed,
             ),
             resource=resource,
         )

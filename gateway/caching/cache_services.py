@@ -26,6 +26,9 @@ from index.tenants.semantic_counts import SemanticCountStore
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
 
+# Of wrong answers to similar questions, for tenants that set none; a starting value.
+SEMANTIC_ERROR_MAX = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class CacheServices:
@@ -60,9 +63,7 @@ def build(
     invalidation = Invalidation(store, replicas, feed, metrics.cache_event, observe_drain)
     local = LocalInvalidation(feed, ReverseIndex)
     similarity = QuestionSimilarity(settings.language)
-    ledger = PairLedger(
-        SemanticCountStore(stores.database), index_name, settings.semantic_error_max
-    )
+    ledger = PairLedger(SemanticCountStore(stores.database), index_name, SEMANTIC_ERROR_MAX)
     pair_stats = PairStats(ledger, time.monotonic)
     semantic = SemanticTier(store, replicas, similarity, pair_stats)
     memory = LocalCache(settings.local_cache_bytes_max)

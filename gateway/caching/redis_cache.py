@@ -17,6 +17,7 @@ from gateway.errors import CommandError
 from gateway.monitoring.bounded_log import BoundedLog
 from gateway.settings.settings import Settings
 
+LIFETIME_S = 86_400.0  # of an answer; it bounds memory, not staleness
 _UNREADABLE = "another key of NEARHIT_CACHE_KEYS, or somebody else, has written to Redis"
 
 log = structlog.get_logger()
@@ -53,7 +54,7 @@ async def open_redis(
         yield RedisStore(
             nodes,
             prefix=settings.cache_prefix,
-            lifetime_s=settings.redis_ttl_s,
+            lifetime_s=LIFETIME_S,
             entries_max=settings.redis_entries_max,
             sealer=_sealer(settings.cache_keys),
             on_unreadable=on_unreadable,

@@ -1,7 +1,6 @@
 """Reads the body of a request; refuses it as soon as it exceeds a limit or is too slow."""
 
 import asyncio
-from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -9,21 +8,10 @@ from gateway import problems
 from gateway.http.admission import Slot
 from gateway.http.deadlines import Deadline
 
-
-@dataclass(frozen=True, slots=True)
-class BodyLimits:
-    """deadline_s: for the whole body. grace_s: in which it may arrive at any rate.
-
-    rate_min: bytes a second on average, after the grace period.
-    """
-
-    deadline_s: float
-    grace_s: float
-    rate_min: int
-
-    def ends_s(self, begun_s: float, received: int) -> float:
-        """The time at which the body is too late, given the bytes that have arrived."""
-        return begun_s + min(self.deadline_s, self.grace_s + received / self.rate_min)
+# Starting values, not measured.
+DEADLINE_S = 120.0  # for all of it
+GRACE_S = 5.0  # in which a body may arrive at any rate
+BYTES_PER_S_MIN = 1_000  # on average, after the grace period
 
 
 async def read(
@@ -31,17 +19,17 @@ async def read(
     declared: bytes | None,
     *,
     size_bytes_max: int,
-    limits: BodyLimits,
     deadline: Deadline,
     slot: Slot,
 ) -> bytes:
     """The whole body. declared: its Content-Length, if it has one. slot: counts its bytes.
+    deadline: ends earlier if it is too slow.
 
     Raises a 413, 429 or 503 `Problem`, and `ClientDisconnect`; `deadline` a 408 `Problem`.
     """
     if declared is not None and int(declared) > size_bytes_max:
         raise problems.too_large(size_bytes_max)
-    deadline.restart(limits.ends_s(0.0, 0), problems.body_too_slow)
+    deadline.restart(_ends_s(0.0, 0), problems.body_too_slow)
     message = await request.receive()
     whole: bytes = message.get("body", b"")
     if message["type"] == "http.request" and not message.get("more_body", False):
@@ -60,5 +48,10 @@ async def read(
         received += part
         if not message.get("more_body", False):
             return bytes(received)
-        deadline.ends_s = limits.ends_s(begun_s, len(received))
+        deadline.ends_s = _ends_s(begun_s, len(received))
         message = await request.receive()
+
+
+def _ends_s(begun_s: float, received: int) -> float:
+    """The time at which the body is too late, given the bytes that have arrived."""
+    return begun_s + min(DEADLINE_S, GRACE_S + received / BYTES_PER_S_MIN)

@@ -143,7 +143,6 @@ class Endpoint:
                     request,
                     trace.headers.get(b"content-length"),
                     size_bytes_max=self._body_bytes_max,
-                    limits=http.body_limits,
                     deadline=deadline,
                     slot=slot,
                 )

@@ -11,7 +11,6 @@ from common.shares.budget import FairBudget
 from gateway.auth.authenticator import Authenticator, digest_of
 from gateway.http.address import ClientAddresses
 from gateway.http.admission import AdmissionControl
-from gateway.http.body import BodyLimits
 from gateway.http.deadlines import Deadlines
 from gateway.http.failures import FailureLimiter
 from gateway.http.known_heads import KnownHeads
@@ -23,6 +22,8 @@ from gateway.settings.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
+
+_TENANT_PART = 4  # one tenant has a quarter at most; a starting value, not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,6 @@ class HttpServices:
     addresses: ClientAddresses
     failures: FailureLimiter
     denials: DenialLog
-    body_limits: BodyLimits
     recorder: RequestRecorder
     known_heads: KnownHeads
     rights_as_of: dict[str, tuple[bytes, bytes]]
@@ -61,13 +61,15 @@ def build(
         _rate_limiters(settings, store),
         requests=FairBudget(
             total_max=settings.concurrent_requests_max,
-            tenant_max=max(1, settings.concurrent_requests_max // 4),
+            tenant_max=max(1, settings.concurrent_requests_max // _TENANT_PART),
         ),
         streams=FairBudget(
-            total_max=settings.connections_max * 3 // 4, tenant_max=settings.connections_max // 4
+            total_max=settings.connections_max * 3 // 4,
+            tenant_max=settings.connections_max // _TENANT_PART,
         ),
         body_bytes=FairBudget(
-            total_max=settings.body_memory_bytes, tenant_max=settings.tenant_body_bytes_max
+            total_max=settings.body_memory_bytes,
+            tenant_max=settings.body_memory_bytes // _TENANT_PART,
         ),
     )
     rights_as_of: dict[str, tuple[bytes, bytes]] = {}  # by tenant; filled by who knows it
@@ -87,9 +89,6 @@ def build(
         addresses=ClientAddresses(settings.trusted_proxies, settings.trusted_proxy_header),
         failures=FailureLimiter(settings.address_failures_per_s, time.monotonic),
         denials=denials,
-        body_limits=BodyLimits(
-            settings.body_deadline_s, settings.body_grace_s, settings.body_bytes_per_s_min
-        ),
         recorder=recorder,
         known_heads=KnownHeads(
             authenticator,

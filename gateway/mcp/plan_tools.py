@@ -193,7 +193,7 @@ async def search_plan(
             raise
         raise problems.invalid([_of_arguments(error, parsed) for error in problem.errors]) from None
     tenant = answered.admitted.principal.tenant
-    result = _encode_steps(answered.plan, answered.steps, tenant, services.settings.mcp_tokens_max)
+    result = _encode_steps(answered.plan, answered.steps, tenant, results.TOKENS_MAX)
     headers = answers_headers(context, answered.searches, answered.admitted, answered.revisions)
     return encode(result), [header for header in headers if header[0] != b"cache-control"]
 

@@ -48,11 +48,10 @@ async def read(
     """The contents of the resource: the hits that the caller gets now, as the tool returns them."""
     uri = str(params.get("uri"))
     body = search_of(uri)
-    require_within_limits(body, context.services.settings)
+    require_within_limits(body)
     answered = await search_as_caller(context, context.services.search, body)
     answer, tenant = answered.answer, answered.request.scope.tenant
-    tokens_max = context.services.settings.mcp_tokens_max
-    text = results.search(orjson.loads(answer.body), tenant=tenant, tokens_max=tokens_max)
+    text = results.search(orjson.loads(answer.body), tenant=tenant, tokens_max=results.TOKENS_MAX)
     contents = [{"uri": uri, "mimeType": "application/json", "text": text.decode()}]
     headers = [
         *cache_headers(context.http.settings, (b"cache-status", cache_status(answer))),

@@ -1,7 +1,6 @@
 """The tools: each is an ordinary request of the token's principal, with its rights."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import orjson
@@ -21,7 +20,6 @@ from gateway.search.pipeline import serve
 from gateway.search.response_headers import cache_status
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, require_within_limits
-from gateway.search.search_services import SearchServices
 from index.model.document import OneLine
 from index.model.document_limits import TEXT_CHARACTERS_MAX
 from index.model.scope import ScopeName
@@ -91,8 +89,7 @@ class SourcesListed(Body):
 
 async def search(context: RequestContext[McpServices], arguments: bytes) -> tuple[bytes, Headers]:
     services = context.services.search
-    read = partial(_search_body, services)
-    request = services.parser.parse_other(context.principal, "mcp", arguments, read)
+    request = services.parser.parse_other(context.principal, "mcp", arguments, _search_body)
     answered = await serve(context, services, request)
     request, answer = answered.request, answered.answer
     headers = [
@@ -103,9 +100,9 @@ async def search(context: RequestContext[McpServices], arguments: bytes) -> tupl
     return _search_result(context.services, request, answer), headers
 
 
-def _search_body(services: SearchServices, arguments: bytes) -> SearchBody:
+def _search_body(arguments: bytes) -> SearchBody:
     body = schemas.parse(SearchBody, argument_parsing.parse(SearchArguments, arguments).body())
-    require_within_limits(body, services.settings)
+    require_within_limits(body)
     return body
 
 
@@ -115,9 +112,10 @@ def _search_result(services: McpServices, request: SearchRequest, answer: Served
     cached = services.tool_results.get(answer.key)
     if cached is not None and cached[0] is body:
         return cached[1]
-    tokens_max = services.settings.mcp_tokens_max
     tenant = request.scope.tenant
-    result = encode(results.search(orjson.loads(body), tenant=tenant, tokens_max=tokens_max))
+    result = encode(
+        results.search(orjson.loads(body), tenant=tenant, tokens_max=results.TOKENS_MAX)
+    )
     services.tool_results.put(tenant, answer.key, (body, result))
     return result
 
@@ -135,8 +133,9 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
     await services.openings.add_reading(caller.principal, scope, tenant, document_id)
     if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
-    tokens_max = services.settings.mcp_tokens_max
-    result = results.fetch(document, address, start=fetch_arguments.start, tokens_max=tokens_max)
+    result = results.fetch(
+        document, address, start=fetch_arguments.start, tokens_max=results.TOKENS_MAX
+    )
     return encode(result), [STRONG_HEADER]
 
 

@@ -6,12 +6,13 @@ from gateway.rag import context, prompt_quoting, token_estimate
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.passage import Passage
 
+# Starting values, not measured.
+CONTEXT_TOKENS = 3_000  # of the passages' texts, estimated
+TOKENS_MAX = 1_000  # of the answer
+
 
 class AnswerGenerator:
-    """edition: of the texts; names the model, its instruction and `tokens_max`.
-
-    context_tokens: limit of the passages' texts, estimated. tokens_max: limit of the answer.
-    """
+    """edition: of the texts; names the model, its instruction and `TOKENS_MAX`."""
 
     def __init__(
         self,
@@ -19,18 +20,14 @@ class AnswerGenerator:
         *,
         instruction: str,
         edition: str,
-        context_tokens: int,
-        tokens_max: int,
     ) -> None:
         self.edition = edition
         self._chat = chat
         self._instruction = instruction
-        self._context_tokens = context_tokens
-        self._tokens_max = tokens_max
 
     def select_passages(self, passages: Sequence[Passage]) -> list[Passage]:
         """The first passages that fit into the limit, at least one; the last one may be cut."""
-        tokens_left, selected = self._context_tokens, list[Passage]()
+        tokens_left, selected = CONTEXT_TOKENS, list[Passage]()
         for passage in passages:
             text = context.first_sentences(passage.text, tokens_left)
             if not text and not selected:  # the model needs some text to answer from
@@ -58,7 +55,7 @@ class AnswerGenerator:
             tenant,
             self._instruction.replace(prompt_quoting.MARK, mark),
             context_passages(question, history, passages, mark),
-            tokens_max=self._tokens_max,
+            tokens_max=TOKENS_MAX,
             on_text=on_text,
         )
 

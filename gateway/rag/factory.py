@@ -13,12 +13,13 @@ from common import tls
 from common.circuit_breaker import MODEL, CircuitBreaker
 from gateway import llm
 from gateway.monitoring.metrics import Metrics
-from gateway.rag import prompt_quoting
+from gateway.rag import answer_generator, prompt_quoting
 from gateway.rag.answer_generator import AnswerGenerator
 from gateway.rag.metered_chat import BudgetedChat
 from gateway.rag.postprocessing import Postprocessor
 from gateway.rag.query_rewriter import QueryRewriter
 from gateway.rag.reranking.rerankers import LlmReranker, Reranker, ServiceReranker
+from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX
 from gateway.settings.groups.models import ChatOperation
 from gateway.settings.settings import Settings
 
@@ -49,10 +50,10 @@ def build(
     has_models = any(settings.chat_model_of(operation) is not None for operation in _OPERATIONS)
     models = llm.Models(settings, metrics) if has_models else None
 
-    def chat(operation: ChatOperation, deadline_s: float) -> BudgetedChat | None:
+    def chat(operation: ChatOperation) -> BudgetedChat | None:
         if models is None or settings.chat_model_of(operation) is None:
             return None
-        return BudgetedChat(models.model(operation, deadline_s), check_budget)
+        return BudgetedChat(models.model(operation), check_budget)
 
     rerank_client = None if settings.rerank_url is None else _rerank_client(settings)
     on_close: list[Callable[[], Awaitable[None]]] = [models.close] if models else []
@@ -62,15 +63,15 @@ def build(
             settings,
             metrics,
             rewrites,
-            chat("rewrite", settings.rewrite_deadline_s),
+            chat("rewrite"),
         ),
         postprocessor=Postprocessor(
-            _reranker(settings, rerank_client, chat("rerank", settings.rerank_deadline_s)),
-            chat("compress", settings.compress_deadline_s),
+            _reranker(settings, rerank_client, chat("rerank")),
+            chat("compress"),
             metrics.rag_step,
             instruction=prompt_quoting.load_prompt("compress_prompt.txt"),
         ),
-        answer_generator=_answer_generator(settings, chat("answer", settings.chat_deadline_s)),
+        answer_generator=_answer_generator(settings, chat("answer")),
         on_close=tuple(on_close),
     )
 
@@ -88,7 +89,7 @@ def _rewriter(
         metrics.rag_step,
         instruction=instruction,
         edition=_edition(settings, "rewrite", instruction),
-        characters_max=settings.query_characters_max,
+        characters_max=QUERY_CHARACTERS_MAX,
     )
 
 
@@ -103,8 +104,8 @@ def _reranker(
                 client,
                 CircuitBreaker(time.monotonic, MODEL),
                 url=settings.rerank_url,
-                model=settings.rerank_model,
-                deadline_s=settings.rerank_deadline_s,
+                model=settings.chat_models.get("rerank"),
+                deadline_s=settings.deadline_s_of("rerank"),
             )
         case "model":
             assert chat is not None, "the settings require a model for reranking by model"
@@ -131,9 +132,7 @@ def _answer_generator(settings: Settings, chat: BudgetedChat | None) -> AnswerGe
     return AnswerGenerator(
         chat,
         instruction=instruction,
-        edition=_edition(settings, "answer", f"{settings.answer_tokens_max} {instruction}"),
-        context_tokens=settings.answer_context_tokens,
-        tokens_max=settings.answer_tokens_max,
+        edition=_edition(settings, "answer", f"{answer_generator.TOKENS_MAX} {instruction}"),
     )
 
 

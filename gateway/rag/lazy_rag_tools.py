@@ -26,7 +26,7 @@ def _ranker_name(settings: Settings) -> str:
     """Names all settings on which the order depends."""
     match settings.active_reranker:
         case "service":
-            return f"service:{settings.rerank_url} {settings.rerank_model}"
+            return f"service:{settings.rerank_url} {settings.chat_models.get('rerank')}"
         case "model":
             return f"model:{settings.chat_model_of('rerank')}"
         case "heuristic":

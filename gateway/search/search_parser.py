@@ -11,7 +11,7 @@ from common.shares.cache import FairCache
 from gateway import content, schemas
 from gateway.search.schemas.search_schemas import SearchBody
 from gateway.search.search_request import SearchRequest, require_within_limits
-from gateway.settings.settings import Settings
+from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX
 from index.tenants.principals import Principal
 
 _REQUESTS_MAX = 1_000  # at most 64 MB with the longest bodies, 2 MB with usual ones
@@ -21,10 +21,7 @@ _FORMS_MAX = 1_000
 class SearchParser:
     """request_of: makes the request of a principal and a valid body."""
 
-    def __init__(
-        self, settings: Settings, request_of: Callable[[Principal, SearchBody], SearchRequest]
-    ) -> None:
-        self._settings = settings
+    def __init__(self, request_of: Callable[[Principal, SearchBody], SearchRequest]) -> None:
         self.request_of = request_of
         # By the credential's digest, the query, and the rest of the body, written out with types.
         self._requests: FairCache[tuple[bytes, str, str], SearchRequest] = FairCache(_REQUESTS_MAX)
@@ -64,7 +61,7 @@ class SearchParser:
         That is some text within the limit, without controls.
         """
         form = self._forms.get((principal.digest, rest))
-        is_short = len(query) <= self._settings.query_characters_max
+        is_short = len(query) <= QUERY_CHARACTERS_MAX
         if form is None or form.principal is not principal or not is_short:
             return None
         return form.asking(query.strip()) if query.isprintable() and query.strip() else None
@@ -79,5 +76,5 @@ class SearchParser:
 
     def _validate(self, body: bytes) -> SearchBody:
         search = schemas.parse(SearchBody, body)
-        require_within_limits(search, self._settings)
+        require_within_limits(search)
         return search

@@ -9,6 +9,7 @@ from gateway import problems
 from gateway.auth.freshness import Freshness, MinRevision, requested_freshness
 from gateway.rag.postprocessor_names import PostprocessorNames
 from gateway.search.schemas.search_schemas import SearchBody
+from gateway.settings.groups.limits import QUERY_CHARACTERS_MAX, TOP_K_MAX
 from gateway.settings.settings import Settings
 from index.model import scope
 from index.model.query import Filter, Query
@@ -172,20 +173,19 @@ def require_question(body: SearchBody, path: str = "") -> None:
             raise problems.invalid_field(f"{path}{name}", "needs a query beside the vector")
 
 
-def require_within_limits(body: SearchBody, settings: Settings, path: str = "") -> None:
-    """A 422 `Problem` if a well-formed search exceeds the limits of this deployment.
+def require_within_limits(body: SearchBody, path: str = "") -> None:
+    """A 422 `Problem` if a well-formed search exceeds the limits.
 
     path: of the search in the request's body, with a dot at its end.
     """
     require_question(body, path)
-    if len(body.query) > settings.query_characters_max:
-        most = settings.query_characters_max
+    if len(body.query) > QUERY_CHARACTERS_MAX:
+        most = QUERY_CHARACTERS_MAX
         raise problems.invalid_field(f"{path}query", f"must have at most {most:,} characters")
-    if body.top_k > settings.top_k_max:
-        raise problems.invalid_field(f"{path}top_k", f"must be at most {settings.top_k_max:,}")
-    if body.rerank and body.candidates > settings.top_k_max:
-        most = settings.top_k_max
-        raise problems.invalid_field(f"{path}candidates", f"must be at most {most:,}")
+    if body.top_k > TOP_K_MAX:
+        raise problems.invalid_field(f"{path}top_k", f"must be at most {TOP_K_MAX:,}")
+    if body.rerank and body.candidates > TOP_K_MAX:
+        raise problems.invalid_field(f"{path}candidates", f"must be at most {TOP_K_MAX:,}")
 
 
 def freshness_of(body: SearchBody, min_revision: MinRevision | None, path: str = "") -> Freshness:

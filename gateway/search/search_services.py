@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 # Called with the request, the outcome and the body of an answer that a caller gets.
 AnswerWatcher: TypeAlias = Callable[[SearchRequest, Outcome, bytes], None]
 
+SHARD_AUDIT_S = 600.0  # between two comparisons of a tenant; a starting value, not measured
 _FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
 _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
@@ -159,7 +160,7 @@ def build(
             shards,
             caches.answers,
             metrics.cache_event,
-            every_s=settings.shard_audit_s,
+            every_s=SHARD_AUDIT_S,
         ),
         rag_tools=rag_tools,
         query_gates=stores.query_gates,
@@ -168,7 +169,7 @@ def build(
         audit_log=stores.audit_log,
         read_log=read_log,
         statistics=statistics,
-        parser=SearchParser(settings, request_of),
+        parser=SearchParser(request_of),
         tracing=tracing,
         receipts=receipts,
         spaces=tuple(embedder.space for embedder in embedders),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from gateway import schemas
-from gateway.settings.groups.lists import listed
+from gateway.settings.groups.lists import is_network, listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
 from gateway.sources.source_schemas import (
@@ -95,7 +95,8 @@ def _web_source(
     rates: HostRates,
     known: Mapping[str, PageState],
 ) -> WebSource:
-    policy = AddressPolicy(parse_networks(listed(settings.sources_web_networks)))
+    networks = list(filter(is_network, listed(settings.sources_web_hosts)))
+    policy = AddressPolicy(parse_networks(networks))
     return WebSource(
         config.url,
         _defaults(settings, config),

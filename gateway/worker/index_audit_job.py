@@ -95,13 +95,13 @@ async def _stale_sources(
 
 
 class AuditIndexJob:
-    """Repairs only if the setting `index_audit_repair` is on."""
+    """Repairs nothing: the operator does, by `nearhit audit index --repair`."""
 
     def __init__(self, services: WorkerServices) -> None:
         self._services = services
 
     async def __call__(self, job: ClaimedJob) -> Mapping[str, Any]:
-        services, repair = self._services, self._services.settings.index_audit_repair
+        services = self._services
         kinds: Counter[str] = Counter()
         documents = 0
 
@@ -110,7 +110,7 @@ class AuditIndexJob:
             documents += more
 
         async def audit() -> None:
-            audited = problems(services, job.tenant, on_documents, repair=repair, run=job.run)
+            audited = problems(services, job.tenant, on_documents, repair=False, run=job.run)
             async for problem in audited:
                 kinds[problem.kind] += 1
                 if kinds.total() <= _LOGGED_MAX:

@@ -64,7 +64,14 @@ def _state(held: HeldPassage, row: Row) -> PassageState:
         return PassageState("gone", None, None)
     updated_at: datetime = row["updated_at"]
     if held.chunk_id is None:
-        is_current = held.updated_at is None or held.updated_at >= updated_at
+        is_current = held.updated_at is None or _is_as_of(held.updated_at, updated_at)
     else:  # a chunk with other words has another identifier
         is_current = row["has_chunk"]
     return PassageState("current" if is_current else "edited", updated_at, row["replaced_by"])
+
+
+def _is_as_of(held: datetime, updated_at: datetime) -> bool:
+    """Whether no write is later. JavaScript's `Date` leaves out what is below a millisecond."""
+    if held.microsecond % 1_000 == 0:
+        updated_at = updated_at.replace(microsecond=updated_at.microsecond // 1_000 * 1_000)
+    return held >= updated_at

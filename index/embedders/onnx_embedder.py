@@ -146,8 +146,8 @@ class OnnxEmbedder:
             _require_direction(unit(vector[np.newaxis]))
         except Exception as error:  # the library's exceptions have no common base
             raise EmbedderRefused(
-                f"{model.path} fails on a text of {model.tokens_max:,} tokens; NEARHIT_ONNX_TOKENS_"
-                f"MAX sets a lower limit: {error}"
+                f"{model.path} fails on a text of {model.tokens_max:,} tokens; `max_seq_length` in "
+                f"sentence_bert_config.json sets a lower limit: {error}"
             ) from None
         if vector.ndim != 1 or not 1 <= vector.size <= DIMENSIONS_MAX:
             raise EmbedderRefused(

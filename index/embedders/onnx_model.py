@@ -21,7 +21,7 @@ from index.errors import EmbedderRefused
 T = TypeVar("T")
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last", "weighted"]
 
-TOKENS_MAX = 512  # by default: a chunk has 200 words, and the time grows with the square
+TOKENS_MAX = 512  # of a text: a chunk has 200 words, and the time grows with the square
 
 # By sentence-transformers' names, current and old. A sum divided by the root of the length has the
 # direction of the mean.
@@ -66,18 +66,8 @@ class OnnxModel:
         return digest.hexdigest()[:16]
 
 
-def read(
-    folder: Path,
-    *,
-    pooling: Pooling | None = None,
-    query_prefix: str | None = None,
-    passage_prefix: str | None = None,
-    tokens_max: int | None = None,
-) -> OnnxModel:
-    """Read the folder; the arguments override its files.
-
-    Raises `EmbedderRefused`.
-    """
+def read(folder: Path) -> OnnxModel:
+    """Read the folder. Raises `EmbedderRefused`."""
     if not folder.is_dir():
         raise EmbedderRefused(f"there is no folder {folder}")
     tokenizer = folder / "tokenizer.json"
@@ -88,10 +78,10 @@ def read(
         name=_name(folder),
         path=_model(folder),
         tokenizer=tokenizer,
-        pooling=pooling or _pooling(folder),
-        query_prefix=query if query_prefix is None else query_prefix,
-        passage_prefix=passage if passage_prefix is None else passage_prefix,
-        tokens_max=tokens_max or min([TOKENS_MAX, *_lengths(folder)]),
+        pooling=_pooling(folder),
+        query_prefix=query,
+        passage_prefix=passage,
+        tokens_max=min([TOKENS_MAX, *_lengths(folder)]),
         further=tuple(_further(folder)),
     )
 
@@ -133,8 +123,8 @@ def _pooling(folder: Path) -> Pooling:
     names = [modes] if isinstance(modes, str) else modes or ["mean"]
     if len(names) > 1 or names[0] not in _POOLINGS or not config.get("include_prompt", True):
         raise EmbedderRefused(
-            f"the pooling of {folder / '1_Pooling'} is not supported; to use another one, set "
-            "NEARHIT_ONNX_POOLING"
+            f"the pooling of {folder / '1_Pooling'} is not supported: its config.json may name "
+            f"one of {', '.join(_POOLINGS)}"
         )
     return _POOLINGS[names[0]]
 

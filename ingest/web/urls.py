@@ -2,7 +2,7 @@
 
 import re
 from hashlib import blake2b
-from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit, urlunsplit
 
 from index.model.document import DOCUMENT_ID_CHARACTERS_MAX
 from index.model.document_limits import URI_CHARACTERS_MAX
@@ -22,12 +22,22 @@ def normalise(url: str, base: str | None = None) -> str:
     host = parts.netloc.lower()
     if parts.scheme not in _PORTS or not _HOST.fullmatch(host):
         raise ValueError("must be an http or https URL without a user name")
+    if _port(parts) == 0:
+        raise ValueError("must have a port from 1 to 65,535, or none")
     host = host.removesuffix(f":{_PORTS[parts.scheme]}")
     path, query = quote(parts.path, _SAFE) or "/", quote(parts.query, _SAFE + "?")
     normalised = urlunsplit((parts.scheme, host, path, query, ""))
     if len(normalised) > URI_CHARACTERS_MAX:
         raise ValueError(f"is longer than {URI_CHARACTERS_MAX:,} characters")
     return normalised
+
+
+def _port(parts: SplitResult) -> int | None:
+    """None if it has none, 0 if no server can have it."""
+    try:
+        return parts.port
+    except ValueError:
+        return 0
 
 
 def host_of(url: str) -> str:

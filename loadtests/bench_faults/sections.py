@@ -75,10 +75,9 @@ async def _measure_servers(run: Run[NoOptions]) -> Section:
 async def _measure_embedder(run: Run[NoOptions]) -> Section:
     async with embeddings.serving() as service:
         settings = {
-            "NEARHIT_EMBEDDER": "openai",
+            "NEARHIT_EMBEDDER": "openai:words",
             "NEARHIT_OPENAI_BASE_URL": service.url,
             "NEARHIT_OPENAI_API_KEY": "none",
-            "NEARHIT_OPENAI_MODEL": "words",
             "NEARHIT_OPENAI_DIMENSIONS": str(embeddings.WIDTH),
         }
         with ExitStack() as stack:

@@ -140,6 +140,6 @@ def _notes(sizes: Sequence[int], in_memory: Sequence[int]) -> str:
         f"Two gateways on this database get the same questions in {_TURNS} turns each: one with "
         "[shards](../design/answering.md#from-memory), as by default, after "
         "it has loaded the tenant, and one without (`NEARHIT_SHARD_BYTES_MAX=0`).\n"
-        f"A tenant with more than {residence.CHUNKS_MAX:,} chunks (`NEARHIT_SHARD_CHUNKS_MAX`) is "
-        f"not loaded: PostgreSQL answers both gateways{here}."
+        f"A tenant with more than {residence.CHUNKS_MAX:,} chunks (`NEARHIT_SHARD_BYTES_MAX` by "
+        f"1,342) is not loaded: PostgreSQL answers both gateways{here}."
     )

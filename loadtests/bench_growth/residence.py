@@ -17,7 +17,6 @@ CHUNKS_MAX = 200_000  # as by default
 # Of the two gateways that are compared; the bytes are as by default.
 WITH_SHARDS: Mapping[str, str] = {
     "NEARHIT_SHARD_BYTES_MAX": "268435456",
-    "NEARHIT_SHARD_CHUNKS_MAX": str(CHUNKS_MAX),
 }
 WITHOUT_SHARDS: Mapping[str, str] = {"NEARHIT_SHARD_BYTES_MAX": "0"}
 

@@ -25,7 +25,6 @@ UNLIMITED = {
     "NEARHIT_CONCURRENT_REQUESTS_MAX": "400000",
     "NEARHIT_ADDRESS_FAILURES_PER_S": "0",
     "NEARHIT_CONNECTIONS_MAX": "1600000",
-    "NEARHIT_HEADERS_DEADLINE_S": "3600",
     "NEARHIT_PUBLIC_DOCUMENTS": "true",
 }
 # Measures the answers of similar questions although the searches call no model.

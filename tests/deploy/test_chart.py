@@ -24,7 +24,7 @@ EVERYTHING: dict[str, Any] = {
     "settings": {
         "NEARHIT_SHARD_BYTES_MAX": 268435456,
         "NEARHIT_REDIS_TIMEOUT_S": 0.05,
-        "NEARHIT_ANSWER_FALLBACK": 'I can\'t: "no" # really',
+        "NEARHIT_JWT_ISSUER": 'I can\'t: "no" # really',
         "NEARHIT_SOURCES_DIR": "/sources",
     },
     "secrets": {
@@ -114,7 +114,7 @@ async def test_pods_get_settings_that_exist_in_a_form_that_the_gateway_accepts(
 
         assert settings.shard_bytes_max == 268435456
         assert settings.redis_timeout_s == 0.05
-        assert settings.answer_fallback == EVERYTHING["settings"]["NEARHIT_ANSWER_FALLBACK"]
+        assert settings.jwt_issuer == EVERYTHING["settings"]["NEARHIT_JWT_ISSUER"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import importlib
 import re
 from typing import Any, get_args
 
+from pydantic.fields import FieldInfo
+
 from gateway import extension_settings
 from gateway.problem_catalog import BY_KIND
 from tests.docs.named_tests import ROOT, assert_tests_exist, table_rows
@@ -38,11 +40,11 @@ def listed(kind: str) -> dict[str, str]:
     named = {}
     for _, default, where, *_ in ROWS:
         if found := re.match(kind, where):
-            named[found[1]] = re.match(r"none|[\d,.]*\d", default)[0]  # type: ignore[index]  # else the row has no default
+            named[": ".join(filter(None, found.groups()))] = re.match(r"none|[\d,.]*\d", default)[0]  # type: ignore[index]  # else the row has no default
     return named
 
 
-SETTINGS = listed(r"`NEARHIT_(\w+)`")
+SETTINGS = listed(r"`NEARHIT_(\w+)`(?:: `(\w+)`)?")  # a table has a row for each name
 CONSTANTS = listed(r"`(\w+(?:\.\w+)+)`")
 
 
@@ -59,8 +61,16 @@ def test_every_setting_that_is_a_number_is_listed_with_its_default() -> None:
 
     assert fields.keys() >= NO_LIMITS
     assert {name.lower(): default for name, default in SETTINGS.items()} == {
-        name: number_of(fields[name].default) for name in limits
+        row: default for name in limits for row, default in rows_of(name, fields[name]).items()
     }
+
+
+def rows_of(name: str, field: FieldInfo) -> dict[str, str]:
+    """The default of the setting by its row; a table has one for each of its names."""
+    if not isinstance(field.default, dict):
+        return {name: number_of(field.default)}
+    names = get_args(get_args(field.annotation)[0])
+    return {f"{name}: {each}": number_of(field.default.get(each)) for each in names}
 
 
 def test_a_fixed_limit_is_listed_with_the_value_of_the_code() -> None:

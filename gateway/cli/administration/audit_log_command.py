@@ -62,13 +62,17 @@ def audit_log(
         raise typer.Exit(1 if _verify(tenant, head or [], as_json=as_json) else 0)
 
     async def run(settings: "Settings") -> "list[LoggedAction]":
+        from gateway.operator import operations
         from index.audit.audit_log import AuditLog, AuditLogFilter
 
         async with _open_database(settings) as database:
             log = AuditLog(database)
             names = await log.tenants() if tenant is None else [tenant]
             row_filter = AuditLogFilter(subject, document, since and since.replace(tzinfo=UTC))
-            return await log.newest(names, row_filter, limit=limit)
+            rows = await log.newest(names, row_filter, limit=limit)
+            if tenant is not None and not rows:  # one that is deleted may have rows left
+                await operations.require_tenant(database, tenant)
+            return rows
 
     table = Table("tenant", "number", "at", "who", "key", "action", "target", "details")
     rows = common.run(run)

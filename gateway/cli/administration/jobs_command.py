@@ -41,8 +41,14 @@ def list_jobs(
     """
 
     async def run(settings: "Settings") -> "list[Job]":
-        async with _open_queue(settings) as jobs:
-            return await jobs.page(tenant, state=state, kind=kind, limit=limit)
+        from gateway.operator import operations
+        from index.jobs.job_queue import JobQueue
+
+        async with operations.open_database(settings) as database:
+            jobs = await JobQueue(database).page(tenant, state=state, kind=kind, limit=limit)
+            if tenant is not None and not jobs:  # one that is deleted may have jobs left
+                await operations.require_tenant(database, tenant)
+            return jobs
 
     table = Table("job", "tenant", "kind", "target", "state", "attempts", "created", "error")
     jobs = common.run(run)

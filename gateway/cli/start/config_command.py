@@ -3,6 +3,8 @@
 import asyncio
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +13,9 @@ from rich.table import Table
 
 from gateway.cli import common
 from gateway.cli.common import console
+from gateway.embedded.embedded_servers import EmbeddedError
+from gateway.errors import CommandError
+from index.errors import IndexStoreError
 
 if TYPE_CHECKING:
     from gateway.settings.settings import Settings
@@ -53,11 +58,12 @@ def check(
         from gateway.tracing import spans
 
         settings = Settings()
-        common.require_both_urls(settings)
-        for name in embedders.names(settings):
-            embedders.check(settings, name)
-        spans.check(settings)
-        routes(switched_on(settings.extensions_off))
+        _require_all(
+            partial(common.require_both_urls, settings),
+            *(partial(embedders.check, settings, name) for name in embedders.names(settings)),
+            partial(spans.check, settings),
+            lambda: routes(switched_on(settings.extensions_off)),
+        )
         own = extension_settings.read(settings.extensions_off)
         report = extension_settings.report(settings, own)
         answers = asyncio.run(_answers(settings)) if connect else []
@@ -85,6 +91,18 @@ def check(
     for sentence in (*report.unused, *answers):
         console.print(sentence, markup=False)
     raise typer.Exit(_FOUND if report.unknown else 0)
+
+
+def _require_all(*checks: Callable[[], object]) -> None:
+    """Raises `CommandError` with what each check that fails says."""
+    said = []
+    for check_one in checks:
+        try:
+            check_one()
+        except (CommandError, EmbeddedError, IndexStoreError) as error:
+            said.append(str(error))
+    if said:
+        raise CommandError("; ".join(said))
 
 
 async def _answers(settings: "Settings") -> list[str]:

@@ -69,7 +69,7 @@ def _watchers(
             continue
         try:
             body = search_of(uri)
-            require_within_limits(body, context.http.settings)
+            require_within_limits(body)
         except problems.Problem:
             continue
         subscription = _unstored(principal, body)

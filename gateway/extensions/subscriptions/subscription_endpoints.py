@@ -53,7 +53,7 @@ async def create_subscription(context: RequestContext[SubscriptionServices]) -> 
     principal = (await context.authenticate()).principal
     body = context.parse_body(SubscriptionBody)
     require_watchable(body.search)
-    require_within_limits(body.search, context.http.settings, "search.")
+    require_within_limits(body.search, "search.")
     request = services.watchers.search.request_of(principal, body.search)
     require_received(request, context.http.settings, "search.")
     webhook = _new_webhook(services, principal, body)

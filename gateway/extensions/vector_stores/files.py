@@ -37,6 +37,7 @@ from index.vector_stores.file_store import File, FileStore
 from index.vector_stores.vector_store_store import VectorStoreStore
 from ingest.write.revision import Written
 
+FILES_MAX = 10_000  # of a tenant; a starting value, not measured
 FORM_BYTES = 65_536  # of an upload's body besides its file
 _FIELDS_MAX = 8
 _NAME: TypeAdapter[str] = TypeAdapter(Line)
@@ -60,7 +61,7 @@ async def upload_file(context: RequestContext[VectorStoreServices]) -> Response:
             filename=filename,
             purpose=purpose,
             content=content,
-            files_max=services.settings.files_max,
+            files_max=FILES_MAX,
             default_quotas=default_quotas(services.settings),
         )
     return json_response(FileAnswer.of(file))
@@ -171,7 +172,7 @@ def _file_id(context: RequestContext[VectorStoreServices]) -> str:
 
 
 async def _parse_upload(context: RequestContext[VectorStoreServices]) -> tuple[str, Purpose, bytes]:
-    bytes_max = context.services.settings.file_bytes_max
+    bytes_max = context.services.settings.document_bytes_max
     headers = Headers(raw=context.request.scope["headers"])
     if not headers.get("content-type", "").startswith("multipart/form-data"):
         raise problems.malformed(

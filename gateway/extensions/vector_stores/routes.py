@@ -213,7 +213,7 @@ ROUTES: tuple[ApiRoute[VectorStoreServices], ...] = (
         needs="writer",
         summary="Upload a file",
         body=FileUpload,
-        body_bytes_max=lambda settings: settings.file_bytes_max + files.FORM_BYTES,
+        body_bytes_max=lambda settings: settings.document_bytes_max + files.FORM_BYTES,
         answer=FileAnswer,
         body_type="multipart/form-data",
     ),

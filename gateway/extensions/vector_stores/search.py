@@ -40,7 +40,6 @@ from index.model.scope import Scope
 
 async def search_vector_store(context: RequestContext[VectorStoreServices]) -> Response:
     services, trace = context.services, context.trace
-    settings = services.settings
     name = context.request.path_params["vector_store_id"]
     source = schemas.parse_value("vector_store_id", schemas.SOURCE, name)
     body = context.parse_body(VectorStoreSearchBody)
@@ -48,7 +47,7 @@ async def search_vector_store(context: RequestContext[VectorStoreServices]) -> R
         raise problems.invalid_field("query", f"must have at most {BATCH_SEARCHES_MAX:,} queries")
     searches = [_search_body(source, query, body) for query in body.queries]
     for search in searches:
-        require_within_limits(search, settings)
+        require_within_limits(search)
     trace.mark("parse")
     freshness = strictest(freshness_of(search, context.min_revision) for search in searches)
     caller = await context.authenticate(freshness=freshness)

@@ -37,6 +37,7 @@ from index.vector_stores.vector_store_store import (
 )
 from ingest.write.revision import Written
 
+STORES_MAX = 10_000  # of a tenant; a starting value, not measured
 _REMOVED_AT_ONCE_MAX = 200  # documents; a worker removes more than that
 
 
@@ -55,7 +56,7 @@ async def create_vector_store(context: RequestContext[VectorStoreServices]) -> R
         metadata=body.metadata or {},
         owner=principal.subject,
         readers=readers,
-        stores_max=services.settings.files_max,
+        stores_max=STORES_MAX,
         default_quotas=default_quotas(services.settings),
     )
     writes = await attach_each(context, store, body.attachments())

@@ -24,6 +24,10 @@ from gateway.http.address import ClientAddresses, client_network
 
 # Connections above the limit, for probes; the oldest of the address that has the most gives way.
 RESERVE_MAX = 64
+# Starting values, not measured.
+HEAD_BYTES_MAX = 32_768  # also of the framing of a chunked body beyond a quarter of its bytes
+HEADERS_DEADLINE_S = 10.0  # from their first byte or, on a new connection, from the start
+SEND_DEADLINE_S = 30.0  # in which a client reads no byte of a response that waits
 _UNPROVEN_PART = 8  # a starting value, not measured
 _TICK_S = 0.25  # by which a connection may be closed late
 

@@ -31,7 +31,7 @@ async def search_batch(context: RequestContext[SearchServices]) -> Response:
         raise problems.invalid_field("searches", f"must be at most {BATCH_SEARCHES_MAX:,}")
     requested = []
     for number, search in enumerate(body.searches):
-        require_within_limits(search, settings, f"searches.{number}.")
+        require_within_limits(search, f"searches.{number}.")
         if search.is_conversational:
             raise problems.invalid_field(f"searches.{number}", _NO_CONVERSATIONS)
         requested.append(freshness_of(search, context.min_revision, f"searches.{number}."))

@@ -13,14 +13,13 @@ from gateway.search.plans.plan_schemas import (
     StepBody,
 )
 from gateway.search.search_request import require_within_limits
-from gateway.settings.settings import Settings
 from index.model.conditions.names import VALUES_MAX
 from index.model.query import CONDITIONS
 
 _REFUSED = ("history", "gate", "context", "vector")
 
 
-def require_valid_plan(plan: PlanBody, settings: Settings) -> None:
+def require_valid_plan(plan: PlanBody) -> None:
     names = [step.name for step in plan.steps]
     hits_max: dict[str, int] = {}
     for number, step in enumerate(plan.steps):
@@ -28,7 +27,7 @@ def require_valid_plan(plan: PlanBody, settings: Settings) -> None:
         if step.name in hits_max:
             raise problems.invalid_field(f"{path}name", f"two steps have the name {step.name}")
         if isinstance(step, SearchStepBody):
-            _require_valid_search(step, path, settings)
+            _require_valid_search(step, path)
             _require_valid_references(step, path, names, hits_max)
         else:
             _require_valid_operands(step, path, names, hits_max)
@@ -44,8 +43,8 @@ def _hits_max(step: StepBody, earlier: Mapping[str, int]) -> int:
     return most if step.top_k is None else min(most, step.top_k)
 
 
-def _require_valid_search(step: SearchStepBody, path: str, settings: Settings) -> None:
-    require_within_limits(step, settings, path)
+def _require_valid_search(step: SearchStepBody, path: str) -> None:
+    require_within_limits(step, path)
     if (name := step.first_used(_REFUSED)) is not None:
         raise problems.invalid_field(f"{path}{name}", "needs a search with a call of its own")
 

@@ -81,7 +81,7 @@ async def _admit(
         if requested.parameters is not None:
             raise problems.invalid_field("parameters", "are for a strategy")
         plan = PlanBody(steps=requested.steps, output=requested.output, budget=requested.budget)
-        require_valid_plan(plan, services.settings)
+        require_valid_plan(plan)
         context.trace.mark("parse")
         freshness = strictest(
             freshness_of(search, context.min_revision, f"steps.{number}.")
@@ -94,7 +94,7 @@ async def _admit(
     context.trace.mark("parse")
     admitted = await context.authenticate()
     strategy = await read_strategy(services, admitted.principal.tenant, requested.strategy)
-    plan = plan_of(strategy, requested.parameters or {}, services.settings)
+    plan = plan_of(strategy, requested.parameters or {})
     return plan.model_copy(update={"budget": plan.budget.narrowed(requested.budget)}), admitted
 
 

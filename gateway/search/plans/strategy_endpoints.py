@@ -28,7 +28,7 @@ async def put_strategy(context: RequestContext[SearchServices]) -> Response:
     tenant = (await context.authenticate()).principal.tenant
     name = _name(context)
     strategy = context.parse_body(StrategyBody)
-    require_valid_strategy(strategy, context.services.settings)
+    require_valid_strategy(strategy)
     stored = await context.services.strategies.put(
         tenant, name, strategy.model_dump(mode="json", exclude_unset=True)
     )

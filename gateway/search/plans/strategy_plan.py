@@ -11,12 +11,11 @@ from gateway.search.plans import strategy_parameters
 from gateway.search.plans.plan_check import require_valid_plan
 from gateway.search.plans.plan_schemas import PlanBody
 from gateway.search.plans.strategy_schemas import StrategyBody
-from gateway.settings.settings import Settings
 
 _MARK = "parameter"  # the only name in the object that stands for a parameter's value
 
 
-def require_valid_strategy(strategy: StrategyBody, settings: Settings) -> None:
+def require_valid_strategy(strategy: StrategyBody) -> None:
     """A 422 `Problem` unless the plan is valid with each default, bound and listed value."""
     for name, parameter in strategy.parameters.items():
         if parameter.default is None:
@@ -32,18 +31,18 @@ def require_valid_strategy(strategy: StrategyBody, settings: Settings) -> None:
         raise problems.invalid_field(f"parameters.{name}", "stands nowhere in the plan")
     for values in strategy_parameters.probes(strategy.parameters):
         try:
-            _plan(strategy, values, settings)
+            _plan(strategy, values)
         except Problem as problem:
             raise problems.invalid(
                 [FieldError(f"plan.{error.field}", error.detail) for error in problem.errors]
             ) from None
 
 
-def plan_of(strategy: StrategyBody, given: Mapping[str, Any], settings: Settings) -> PlanBody:
+def plan_of(strategy: StrategyBody, given: Mapping[str, Any]) -> PlanBody:
     """The plan with these values of the parameters; a 422 `Problem` that names the parameter."""
     values = strategy_parameters.values_of(strategy.parameters, given)
     try:
-        return _plan(strategy, values, settings)
+        return _plan(strategy, values)
     except Problem as problem:
         places = dict(_places(strategy.plan))
         raise problems.invalid(
@@ -51,10 +50,10 @@ def plan_of(strategy: StrategyBody, given: Mapping[str, Any], settings: Settings
         ) from None
 
 
-def _plan(strategy: StrategyBody, values: Mapping[str, Any], settings: Settings) -> PlanBody:
+def _plan(strategy: StrategyBody, values: Mapping[str, Any]) -> PlanBody:
     rendered = json.dumps(_rendered(strategy.plan, values)).encode()
     plan = schemas.parse(PlanBody, rendered)
-    require_valid_plan(plan, settings)
+    require_valid_plan(plan)
     return plan
 
 

@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import (
     Field,
-    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -13,6 +12,8 @@ from pydantic import (
     field_validator,
 )
 from pydantic_settings import BaseSettings
+
+_SHARD_CHUNK_BYTES = 1_342  # 200,000 chunks by default; a starting value, not measured
 
 
 class CacheSettings(BaseSettings):
@@ -35,7 +36,8 @@ class CacheSettings(BaseSettings):
     shard_bytes_max: NonNegativeInt = Field(
         268_435_456,
         description="memory of a worker for the vectors, terms and texts of tenants that are "
-        "searched often, shared memory included; 0: every search reads PostgreSQL",
+        "searched often, shared memory included. A tenant of more than one chunk for each 1,342 "
+        "of these bytes, 200,000 by default, is not held; 0: every search reads PostgreSQL",
     )
     shard_folder: Path | None = Field(
         None,
@@ -43,21 +45,9 @@ class CacheSettings(BaseSettings):
         "database, for this user alone; unset: a temporary one if `nearhit serve` starts several "
         "workers, else none",
     )
-    shard_chunks_max: PositiveInt = Field(
-        200_000, description="maximum chunks of a tenant that is held in memory"
-    )
-    shard_audit_s: NonNegativeFloat = Field(
-        600.0,
-        description="time between two comparisons of a tenant in memory with its tables; comparing "
-        "takes at most a hundredth of the time, so that it may be longer; 0: never",
-    )
     redis_entries_max: PositiveInt = Field(
         10_000,
         description="maximum answers of a tenant in Redis; the least recently used are evicted",
-    )
-    redis_ttl_s: PositiveFloat = Field(
-        86_400.0,
-        description="lifetime of an answer in Redis; it bounds memory, not staleness",
     )
     redis_timeout_s: PositiveFloat = Field(
         0.02, description="timeout of a Redis call; after it the request continues without Redis"
@@ -81,13 +71,6 @@ class CacheSettings(BaseSettings):
         "language model reranks; comparing questions costs more than any other search. `all`: also "
         "the others, to measure. Searches with a compressed context never do",
     )
-    semantic_error_max: float = Field(
-        0.01,
-        gt=0,
-        le=0.2,
-        description="maximum share of wrong answers to similar questions, for tenants that set "
-        "none",
-    )
     audit_log: Literal["all", "changes", "off"] = Field(
         "all",
         description="what the audit log records: `all` changes, refused requests and reads, only "
@@ -101,6 +84,11 @@ class CacheSettings(BaseSettings):
     audit_log_retention_days: NonNegativeInt = Field(
         400, le=36_500, description="retention of its rows in days; 0: forever"
     )
+
+    @property
+    def shard_chunks_max(self) -> int:
+        """Of a tenant that is held in memory."""
+        return self.shard_bytes_max // _SHARD_CHUNK_BYTES
 
     @field_validator("cache_keys")
     @classmethod

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
-from gateway.settings.groups.lists import listed
+from gateway.settings.groups.lists import is_network, listed
 
 NEVER = "never"  # a schedule
 
@@ -37,9 +37,6 @@ class JobSettings(BaseSettings):
         "0 4 * * 0",
         description="when the worker audits indexes, as a cron expression in UTC, or `never`",
     )
-    index_audit_repair: bool = Field(
-        False, description="whether that audit repairs the problems that it finds"
-    )
     sources_dir: Path | None = Field(
         None,
         description="folder with one subfolder per tenant, named for the tenant, that contains its "
@@ -52,12 +49,8 @@ class JobSettings(BaseSettings):
     sources_web_hosts: str | None = Field(
         None,
         description="comma-separated hosts that sources of kind `web` may read, as `HOST` or "
-        "`HOST:PORT`, or `*` for all on their usual ports; unset: none",
-    )
-    sources_web_networks: str | None = Field(
-        None,
-        description="comma-separated networks, such as `10.1.2.0/24`, in which these hosts may be "
-        "although their addresses are not public; unset: none",
+        "`HOST:PORT`, or `*` for all on their usual ports; also networks, such as `10.1.2.0/24`, "
+        "in which these hosts may be although their addresses are not public; unset: none",
     )
     hidden_text: Literal["omit", "mark"] = Field(
         "omit",
@@ -76,11 +69,12 @@ class JobSettings(BaseSettings):
         "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
     )
 
-    @field_validator("sources_web_networks")
+    @field_validator("sources_web_hosts")
     @classmethod
     def _check_networks(cls, text: str | None) -> str | None:
         for part in listed(text):
-            ip_network(part)
+            if is_network(part):
+                ip_network(part)
         return text
 
     @field_validator("index_audit_schedule")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from pydantic import Field, PositiveFloat, SecretStr
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings
 
 from gateway.settings.groups.lists import Table
@@ -46,23 +46,15 @@ class WebTokenSettings(BaseSettings):
         pattern=r"^([!#-\[\]-~]+( [!#-\[\]-~]+)*)?$",
         description="OAuth scopes, separated by spaces, that a web token needs at `/mcp`",
     )
-    jwt_jwks_lifetime_s: PositiveFloat = Field(
-        300.0,
-        description="time after which the issuer's keys are fetched again; a token signed with a "
-        "withdrawn key stays valid for at most this time",
-    )
     jwt_claims: Table[ClaimOf, str] = Field(
         {},
         description="claims of other names, as `tenant=CLAIM, subject=CLAIM, groups=CLAIM, "
-        "roles=CLAIM`; dots separate nested objects; unset: `tenant`, `sub`, `groups` and `roles`",
+        "roles=CLAIM`; dots separate nested objects; unset: `tenant`, `sub`, `groups` and `roles`. "
+        "`scope` and `scp` may be strings of names separated by spaces, as in OAuth; groups and "
+        "roles in other claims must be lists",
     )
     jwt_default_roles: tuple[Literal["reader", "writer", "admin"], ...] = Field(
         ("reader",), description="roles of web tokens that list none; a JSON list"
-    )
-    jwt_string_claims_allowed: bool = Field(
-        False,
-        description="whether the claims of groups and roles may be a space-separated string, as "
-        "OAuth's `scope` is; otherwise they must be a list of strings",
     )
     identifier_case: Literal["fold", "keep"] = Field(
         "fold",

@@ -43,9 +43,7 @@ _DEFAULTS = {
     "NEARHIT_CONCURRENT_REQUESTS_MAX": "512",
     "NEARHIT_ADDRESS_FAILURES_PER_S": "100",
     "NEARHIT_CONNECTIONS_MAX": "4096",
-    "NEARHIT_HEADERS_DEADLINE_S": "10",
     "NEARHIT_LOG_LEVEL": "error",
-    "NEARHIT_SOURCES_WEB_NETWORKS": "127.0.0.0/8",
 }
 
 
@@ -54,7 +52,9 @@ def main() -> None:
     raise_file_limit()
     made_on = machine.description(_PACKAGES)
     port = free_port()
-    settings = SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}"}
+    settings = (
+        SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}, 127.0.0.0/8"}
+    )
     with server_set.running(1, settings, works=True) as started:
         gateway = started.gateways[0]
         service = Service(gateway.url, started.admin_key, "", "", gateway.pid)

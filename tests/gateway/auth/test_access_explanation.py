@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from gateway.settings.settings import Settings
 from tests.gateway.support.gateways import Caller, Gateway, problem
+from tests.gateway.support.keys import expire_keys
 
 pytestmark = pytest.mark.anyio
 
@@ -97,10 +99,11 @@ async def test_only_the_tenants_own_admins_are_told(
 
 
 async def test_what_is_revoked_or_expired_is_not_told(
-    gateway: Gateway, ana: Caller, admin: Caller
+    gateway: Gateway, ana: Caller, admin: Caller, shared_settings: Settings
 ) -> None:
     await ana.put("leave", LEAVE, readers=["tenant"])
-    await gateway.caller("eve", expires_at="2020-01-01T00:00:00Z")
+    await gateway.caller("eve")
+    await expire_keys(shared_settings, gateway.tenant_name, "eve")
     made = await admin.call("POST", "/v1/keys", json={"subject": "eve"})
     await admin.call("DELETE", f"/v1/keys/{made.json()['id']}")
 

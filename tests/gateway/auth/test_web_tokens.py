@@ -378,11 +378,11 @@ async def test_an_issuer_that_is_away_is_no_fault_of_the_callers_and_old_keys_go
 
 @pytest.mark.slow
 async def test_a_remembered_token_ends_with_the_key_that_its_issuer_withdraws(
-    settings: Settings, embedder: Embedder, issuer: Issuer
+    settings: Settings, embedder: Embedder, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And so does each token that was made with it; those of other keys go on."""
-    often = settings.model_copy(update={"jwt_jwks_lifetime_s": 0.01})
-    async with running(often, embedder) as gateway:
+    monkeypatch.setattr("gateway.auth.web_tokens.KEYS_LIFETIME_S", 0.01)
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana, ben = bearer(gateway, issuer.token()), bearer(gateway, issuer.token("ES256"))
         made = (await ana.call("POST", "/v1/tokens", json={})).json()
@@ -437,20 +437,23 @@ async def test_an_issuer_that_is_away_too_long_is_believed_no_longer(issuer: Iss
 
 
 @pytest.mark.slow
-async def test_groups_and_roles_may_be_one_string_where_the_setting_says_so(
+async def test_groups_and_roles_may_be_one_string_in_the_claims_of_oauth_alone(
     settings: Settings, embedder: Embedder, issuer: Issuer
 ) -> None:
-    async with running(
-        settings.model_copy(update={"jwt_string_claims_allowed": True}), embedder
-    ) as gateway:
+    claims = {"groups": "scp", "roles": "scope"}
+    async with (
+        running(settings.model_copy(update={"jwt_claims": claims}), embedder) as gateway,
+        running(settings, embedder) as other,
+    ):
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         await ana.put("sales", LEAVE, readers=["group:sales"])
-        zoe = bearer(gateway, issuer.token(sub="zoe", groups="sales x", roles="reader writer"))
+        zoe = bearer(gateway, issuer.token(sub="zoe", scp="sales x", scope="reader writer"))
 
         assert await zoe.found("annual leave") == ["sales"]
         assert (await zoe.put("two", "x"))["document_id"] == "two"
-        await refused(gateway, issuer.token(groups={"sales": True}), "claim")
+        await refused(gateway, issuer.token(scp={"sales": True}), "claim")
+        await refused(other, issuer.token(groups="sales x"), "claim")
 
 
 @pytest.mark.slow

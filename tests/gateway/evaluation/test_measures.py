@@ -74,3 +74,11 @@ def test_an_interval_is_around_the_mean_and_narrows_with_more_questions() -> Non
     assert wide.high > 0.6
     assert narrow.high - narrow.low == pytest.approx(4 * 0.5 / np.sqrt(2_000), rel=0.2)
     assert measures.interval(few) == wide
+
+
+def test_a_document_of_another_tenant_is_not_the_one_that_was_meant() -> None:
+    """It is public, and has the identifier of one of the tenant's own."""
+    found = [{**hits("a")[0], "tenant": "beta"}, *hits("a")]
+
+    assert measures.of_hits(question("a"), found, 10) == pytest.approx((1.0, 0.5, 1 / log2(3)))
+    assert measures.of_hits(question("a"), found[:1], 10) == (0.0, 0.0, 0.0)

@@ -265,6 +265,28 @@ async def test_a_tenant_is_created_once(gateway: Gateway) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/search", {"query": "x", "filter": {"tags_any": [1] * 2_000}}),
+        ("PUT", "/v1/documents/x", {"text": "x", "tags": [1] * 2_000}),
+        ("PUT", "/v1/documents/x", {"text": "x", **{f"{n}": 1 for n in range(2_000)}}),
+        ("POST", "/v1/context/check", {"passages": [{f"{n}": 1 for n in range(2_000)}]}),
+        ("POST", "/v1/documents/batch", {"document_id": "x", "text": "x", "tags": [1] * 2_000}),
+    ],
+)
+async def test_a_body_of_very_many_errors_is_told_their_number(
+    ana: Caller, method: str, path: str, body: dict[str, Any]
+) -> None:
+    """Describing each takes the event loop so long that others wait: 2.7 s for a million."""
+    answer = await ana.call(method, path, json=body)
+
+    result = answer.json()
+    assert answer.status_code == (200 if path.endswith("batch") else 422)
+    assert [each["field"] for each in result["errors"]] == ["body"]
+    assert result["errors"][0]["detail"].startswith("has 2,00")
+
+
+@pytest.mark.parametrize(
     ("body", "field"),
     [
         ({"subject": "ana"}, "tenant"),
@@ -272,6 +294,7 @@ async def test_a_tenant_is_created_once(gateway: Gateway) -> None:
         ({"tenant": "acme", "subject": "ana", "roles": ["king"]}, "roles.0"),
         ({"tenant": "acme", "subject": "ana", "groups": ["a b"]}, "groups.0"),
         ({"tenant": "acme", "subject": "ana", "expires_at": "soon"}, "expires_at"),
+        ({"tenant": "acme", "subject": "ana", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"),
     ],
 )
 async def test_a_bad_key_names_its_field(
@@ -294,12 +317,6 @@ async def test_without_a_valid_key_there_is_no_search(
 
     assert_problem(answer, 401)
     assert answer.headers["www-authenticate"].startswith("Bearer")
-
-
-async def test_an_expired_key_is_no_key(gateway: Gateway) -> None:
-    eve = await gateway.caller("eve", expires_at="2020-01-01T00:00:00Z")
-
-    assert_problem(await eve.call("POST", "/v1/search", json={"query": "x"}), 401)
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v2/search", "/v1/searches"])

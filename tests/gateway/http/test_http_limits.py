@@ -15,6 +15,7 @@ from tests.gateway.support.raw_http import RawConnection, ask_raw, head, raw, se
 
 pytestmark = pytest.mark.anyio
 
+CONNECTIONS = "gateway.http.transport.connections"
 Start = Callable[..., AbstractAsyncContextManager[Gateway]]
 
 
@@ -203,9 +204,12 @@ async def test_a_request_behind_a_chunked_one_is_left_and_the_connection_closed(
 
 
 @pytest.mark.slow
-async def test_half_a_head_and_a_silent_connection_are_closed_in_time(start: Start) -> None:
+async def test_half_a_head_and_a_silent_connection_are_closed_in_time(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{CONNECTIONS}.HEADERS_DEADLINE_S", 0.5)
     async with (
-        start(headers_deadline_s=0.5) as gateway,
+        start() as gateway,
         raw(gateway) as half,
         raw(gateway) as silent,
     ):
@@ -220,10 +224,11 @@ async def test_half_a_head_and_a_silent_connection_are_closed_in_time(start: Sta
 
 @pytest.mark.slow
 async def test_a_used_connection_has_its_keep_alive_until_the_next_head_begins(
-    start: Start,
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(f"{CONNECTIONS}.HEADERS_DEADLINE_S", 0.5)
     healthy = head(None, method=b"GET", path=b"/healthz")
-    async with start(headers_deadline_s=0.5) as gateway, raw(gateway) as connection:
+    async with start() as gateway, raw(gateway) as connection:
         await connection.send(healthy)
         await connection.answer()
         await asyncio.sleep(1.2)
@@ -358,8 +363,11 @@ async def test_a_worker_keeps_so_many_connections_and_no_more(start: Start) -> N
         assert await oldest.end() == b""
 
 
-async def test_a_client_that_takes_no_byte_of_its_answers_is_cut_off(start: Start) -> None:
-    async with start(send_deadline_s=0.5) as gateway, raw(gateway) as deaf:
+async def test_a_client_that_takes_no_byte_of_its_answers_is_cut_off(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{CONNECTIONS}.SEND_DEADLINE_S", 0.5)
+    async with start() as gateway, raw(gateway) as deaf:
         flood = head(None, method=b"GET", path=b"/openapi.json") * 2_000
 
         await asyncio.wait_for(deaf.send(flood), 10)  # which fails once the other side is gone
@@ -367,9 +375,12 @@ async def test_a_client_that_takes_no_byte_of_its_answers_is_cut_off(start: Star
         assert (await gateway.client.get("/healthz")).status_code == 200
 
 
-async def test_answers_that_no_client_takes_have_a_limit_in_bytes(start: Start) -> None:
-    limits = {"send_deadline_s": 300.0, "body_memory_bytes": 100_000}
-    async with start(**limits) as gateway, raw(gateway) as deaf:
+async def test_answers_that_no_client_takes_have_a_limit_in_bytes(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{CONNECTIONS}.SEND_DEADLINE_S", 300.0)
+    monkeypatch.setattr("gateway.settings.groups.limits.LimitSettings.body_memory_bytes", 100_000)
+    async with start() as gateway, raw(gateway) as deaf:
         flood = head(None, method=b"GET", path=b"/openapi.json") * 2_000
 
         await asyncio.wait_for(deaf.send(flood), 30)  # which fails once the other side is gone

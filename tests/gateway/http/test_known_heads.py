@@ -339,9 +339,13 @@ async def test_a_repeat_in_two_packets_takes_the_usual_way(
     ],
 )
 async def test_what_has_to_be_checked_anew_is_not_remembered(
-    start: Start, outcomes: list[bool], lines: tuple[str, ...]
+    start: Start,
+    outcomes: list[bool],
+    lines: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with start(headers_bytes_max=2 * REQUEST_BYTES_MAX) as gateway:
+    monkeypatch.setattr("gateway.http.transport.connections.HEAD_BYTES_MAX", 2 * REQUEST_BYTES_MAX)
+    async with start() as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         for _ in range(3):

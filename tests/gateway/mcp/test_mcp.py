@@ -198,9 +198,10 @@ async def test_what_has_no_title_or_address_goes_by_its_name(ana: Caller) -> Non
 
 @pytest.mark.slow
 async def test_however_much_is_said_beside_a_text_it_can_be_read_to_its_end(
-    settings: Settings, embedder: Embedder
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with running(settings.model_copy(update={"mcp_tokens_max": 300}), embedder) as gateway:
+    monkeypatch.setattr("gateway.mcp.results.TOKENS_MAX", 300)
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE * 9, metadata={"more": "x" * 3_000})
@@ -283,10 +284,12 @@ async def test_the_text_of_a_document_stays_data(ana: Caller) -> None:
 
 
 @pytest.mark.slow
-async def test_tools_stay_within_their_budget(settings: Settings, embedder: Embedder) -> None:
+async def test_tools_stay_within_their_budget(
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokens_max = 1_000
-    limited = settings.model_copy(update={"mcp_tokens_max": tokens_max})
-    async with running(limited, embedder) as gateway:
+    monkeypatch.setattr("gateway.mcp.results.TOKENS_MAX", tokens_max)
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         whole = "\n\n".join(

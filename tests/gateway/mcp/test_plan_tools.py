@@ -142,10 +142,12 @@ async def test_an_error_names_the_argument_that_the_model_gave(
 
 
 @pytest.mark.slow
-async def test_the_steps_share_the_room_of_a_result(settings: Settings, embedder: Embedder) -> None:
+async def test_the_steps_share_the_room_of_a_result(
+    settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokens_max = 900
-    limited = settings.model_copy(update={"mcp_tokens_max": tokens_max})
-    async with running(limited, embedder) as gateway:
+    monkeypatch.setattr("gateway.mcp.results.TOKENS_MAX", tokens_max)
+    async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         ana = await gateway.caller("ana")
         for number in range(6):

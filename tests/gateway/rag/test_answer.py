@@ -136,11 +136,17 @@ FAILURES: dict[str, tuple[Reply | Mischief | Stream, int]] = {
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_model_that_fails_is_said_to(
-    served: Served, stub: StubOpenAI, failure: str, *, stream: bool
+    served: Served,
+    stub: StubOpenAI,
+    failure: str,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    stream: bool,
 ) -> None:
+    monkeypatch.setattr("gateway.rag.answer_generator.TOKENS_MAX", 100)
     reply, status = FAILURES[failure]
     stub.chat_answer = lambda _: reply
-    async with served(chat_deadline_s=0.3 if status == 504 else 5.0, answer_tokens_max=100) as up:
+    async with served(model_deadlines_s={"answer": 0.3 if status == 504 else 5.0}) as up:
         ana = await caller_with_documents(up)
         answer = await ask(ana, stream=stream)
 
@@ -184,10 +190,11 @@ async def test_what_nothing_is_found_for_gets_the_fallback_and_no_model_is_asked
 
 
 async def test_a_model_is_never_asked_without_a_document_however_little_room_there_is(
-    served: Served, stub: StubOpenAI
+    served: Served, stub: StubOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("gateway.rag.answer_generator.CONTEXT_TOKENS", 200)
     stub.chat_answer = lambda _: SAID
-    async with served(answer_context_tokens=200) as gateway:
+    async with served() as gateway:
         ana = await gateway.caller("ana")
         await ana.put("leave", "leave " * 1_000, chunker="whole")  # one sentence, longer than that
         await ask(ana, "leave")
@@ -198,7 +205,7 @@ async def test_a_model_is_never_asked_without_a_document_however_little_room_the
 
 
 async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room(
-    served: Served, stub: StubOpenAI
+    served: Served, stub: StubOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stub.chat_answer = lambda _: SAID
     first, second, third = (
@@ -212,16 +219,14 @@ async def test_passages_are_shown_whole_but_the_last_until_there_is_no_more_room
     )
     roomy, narrow = of_first + of_second, of_first + of_second - 1
     shown, left_out = [], []
-    async with (
-        served(answer_context_tokens=roomy) as gateway,
-        served(answer_context_tokens=narrow, again=True) as other,
-    ):
+    async with served() as gateway:
         ana = await gateway.caller("ana")
         for name, text in (("first", first), ("second", second), ("third", third)):
             await ana.put(name, text)
         assert await ana.found("annual leave", alpha=0.0) == ["first", "second", "third"]
-        for worker in (gateway, other):
-            body = (await ask(worker.as_(ana), "annual leave", alpha=0.0)).json()
+        for context_tokens in (roomy, narrow):
+            monkeypatch.setattr("gateway.rag.answer_generator.CONTEXT_TOKENS", context_tokens)
+            body = (await ask(ana, "annual leave", alpha=0.0)).json()
             ids = [hit["chunk_id"] for hit in body["hits"]]
             left_out.append(
                 [[ids.index(each) for each in body[name]] for name in ("truncated", "omitted")]
@@ -330,7 +335,7 @@ async def test_until_there_is_something_to_write_from_the_deadline_is_the_server
     served: Served, stub: StubOpenAI, *, stream: bool
 ) -> None:
     stub.chat_answer = lambda _: Mischief.SILENCE
-    async with served(deadline_s=0.3, rewrite_deadline_s=20.0) as gateway:
+    async with served(deadline_s=0.3, model_deadlines_s={"rewrite": 20.0}) as gateway:
         ana = await caller_with_documents(gateway)
         history = [{"role": "user", "content": QUERY}]
         answer = await ask(ana, "And parents?", history=history, stream=stream)

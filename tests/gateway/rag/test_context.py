@@ -148,7 +148,7 @@ async def test_once_one_text_can_not_be_shortened_the_others_are_left(
     stub.chat_answer = lambda _: (
         Reply(b"{}", 400) if len(stub.chats) == 3 else Stream([], ends=False, holds=True)
     )
-    async with served(compress_deadline_s=60.0) as gateway:
+    async with served(model_deadlines_s={"compress": 60.0}) as gateway:
         ana = await gateway.caller("ana")
         for number in range(3):
             await ana.put(f"leave{number}", f"{LEAVE} Of {number}.")
@@ -189,7 +189,7 @@ async def test_where_a_model_fails_an_extract_is_made_and_not_stored(
 ) -> None:
     stub.chat_answer = lambda _: reply
     deadline_s = 0.3 if reply is Mischief.SILENCE else 5.0
-    async with served(compress_deadline_s=deadline_s) as gateway:
+    async with served(model_deadlines_s={"compress": deadline_s}) as gateway:
         ana = await gateway.caller("ana")
         await ana.put("leave", LEAVE, title="Leave")
         by_model, extract = [

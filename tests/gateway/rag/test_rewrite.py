@@ -95,7 +95,9 @@ async def test_a_model_that_fails_leaves_the_question_as_it_is(
 ) -> None:
     reply, reason = FAILURES[failure]
     stub.chat_answer = lambda _: reply
-    async with served(rewrite_deadline_s=0.3 if failure == "silence" else 5.0) as gateway:
+    async with served(
+        model_deadlines_s={"rewrite": 0.3 if failure == "silence" else 5.0}
+    ) as gateway:
         ana = await caller_with_documents(gateway)
         answer = await ana.search("And since when?", history=HISTORY)
         plain = await ana.search("And since when?")
@@ -189,8 +191,8 @@ async def test_workers_share_what_was_made_unless_their_models_or_prompts_differ
 async def test_a_question_may_be_as_long_as_a_query(
     served: Served, stub: StubOpenAI, more: int, expected: str
 ) -> None:
-    stub.chat_answer = lambda _: chat("a" * (100 + more))
-    async with served(query_characters_max=100) as gateway:
+    stub.chat_answer = lambda _: chat("a" * (2_000 + more))
+    async with served() as gateway:
         ana = await caller_with_documents(gateway)
         answer = await ana.search("And since when?", history=HISTORY)
 

@@ -36,16 +36,14 @@ def test_the_static_one_is_the_default() -> None:
 
 
 def test_a_name_may_be_another_than_the_settings_have() -> None:
-    settings = Settings(embedder="static", openai_model="a-model", openai_dimensions=8)
+    settings = Settings(embedder="static", openai_dimensions=8)
 
-    embedder = embedders.make(settings, "openai", count_nothing)
+    embedder = embedders.make(settings, "openai:a-model", count_nothing)
 
     assert embedder.space == "openai-a-model-8"
 
 
-@pytest.mark.parametrize(
-    "name", ["", "Static", "word2vec", "openai:large", "onnx", "onnx:", "static:"]
-)
+@pytest.mark.parametrize("name", ["", "Static", "word2vec", "openai:", "onnx", "onnx:", "static:"])
 def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
     with pytest.raises(CommandError, match=r"choose static, static:FOLDER, multilingual"):
         embedders.make(Settings(), name, count_nothing)
@@ -72,21 +70,6 @@ embedders.check(Settings(), "onnx:/nowhere")
 
     assert refused.returncode == 1
     assert "pip install '.[onnx]' in a checkout" in refused.stderr
-
-
-@pytest.mark.slow
-def test_settings_count_more_than_what_a_model_says(tmp_path: Path) -> None:
-    name = f"onnx:{lay_out(tmp_path / 'minilm')}"
-
-    plain = embedders.make(Settings(), name, count_nothing)
-    set_ = embedders.make(
-        Settings(onnx_pooling="cls", onnx_query_prefix="q: ", onnx_tokens_max=128),
-        name,
-        count_nothing,
-    )
-
-    assert (plain.tokens_max, set_.tokens_max) == (256, 128)
-    assert plain.space != set_.space
 
 
 @pytest.mark.slow

@@ -55,7 +55,6 @@ async def connections(
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.", readers=["tenant"])
     own = {
         "shard_bytes_max": 1 << 26,
-        "shard_audit_s": 0.0,
         "key_requests_per_s": 0.0,
         "tenant_requests_per_s": 0.0,
     }

@@ -141,8 +141,9 @@ async def test_what_a_shard_has_missed_is_found_by_the_next_search(
     settings: Settings, ana: Caller, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shard_auditor, "_REST", 0)
+    monkeypatch.setattr("gateway.search.search_services.SHARD_AUDIT_S", 0.01)
     await ana.put("leave", "Everybody gets 25 days of annual leave a year.")
-    changes = {"shard_bytes_max": 1 << 26, "shard_audit_s": 0.01, "cache_audit_per_mille": 0}
+    changes = {"shard_bytes_max": 1 << 26, "cache_audit_per_mille": 0}
     async with running(settings.model_copy(update=changes), embedder) as auditing:
         asking, numbers = auditing.as_(ana), itertools.count()
 

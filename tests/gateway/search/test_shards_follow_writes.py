@@ -26,7 +26,7 @@ async def in_memory(
     settings: Settings, embedder: Embedder, caller: Caller
 ) -> AsyncIterator[Gateway]:
     """A gateway that has loaded the caller's tenant."""
-    own = {"shard_bytes_max": 1 << 26, "shard_audit_s": 0.0}
+    own = {"shard_bytes_max": 1 << 26}
     async with running(settings.model_copy(update=own), embedder) as gateway:
         asking, numbers = gateway.as_(caller), itertools.count()
         async with asyncio.timeout(WAIT_S_MAX):

@@ -154,22 +154,6 @@ class TestAuditSchedules:
         assert (await status(admin))["problems"] == {"orphan": 1}
 
     @pytest.mark.slow
-    async def test_it_mends_where_the_operator_says_so(
-        self, settings: Settings, ana: Caller, admin: Caller, embedder: Embedder, database_url: str
-    ) -> None:
-        own = settings.model_copy(update={"index_audit_repair": True})
-        await ana.put("leave", LEAVE)
-        await run_sql(database_url, LOSE_A_VECTOR)
-        async with open_services(own, Metrics(), embedder) as services:
-            await worker_loop.enqueue_due_audits(services.worker)
-            await run_sql(database_url, ALL_DUE)
-            await worker_loop.enqueue_due_audits(services.worker)
-            await work(services)
-
-        assert (await status(admin))["problems"] == {}
-        assert (await audited(settings)).listed == []
-
-    @pytest.mark.slow
     async def test_never_is_never(
         self, settings: Settings, admin: Caller, embedder: Embedder
     ) -> None:

@@ -30,8 +30,7 @@ def settings(settings: Settings, host: WebHost) -> Settings:
     return settings.model_copy(
         update={
             "job_retry_delay_s": 0.01,
-            "sources_web_hosts": host.url.removeprefix("http://"),
-            "sources_web_networks": "127.0.0.0/8",
+            "sources_web_hosts": f"{host.url.removeprefix('http://')}, 127.0.0.0/8",
         }
     )
 
@@ -117,7 +116,7 @@ async def test_a_host_on_a_private_address_is_not_asked_unless_its_network_is_li
 ) -> None:
     """Though the operator has listed its name."""
     await admin.call("PUT", "/v1/sources/help", json=configuration(f"{host.url}/sitemap.xml"))
-    plain = settings.model_copy(update={"sources_web_networks": None})
+    plain = settings.model_copy(update={"sources_web_hosts": host.url.removeprefix("http://")})
     async with open_services(plain, Metrics(), embedder) as services:
         done = await read(admin, services)
 

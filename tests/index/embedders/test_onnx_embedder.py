@@ -108,7 +108,7 @@ class TestMiniLM:
 
     @pytest.mark.slow
     async def test_a_limit_beyond_the_models_is_refused(self, model: OnnxModel) -> None:
-        with pytest.raises(EmbedderRefused, match="NEARHIT_ONNX_TOKENS_MAX"):
+        with pytest.raises(EmbedderRefused, match="max_seq_length"):
             OnnxEmbedder(replace(model, tokens_max=1_000), load(model.path, threads=1))
 
     async def test_a_file_that_is_no_model_is_refused(self, tmp_path: Path) -> None:

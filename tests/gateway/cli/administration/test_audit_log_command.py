@@ -40,6 +40,7 @@ async def test_the_command_lists_and_verifies(
     await ana.put("leave", f"{LEAVE} And 2 more.")
     await succeeds(environment, "audit", "log", "--verify", "--head", head, "--tenant", "acme")
     unknown = await refused(environment, "audit", "log", "--verify", "--tenant", "nowhere")
+    unlisted = await refused(environment, "audit", "log", "--tenant", "nowhere")
     mistaken = await refused(environment, "audit", "log", "--verify", "--head", "acme:1")
 
     assert created.startswith("nh_")
@@ -50,6 +51,7 @@ async def test_the_command_lists_and_verifies(
     assert of_none == "no rows match\n"
     assert re.fullmatch(r"acme:\d+:[0-9a-f]{64}", head)
     assert "no audit log of nowhere" in unknown
+    assert unlisted == "nearhit: there is no tenant nowhere"
     assert "TENANT:NUMBER:HASH" in mistaken
 
 

@@ -70,6 +70,7 @@ async def test_jobs_are_listed_shown_replayed_and_deleted(
     deleted = await succeeds(environment, "jobs", "delete", failed, waiting)
     unknown = await refused(environment, "jobs", "show", failed)
     nothing = await succeeds(environment, "jobs", "list")
+    of_nobody = await refused(environment, "jobs", "list", "--tenant", "nobody")
 
     assert failed in listed
     assert waiting not in listed
@@ -82,6 +83,7 @@ async def test_jobs_are_listed_shown_replayed_and_deleted(
     assert deleted == f"deleted {failed}\ndeleted {waiting}\n"
     assert "there is no job" in unknown
     assert nothing == "no jobs match\n"
+    assert of_nobody == "nearhit: there is no tenant nobody"
 
 
 async def test_a_worker_does_what_is_queued_and_stops_when_told_to(

@@ -120,7 +120,7 @@ async def test_what_a_tenant_stores_is_shown_beside_its_quotas(
     await gateway.operator.call("PUT", "/v1/tenants/acme/quotas", json={"documents": 5})
 
     shown = await succeeds(
-        {**environment_of(settings), "NEARHIT_TENANT_BYTES_MAX": "4000"}, "usage"
+        {**environment_of(settings), "NEARHIT_TENANT_QUOTAS": "bytes=4000"}, "usage"
     )
 
     (row,) = (line for line in shown.splitlines() if "acme" in line and " of " in line)

@@ -56,9 +56,13 @@ async def test_check_fails_for_a_variable_that_is_no_setting() -> None:
 
 
 async def test_check_fails_where_only_one_server_is_set() -> None:
-    line = await refused({"NEARHIT_DATABASE_URL": SECRET}, "config", "check", "--connect")
+    line = await refused(
+        {"NEARHIT_DATABASE_URL": SECRET, "NEARHIT_EMBEDDER": "onnx:/nowhere"},
+        *("config", "check", "--connect"),
+    )
 
     assert "NEARHIT_DATABASE_URL is set and NEARHIT_REDIS_URL is not" in line
+    assert "there is no folder /nowhere" in line
 
 
 async def test_check_connects_to_the_servers_and_says_what_it_found(

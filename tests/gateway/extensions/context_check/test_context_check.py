@@ -1,5 +1,6 @@
 """`POST /v1/context/check`: passages that an agent was given before, and what became of them."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -95,6 +96,24 @@ async def test_a_document_is_current_until_a_write_changes_it(ana: Caller) -> No
     assert first["state"] == "current"
     assert edited["state"] == "edited"
     assert await states(ana, {**asked, "updated_at": edited["updated_at"]}) == ["current"]
+
+
+async def test_a_time_that_a_client_has_cut_to_milliseconds_is_compared_so(ana: Caller) -> None:
+    """As JavaScript's `Date` does; a millisecond earlier is another time."""
+    exact = datetime.min.replace(tzinfo=UTC)
+    while exact.microsecond % 1_000 < 2:  # one in 500 writes
+        await ana.call("DELETE", "/v1/documents/leave")
+        await ana.put("leave", LEAVE)
+        (now,) = await checked(ana, {"document_id": "leave"})
+        exact = datetime.fromisoformat(now["updated_at"])
+    kept = exact.replace(microsecond=exact.microsecond // 1_000 * 1_000)
+    earlier, nearly = kept - timedelta(milliseconds=1), exact - timedelta(microseconds=1)
+
+    asked = [
+        {"document_id": "leave", "updated_at": each.isoformat()} for each in (kept, earlier, nearly)
+    ]
+
+    assert await states(ana, *asked) == ["current", "edited", "edited"]
 
 
 async def test_a_document_that_replaces_it_is_named_to_those_who_may_read_that(

@@ -368,6 +368,8 @@ async def test_a_receiver_that_is_gone_gets_nothing_more(
         "https://user@hooks.example.com/",
         "https://[::1]/",
         "ftp://hooks.example.com/",
+        "https://hooks.example.com:0/",
+        "https://hooks.example.com:65536/",
         "hooks",
     ],
 )

@@ -28,7 +28,7 @@ async def client(ana: Caller) -> AsyncIterator[AsyncOpenAI]:
 async def test_a_file_that_is_too_long_is_refused(
     settings: Settings, embedder: Embedder, size: int, what: str
 ) -> None:
-    settings = settings.model_copy(update={"file_bytes_max": 1_000})
+    settings = settings.model_copy(update={"document_bytes_max": 1_000})
     async with running(settings, embedder) as gateway:
         await gateway.tenant("acme")
         async with client_of(await gateway.caller("ana")) as client:
@@ -40,18 +40,17 @@ async def test_a_file_that_is_too_long_is_refused(
 
 @pytest.mark.slow
 async def test_a_tenant_has_no_more_files_than_it_may(
-    settings: Settings, embedder: Embedder
+    client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = settings.model_copy(update={"files_max": 1})
-    async with running(settings, embedder) as gateway:
-        await gateway.tenant("acme")
-        async with client_of(await gateway.caller("ana")) as client:
-            await client.files.create(file=("a.txt", b"a"), purpose="assistants")
-            await client.vector_stores.create(name="one")
-            with pytest.raises(openai.ConflictError, match="already has 1 files"):
-                await client.files.create(file=("b.txt", b"b"), purpose="assistants")
-            with pytest.raises(openai.ConflictError, match="already has 1 vector stores"):
-                await client.vector_stores.create(name="two")
+    monkeypatch.setattr("gateway.extensions.vector_stores.files.FILES_MAX", 1)
+    monkeypatch.setattr("gateway.extensions.vector_stores.stores.STORES_MAX", 1)
+    await client.files.create(file=("a.txt", b"a"), purpose="assistants")
+    await client.vector_stores.create(name="one")
+
+    with pytest.raises(openai.ConflictError, match="already has 1 files"):
+        await client.files.create(file=("b.txt", b"b"), purpose="assistants")
+    with pytest.raises(openai.ConflictError, match="already has 1 vector stores"):
+        await client.vector_stores.create(name="two")
 
 
 async def test_what_is_wrong_is_told_as_openai_tells_it(ana: Caller, client: AsyncOpenAI) -> None:
