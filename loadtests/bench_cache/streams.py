@@ -143,8 +143,7 @@ def _played(gateway: Service, stream: Stream, turns: Iterable[int]) -> StreamRes
         admin.put(
             [{**passage, "readers": ["tenant"]} for passage in stream.passages], lambda _: None
         )
-        # Two callers, of whom none gets the other's cached answers.
-        admin.client.put("/v1/shared-answers", json={"shares": False}).raise_for_status()
+        admin.share_no_answers()
         with new_caller(admin, "tiered") as tiered, new_caller(admin, "plain") as plain:
             for number, start in enumerate(turns):
                 questions = stream.questions[start : start + _TURN]
@@ -256,6 +255,7 @@ def _bars(results: Sequence[StreamResult]) -> list[Bar]:
             f"share of the semantic hits of {result.stream.name} that is wrong",
             result.wrong_hits / max(len(result.semantic), 1),
             at_most=_LIMIT,
+            judged=bool(result.semantic),
         )
         for result in results
     ]

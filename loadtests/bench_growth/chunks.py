@@ -111,6 +111,7 @@ def _measured(probes: Mapping[str, Probe], run: GrowthRun) -> dict[str, Figures]
     for each in probes.values():
         probe.warm(each.gateway, each.requests, _WARM_UP)
     taken = probe.take_in_turns(probes, seconds=run.options.seconds, turns=_TURNS)
+    assert not any(cost.hits for cost in taken.values()), "each question is asked once"
     return {name: cost.as_json() for name, cost in taken.items()}
 
 

@@ -59,6 +59,10 @@ class TenantClient:
     def remove(self, document_id: str) -> None:
         self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
 
+    def share_no_answers(self) -> None:
+        """Keep callers who see the same from getting each other's cached answers."""
+        self.client.put("/v1/shared-answers", json={"shares": False}).raise_for_status()
+
     def new_key(self, subject: str, **fields: Any) -> str:
         """Of another subject of an administrator's tenant."""
         body = {"subject": subject, **fields}

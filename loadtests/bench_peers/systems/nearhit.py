@@ -16,9 +16,10 @@ from loadtests.workload.tenant_client import TenantClient, new_tenant
 
 NAME = "Nearhit"
 HOW = (
-    "one worker, all at its defaults but for the rates, which refuse nobody; a key for each caller "
-    "with its groups; `POST /v1/search` with `top_k` 10 embeds the question itself, searches by "
-    "words as well as by vectors, and proves the revision of each answer; nearest with `alpha` 1"
+    "one worker, all at its defaults but for the rates, which refuse nobody, and for answers, that "
+    "no callers share, so that a new question has none; a key for each caller with its groups; "
+    "`POST /v1/search` with `top_k` 10 embeds the question itself, searches by words as well as by "
+    "vectors, and proves the revision of each answer; nearest with `alpha` 1"
 )
 HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they have proved right"
 
@@ -29,7 +30,8 @@ def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object])
     with ExitStack() as stack:
         tenants: dict[str, TenantClient] = {}
         for name in dict.fromkeys(world.tenants):
-            tenants[name] = stack.enter_context(new_tenant(gateway, name))
+            tenants[name] = stack.enter_context(new_tenant(gateway, name, roles=("admin",)))
+            tenants[name].share_no_answers()
             documents = [
                 {
                     "document_id": str(row),
