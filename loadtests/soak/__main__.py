@@ -73,7 +73,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     console.print(section.text, markup=False)
     run.show_violations(soak)
     print(run.verdict(soak), flush=True)
-    return soak.context.audit.held
+    return soak.passed
 
 
 def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
@@ -90,11 +90,7 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     print(f"{name}: {mutant.what}", flush=True)
     launcher = ("loadtests.mutants", "cache", name)
     with server_set.running(_GATEWAYS, SETTINGS, works=True, launcher=launcher) as started:
-        soak = _soaked(started, arguments, options, console)
-    audit = soak.context.audit
-    is_right = audit.held if mutant.is_control else audit.has_wrong_answer
-    run.show_mutant(name, soak, is_right=is_right)
-    return is_right
+        return run.judge_mutant(name, mutant, _soaked(started, arguments, options, console))
 
 
 def _soaked(

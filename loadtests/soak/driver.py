@@ -92,6 +92,12 @@ class Soak:
         return enough or self.seconds >= self.options.minutes * 60
 
     @property
+    def passed(self) -> bool:
+        """Whether answers were judged, and nothing was wrong."""
+        audit = self.context.audit
+        return audit.held and audit.counts["judged"] > 0
+
+    @property
     def seconds(self) -> float:
         return time.monotonic() - self.began_s
 

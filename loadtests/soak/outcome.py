@@ -61,20 +61,16 @@ def section(soak: Soak, seconds: float, answers: Counter[str], events: Counter[s
         "refused_ms": [round(1000 * one_s, 3) for one_s in _quantiles(soak.writers.refused_s)],
         "shown": audit.shown,
     }
-    return Section(
-        _title(soak.options),
-        _text(soak, seconds, answers, events),
-        figures,
-        [
-            Bar("answers audited", counts["judged"], at_least=soak.options.answers or 1),
-            Bar(
-                "lost, and shown by the very next answer",
-                counts["revoked_and_still_shown"],
-                at_most=0,
-            ),
-            *(Bar(violation, counts[violation], at_most=0) for violation in VIOLATIONS),
-        ],
-    )
+    still_shown = counts["revoked_and_still_shown"]
+    bars = [
+        Bar("answers audited", counts["judged"], at_least=soak.options.answers or 1),
+        Bar("lost, and shown by the very next answer", still_shown, at_most=0),
+        *(Bar(violation, counts[violation], at_most=0) for violation in VIOLATIONS),
+    ]
+    if kinds := len(soak.options.faults):
+        happened = len(soak.plan.happened)
+        bars.append(Bar("kinds of faults that happened", happened, at_least=kinds))
+    return Section(_title(soak.options), _text(soak, seconds, answers, events), figures, bars)
 
 
 def _title(options: SoakOptions) -> str:

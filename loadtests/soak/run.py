@@ -86,14 +86,15 @@ def show_violations(soak: Soak, most: int | None = None) -> None:
         print(json.dumps(violation, default=str))
 
 
-def show_mutant(name: str, soak: Soak, *, is_right: bool) -> None:
+def judge_mutant(name: str, mutant: Mutant, soak: Soak) -> bool:
+    """Whether the soak found the broken rule, or nothing in a control; says so in one line."""
+    has_wrong_answer = soak.context.audit.has_wrong_answer
+    is_right = soak.passed if mutant.is_control else has_wrong_answer
     show_violations(soak, 1)
-    found = "caught" if soak.context.audit.has_wrong_answer else "nothing found"
-    print(
-        f"{'PASS' if is_right else 'FAIL'} {name}: {found} after {soak.seconds:.1f} s; "
-        f"{counts(soak)}",
-        flush=True,
-    )
+    found = "caught" if has_wrong_answer else "nothing found"
+    ending = f"{found} after {soak.seconds:.1f} s; {counts(soak)}"
+    print(f"{'PASS' if is_right else 'FAIL'} {name}: {ending}", flush=True)
+    return is_right
 
 
 @asynccontextmanager
@@ -131,7 +132,7 @@ def progress(soak: Soak) -> str:
 
 def verdict(soak: Soak) -> str:
     """PASS or FAIL, with the counts."""
-    return f"{'PASS' if soak.context.audit.held else 'FAIL'} {counts(soak)}"
+    return f"{'PASS' if soak.passed else 'FAIL'} {counts(soak)}"
 
 
 def counts(soak: Soak) -> str:
