@@ -15,7 +15,7 @@ from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_cache.options import CacheRun
 from loadtests.load import closed_loop
 from loadtests.servers import service
-from loadtests.workload.tenant_client import new_tenant, through
+from loadtests.workload.tenant_client import connected, new_tenant
 
 _SHARE_MAX = 0.15
 _QUESTION = "how many days of leave do I get?"
@@ -87,7 +87,7 @@ def _samples(run: CacheRun) -> Mapping[str, int]:
             tenant.put([{"document_id": "leave", "text": "25 days of leave."}], lambda _: None)
             with (
                 service.beside(gateway, samples=file) as sampled,
-                through(tenant, sampled) as other,
+                connected(sampled.url, tenant.key) as other,
             ):
                 for seconds in (_WARM_S, run.options.seconds * run.options.rounds):
                     os.kill(sampled.pid, signal.SIGUSR1)

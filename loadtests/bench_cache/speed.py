@@ -18,7 +18,7 @@ from loadtests.bench.turns import Case, Turns, percentile_ms
 from loadtests.bench_cache.options import CacheRun
 from loadtests.load.request import RequestTemplate
 from loadtests.servers import service
-from loadtests.workload.tenant_client import TenantClient, new_tenant, through
+from loadtests.workload.tenant_client import TenantClient, connected, new_tenant
 
 _RATIO_MIN = 0.6  # of the bare app's requests a second, for exact hits
 _P99_MAX = 2.5  # times the bare app's
@@ -78,7 +78,7 @@ def _cases(stack: ExitStack, console: Console) -> Mapping[str, Case]:
     tenant.put([leave_document(number) for number in range(_TEAMS)], lambda _: None)
     # A worker whose memory holds nothing.
     forgetful = stack.enter_context(service.beside(gateway, {"NEARHIT_LOCAL_CACHE_BYTES_MAX": "1"}))
-    other = stack.enter_context(through(tenant, forgetful))
+    other = stack.enter_context(connected(forgetful.url, tenant.key))
     body = _body(_QUESTION)
     _, answer = tenant.search_all([body, body], connections=1)
     assert answer.is_hit
