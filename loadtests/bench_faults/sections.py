@@ -1,10 +1,10 @@
 """The sections: faults of the servers, and of a hosted embedding service."""
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import uvloop
@@ -145,13 +145,7 @@ async def _measure_fault(
     counts = environment.judge.counts
     before = {name: counts[name] for name in _FAULTS}
     load = replace(LOAD, seconds=BEFORE_S + lasts_s + AFTER_S)
-
-    async def disturb() -> None:
-        begun_s = time.monotonic()
-        await fault.begin()
-        await asyncio.sleep(lasts_s - (time.monotonic() - begun_s))
-        await fault.mend()
-
+    disturb = partial(fault.last, lasts_s)
     phases, figures = await measure_phases(environment, load, agents, disturb, quiet_s=BEFORE_S)
     writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
     wrong = {name: counts[name] - before[name] for name in _FAULTS}

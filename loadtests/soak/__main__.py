@@ -1,7 +1,7 @@
 """Writes histories of edits and of rights while many callers read, and audits every answer.
 
     python -m loadtests.soak [DATA] [--minutes M] [--answers N] [--balanced] [--seed S]
-                             [--faults] [--fault NAME]… [--without PART]… [--report FILE]
+                             [--faults] [--fault NAME]… [--report FILE]
     python -m loadtests.soak [DATA] --mutant NAME [--minutes M]
 
 DATA holds real histories; without it they are generated. The soak ends when the time is over or
@@ -28,9 +28,9 @@ from loadtests.servers import metrics, server_set
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak import outcome, run
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults import faults
+from loadtests.soak.faults import injector
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.options import PARTS, SETTINGS, SoakOptions
+from loadtests.soak.options import SETTINGS, SoakOptions
 
 _GATEWAYS = 2
 _REPORT = Path("docs/benchmarks/soak.json")
@@ -60,7 +60,6 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
         faults=_faults(arguments),
         fault_every_s=arguments.fault_every,
         balanced=arguments.balanced,
-        without=arguments.without,
     )
     made_on = machine.description(_PACKAGES)
     with server_set.running(_GATEWAYS, SETTINGS, balanced=options.balanced, works=True) as started:
@@ -97,7 +96,7 @@ def _soaked(
     started: ServerSet, arguments: argparse.Namespace, options: SoakOptions, console: Console
 ) -> Soak:
     past = run.past(arguments.data, arguments.seed)
-    chosen = faults.of(started, options.faults)
+    chosen = injector.of(FAULTS, started, options.faults)
     return asyncio.run(run.soaked(started, past, options, chosen, console))
 
 
@@ -142,13 +141,6 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--fault-every", type=float, default=20.0, help="seconds between two faults"
-    )
-    parser.add_argument(
-        "--without",
-        action="append",
-        choices=PARTS,
-        default=[],
-        help="leave this part out; may be repeated",
     )
     parser.add_argument("--mutant", choices=[_ALL, *MUTANTS], help="break a rule of the cache")
     parser.add_argument("--balanced", action="store_true", help="through HAProxy")

@@ -14,10 +14,9 @@ from loadtests.mutants.mutant import Mutant
 from loadtests.soak import stage
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults.excuse import WarmUp
-from loadtests.soak.faults.schedule import SoakFault
+from loadtests.soak.faults.injector import SoakFault, WarmUp
 from loadtests.soak.model.state import SoakState
-from loadtests.soak.options import PARTS, SoakOptions
+from loadtests.soak.options import SoakOptions
 from loadtests.soak.oracle import oracle
 from loadtests.soak.work.context import JudgedServers, SoakContext
 from loadtests.workload import history
@@ -46,7 +45,7 @@ def mutant_options(mutant: Mutant, *, minutes: float, seed: int, **more: Any) ->
         answers=0,
         seed=seed,
         faults=mutant.faults,
-        without=PARTS,
+        plain=True,
         until_caught=not mutant.is_control,
         **more,
     )

@@ -82,7 +82,7 @@ class Writers:
     ) -> None:
         """A subject that loses access by the write reads the document right before and after it."""
         state = self._context.state
-        loss = losses.of(write, state.rights, state.credentials.holders)
+        loss = losses.of(write, state.rights, state.credentials.keys)
         if loss is None:
             await self._write(write, turn, gateways)
             return
