@@ -5,6 +5,7 @@ searches PostgreSQL.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import asyncpg
 import uvloop
@@ -28,6 +29,7 @@ _NAMES = {
     "small_shards": _BESIDE + _SHARDS,
     "small": _BESIDE + _WITHOUT,
 }
+_BYTES = "SELECT pg_database_size(current_database())"
 _COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
 _LINES = {
     _SHARDS: _SHARDS,
@@ -63,7 +65,7 @@ def measure(run: GrowthRun) -> Section:
             status.update(f"{size:,} chunks")
             fill(without, {f"of-{size}": size})
             total += size
-            disk_bytes = uvloop.run(_database_bytes(without.database_url)) / total
+            disk_bytes = uvloop.run(_value(without.database_url, _BYTES)) / total
             bytes_a_chunk[str(size)] = disk_bytes
             large = _probes(gateways, f"of-{size}")
             if residence.load(shards, large[_SHARDS].requests) is not None:
@@ -91,7 +93,7 @@ def fill(gateway: Service, tenants: dict[str, int]) -> None:
     """New tenants with so many chunks each; vacuumed, so that it does not happen later."""
     passages, seed = generated_corpus.passages(), generated_corpus.SEED
     uvloop.run(corpus.fill(gateway.database_url, passages, tenants, seed=seed))
-    uvloop.run(_vacuum(gateway.database_url))
+    uvloop.run(_value(gateway.database_url, "VACUUM ANALYZE"))
 
 
 def _probes(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
@@ -105,17 +107,11 @@ def _probes(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
     }
 
 
-async def _vacuum(url: str) -> None:
+async def _value(url: str, statement: str) -> Any:
     connection = await asyncpg.connect(url)
-    await connection.execute("VACUUM ANALYZE")
+    value = await connection.fetchval(statement)
     await connection.close()
-
-
-async def _database_bytes(url: str) -> float:
-    connection = await asyncpg.connect(url)
-    size_bytes = await connection.fetchval("SELECT pg_database_size(current_database())")
-    await connection.close()
-    return float(size_bytes)
+    return value
 
 
 def _notes(sizes: Sequence[int], in_memory: Sequence[int]) -> str:
