@@ -1,6 +1,6 @@
 """Writes histories of edits and of rights while many callers read, and audits every answer.
 
-    python -m loadtests.soak [DATA] [--minutes M] [--answers N] [--balanced] [--seed S]
+    python -m loadtests.soak [DATA] [--minutes M] [--balanced] [--seed S]
                              [--faults] [--fault NAME]… [--report FILE]
     python -m loadtests.soak [DATA] --mutant NAME [--minutes M]
 
@@ -55,7 +55,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     """Whether nothing was wrong."""
     options = SoakOptions(
         minutes=arguments.minutes,
-        answers=arguments.answers,
+        answers=outcome.ANSWERS,
         seed=arguments.seed,
         faults=_faults(arguments),
         fault_every_s=arguments.fault_every,
@@ -128,12 +128,6 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("data", type=Path, nargs="?", help="the folder of the real histories")
     parser.add_argument("--minutes", type=float, default=10.0, help="the maximum duration")
-    parser.add_argument(
-        "--answers",
-        type=int,
-        default=outcome.ANSWERS,
-        help="the number that ends the soak; 0: no limit",
-    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", action="store_true", help="all faults, one after the other")
     parser.add_argument(

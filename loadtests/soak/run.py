@@ -64,7 +64,8 @@ async def soaked(
     warm_up: of gateways that are cold, until which errors are excused.
     """
     async with oracle(servers.database_url) as truth:
-        keys = await stage.make_keys(servers.gateways[0].url, servers.admin_key, source.subjects)
+        url = servers.gateways[0].url
+        keys = await asyncio.to_thread(stage.make_keys, url, servers.admin_key, source.subjects)
         state = SoakState(Rights(), keys.credentials)
         context = SoakContext(servers, state, Audit(state), truth, keys.admins)
         soak = Soak(context, source, options, faults)
