@@ -15,8 +15,10 @@ With --mutant the gateways have one rule broken, and the soak exits with 1 unles
 
 import argparse
 import asyncio
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -30,7 +32,7 @@ from loadtests.soak import outcome, run
 from loadtests.soak.driver import Soak
 from loadtests.soak.faults import injector
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.options import SETTINGS, SoakOptions
+from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
 
 _GATEWAYS = 2
 _REPORT = Path("docs/benchmarks/soak.json")
@@ -62,7 +64,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
         balanced=arguments.balanced,
     )
     made_on = machine.description(_PACKAGES)
-    with server_set.running(_GATEWAYS, SETTINGS, balanced=options.balanced, works=True) as started:
+    with _running(balanced=options.balanced) as started:
         soak = _soaked(started, arguments, options, console)
         urls = [gateway.url for gateway in started.gateways]
         answers = metrics.sums_by_label(urls, "nearhit_cache_lookups_total")
@@ -88,8 +90,14 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     )
     print(f"{name}: {mutant.what}", flush=True)
     launcher = ("loadtests.mutants", "cache", name)
-    with server_set.running(_GATEWAYS, SETTINGS, works=True, launcher=launcher) as started:
+    with _running(launcher=launcher) as started:
         return run.judge_mutant(name, mutant, _soaked(started, arguments, options, console))
+
+
+def _running(**options: Any) -> AbstractContextManager[ServerSet]:
+    return server_set.running(
+        _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, **options
+    )
 
 
 def _soaked(

@@ -16,6 +16,9 @@ SETTINGS = {
     "NEARHIT_JOB_RETRY_DELAY_S": "0.5",
     "NEARHIT_JOB_ATTEMPTS_MAX": "30",  # a fault costs attempts, and there are many
 }
+# Of one of the gateways. The other computes what its shards hold sooner than Redis gives it, so
+# that without this one hardly an answer is Redis's.
+WITHOUT_SHARDS = {"NEARHIT_SHARD_BYTES_MAX": "0"}
 
 
 @dataclass(frozen=True, slots=True)
