@@ -50,6 +50,7 @@ class ServedCheckout:
                 connection.sendall(encode_request("POST", url, self.key, _BODY, headers))
                 answer = connection.recv(65_536)
                 assert answer.startswith(b"HTTP/1.1 200"), answer
+                assert number == 0 or b"; hit" in answer, answer
             return (self.processor_s() - before_s) / requests
 
 

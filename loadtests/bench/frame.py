@@ -1,4 +1,4 @@
-"""The frame of the benchmarks: a `__main__` declares its sections and options and calls `main`.
+"""The frame of the benchmarks: a `__main__` names its sections and options to `main`.
 
     python -m loadtests.bench_NAME [DATA] [--only SECTION]… [--quick] [--report FILE]
                                    [--OPTION VALUE]…
@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from types import ModuleType
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from rich.console import Console
 from rich.progress import Progress
@@ -63,42 +64,12 @@ class Run(Generic[Options]):
         return Progress(console=self.console)
 
 
-@dataclass(frozen=True, slots=True)
-class Benchmark(Generic[Options]):
-    """name: of the package `bench_NAME` and of the page. about: shown by `--help`.
+Measure: TypeAlias = Callable[[Run[Options]], Section]
 
-    title, notes: of the page. sections: each with a docstring, or alone in a module with one.
-    options: a dataclass whose fields are made by `option`. packages: the page has their versions.
-    """
 
-    name: str
-    about: str | None
-    title: str
-    notes: str
-    options: type[Options]
-    sections: Mapping[str, Callable[[Run[Options]], Section]]
-    packages: Sequence[str] = SERVERS
-    data: Literal["required", "optional", "none"] = "optional"
-
-    @property
-    def head(self) -> str:
-        """The first lines of the page."""
-        data = " DATA=FOLDER" if self.data == "required" else ""
-        return (
-            f"# {self.title}\n\n`make bench-{self.name}{data}` measures this page; with "
-            "`ONLY=SECTION` it measures one section and keeps the others.\n"
-            f"The command fails if a target is missed.\n{self.notes}\n"
-            f"[{self.name}.json]({self.name}.json) holds the figures of this page.\n"
-        )
-
-    @property
-    def help(self) -> str:
-        """What it is about, and each section by the first line of its docstring."""
-        lines = [(self.about or "").strip(), ""]
-        for name, measure in self.sections.items():
-            about = measure.__doc__ or sys.modules[measure.__module__].__doc__ or ""
-            lines.append(f"    {name:13} {about.splitlines()[0]}")
-        return "\n".join(lines)
+def named(*modules: ModuleType) -> dict[str, Measure[Any]]:
+    """Sections by the names of the modules that measure one each."""
+    return {module.__name__.rpartition(".")[2]: module.measure for module in modules}
 
 
 def option(
@@ -122,57 +93,89 @@ def option(
     return dataclasses.field(default=default, metadata={"quick": quick, "arguments": arguments})
 
 
-def main(benchmark: Benchmark[Any]) -> None:
-    """Measure what the command line says and exit."""
+def main(
+    name: str,
+    title: str,
+    notes: str,
+    sections: Mapping[str, Measure[Any]],
+    *,
+    options: type[Any] = NoOptions,
+    packages: Sequence[str] = SERVERS,
+    data: Literal["required", "optional", "none"] = "optional",
+) -> None:
+    """Measure what the command line says and exit. `--help` shows the docstring of `__main__`.
+
+    name: of the package `bench_NAME` and of the page. title, notes: of the page. sections: each
+    with a docstring, or alone in a module with one. options: a dataclass whose fields are made by
+    `option`. packages: the page has their versions.
+    """
     logging.disable(logging.INFO)  # wordllama opens the root log when it is imported
-    arguments = _parser(benchmark).parse_args()
-    report = BenchmarkReport(arguments.report, benchmark.head, benchmark.packages)
-    run = Run(_options(benchmark, arguments), Console(), arguments.data, report)
-    measures = {name: partial(measure, run) for name, measure in benchmark.sections.items()}
+    parser = _parser(name, sections, dataclasses.fields(options), data)
+    arguments = parser.parse_args()
+    folder = " DATA=FOLDER" if data == "required" else ""
+    head = (
+        f"# {title}\n\n`make bench-{name}{folder}` measures this page; with "
+        "`ONLY=SECTION` it measures one section and keeps the others.\n"
+        f"The command fails if a target is missed.\n{notes}\n"
+        f"[{name}.json]({name}.json) holds the figures of this page.\n"
+    )
+    report = BenchmarkReport(arguments.report, head, packages)
+    run = Run(_options(options, arguments), Console(), arguments.data, report)
+    measures = {section: partial(measure, run) for section, measure in sections.items()}
     missed = report.measure(measures, arguments.only, run.console)
     raise SystemExit(1 if missed else 0)
 
 
-def _parser(benchmark: Benchmark[Any]) -> argparse.ArgumentParser:
+def _help(sections: Mapping[str, Measure[Any]]) -> str:
+    """What it is about, and each section by the first line of its docstring."""
+    lines = [(sys.modules["__main__"].__doc__ or "").strip(), ""]
+    for name, measure in sections.items():
+        about = measure.__doc__ or sys.modules[measure.__module__].__doc__ or ""
+        lines.append(f"    {name:13} {about.splitlines()[0]}")
+    return "\n".join(lines)
+
+
+def _parser(
+    name: str,
+    sections: Mapping[str, Measure[Any]],
+    fields: Sequence[dataclasses.Field[Any]],
+    data: str,
+) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"python -m loadtests.bench_{benchmark.name}",
-        description=benchmark.help,
+        prog=f"python -m loadtests.bench_{name}",
+        description=_help(sections),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    if benchmark.data == "none":
-        parser.set_defaults(data=None)
-    else:
-        required = None if benchmark.data == "required" else "?"
+    parser.set_defaults(data=None, quick=False)
+    if data != "none":
+        required = None if data == "required" else "?"
         parser.add_argument("data", type=Path, nargs=required, help="the folder of the data")
     parser.add_argument(
         "--only",
         action="append",
-        choices=list(benchmark.sections),
+        choices=list(sections),
         default=[],
         help="measure this section and keep the others; may be repeated",
     )
-    fields = dataclasses.fields(benchmark.options)
     if any(field.metadata["quick"] is not None for field in fields):
         parser.add_argument("--quick", action="store_true", help="smaller sizes, shorter times")
-    else:
-        parser.set_defaults(quick=False)
     for field in fields:
-        name = field.name.replace("_", "-")
-        parser.add_argument(f"--{name}", dest=field.name, **field.metadata["arguments"])
+        given = field.name.replace("_", "-")
+        parser.add_argument(f"--{given}", dest=field.name, **field.metadata["arguments"])
     parser.add_argument(
         "--report",
         type=Path,
-        default=Path(f"docs/benchmarks/{benchmark.name}.json"),
+        default=Path(f"docs/benchmarks/{name}.json"),
         help="the figures to write (default: %(default)s)",
     )
     return parser
 
 
-def _options(benchmark: Benchmark[Any], arguments: argparse.Namespace) -> Any:
+def _options(options: type[Any], arguments: argparse.Namespace) -> Any:
     values = {}
-    for field in dataclasses.fields(benchmark.options):
+    for field in dataclasses.fields(options):
         value = getattr(arguments, field.name)
         if value is None and arguments.quick:
             value = field.metadata["quick"]
         values[field.name] = field.default if value is None else value
-    return benchmark.options(**values)
+    return options(**values)

@@ -4,7 +4,6 @@ The first four need no DATA; `sharing` uses a generated history without it.
 """
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark
 from loadtests.bench_cache import (
     admission,
     hit_rate,
@@ -20,23 +19,13 @@ from loadtests.bench_cache.options import CacheOptions
 _NOTES = """\
 FOLDER holds a real handbook and the edits made to it: `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {op, path, from, text}; `speed`, `admission`, `mcp` and `invalidation` need none. `sharing` reads the groups of a real organisation, `acl_k8s_org`, or generates some. `streams` reads `banking77_en`, `pira_paraphrase`, `pira_en`, `pira_pt`, `medquad_en`, `squad_sent_dev` and `xquad_en`."""  # noqa: E501  a sentence a line
 
-BENCHMARK = Benchmark(
-    name="cache",
-    about=__doc__,
-    title="Benchmark of the cache",
-    notes=_NOTES,
-    options=CacheOptions,
-    sections={
-        "speed": speed.measure,
-        "admission": admission.measure,
-        "mcp": mcp.measure,
-        "invalidation": invalidation.measure,
-        "precision": precision.measure,
-        "hit_rate": hit_rate.measure,
-        "sharing": sharing.measure,
-        "streams": streams.measure,
-    },
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="cache",
+        title="Benchmark of the cache",
+        notes=_NOTES,
+        options=CacheOptions,
+        sections=frame.named(
+            speed, admission, mcp, invalidation, precision, hit_rate, sharing, streams
+        ),
+    )

@@ -15,7 +15,7 @@ from loadtests.bench_cache.options import PATIENT, CacheRun
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
 from loadtests.workload import topics
-from loadtests.workload.tenant_client import TenantClient, new_tenant, through
+from loadtests.workload.tenant_client import TenantClient, connected, new_tenant
 from loadtests.workload.topics import TopicWorld
 
 _DOCUMENTS = 5_000
@@ -52,7 +52,10 @@ def measure(run: CacheRun) -> Section:
         live -= metrics.cache_event(gateway.url, "dropped")
         away = metrics.cache_event(gateway.url, "unavailable")
         for _ in progress.track(range(_COLD), description="starting gateways"):
-            with service.beside(gateway, _SETTINGS) as other, through(full, other) as tenant:
+            with (
+                service.beside(gateway, _SETTINGS) as other,
+                connected(other.url, full.key) as tenant,
+            ):
                 tenant.edit_first(next(edits))
                 taken["cold_drain_ms"].append(_drained_ms(other))
     timed = {

@@ -7,6 +7,7 @@ the hits of callers with equal grants.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import cycle
+from pathlib import Path
 from random import Random
 
 from index.model.scope import SCOPE_NAMES, Scope, resolve
@@ -86,7 +87,7 @@ class SharingRates:
 
 
 def measure(run: CacheRun) -> Section:
-    changes = _recorded(run) if run.data is not None else _generated()
+    changes = _generated() if run.data_folder is None else _recorded(run.data)
     rates = [count(users, changes, each) for each in _SEARCHES_A_CHANGE for users in _USERS]
     judged = [each for each in rates if each.users == _JUDGED]
     return Section(
@@ -171,12 +172,9 @@ def _change(world: RightsWorld, change: MembershipEvent, random: Random) -> None
         world.groups[user].discard(group)
 
 
-def _recorded(run: CacheRun) -> list[MembershipEvent]:
+def _recorded(data: Path) -> list[MembershipEvent]:
     """The joining and leaving of a real organisation, in its order."""
-    assert run.data is not None
-    events = [
-        event for event in history.read(run.data).grants if event["op"] in ("grant", "revoke")
-    ]
+    events = [event for event in history.read(data).grants if event["op"] in ("grant", "revoke")]
     users = {name: number for number, name in enumerate({each["user"]: 0 for each in events})}
     groups = {name: number for number, name in enumerate({each["group"]: 0 for each in events})}
     return [

@@ -4,7 +4,6 @@ DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark
 from loadtests.bench_edges import cut, judged, large, latency, write_times
 from loadtests.bench_edges.options import EdgesOptions
 
@@ -14,21 +13,18 @@ Each region has a gateway with one worker, a Valkey, and a PostgreSQL; those of 
 All between a region and the primary passes a relay that delays each byte, and that can be cut, silenced and led to another primary. Callers are near their gateway.
 A [read lease](../design/promises.md#read-leases) lasts 1 s, the default."""  # noqa: E501  a sentence a line
 
-BENCHMARK = Benchmark(
-    name="edges",
-    about=__doc__,
-    title="Regions",
-    notes=_NOTES,
-    options=EdgesOptions,
-    sections={
-        "latency": latency.measure,
-        "writes": write_times.measure,
-        "judged": judged.measure,
-        "mutants": judged.measure_mutants,
-        "cut": cut.measure,
-        "large": large.measure,
-    },
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="edges",
+        title="Regions",
+        notes=_NOTES,
+        options=EdgesOptions,
+        sections={
+            "latency": latency.measure,
+            "writes": write_times.measure,
+            "judged": judged.measure,
+            "mutants": judged.measure_mutants,
+            "cut": cut.measure,
+            "large": large.measure,
+        },
+    )

@@ -1,23 +1,16 @@
-"""Callers beside a gateway, each with one connection, and the tenant that they ask."""
+"""Callers beside a gateway, each with one connection, and when their gateway holds its lease."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from random import Random
-from typing import Any
 
 import orjson
 
 from loadtests.load.connection_pool import ConnectionPool, Unanswered
 from loadtests.load.request import Call
 from loadtests.load.response import HttpResponse
-from loadtests.workload import topics
 
 _TIMEOUT_S = 60.0  # the first answer of a far gateway takes many round trips
-_WORDS = 4  # of a question
-_BATCH = 50
-_DONE = (200, 201)
 _OK = 200
 _FAST_ANSWERS = 3
 _NEAR_MS = 20  # of a gateway beside the primary
@@ -45,19 +38,6 @@ class Caller:
 def at(url: str, key: str) -> Caller:
     pool = ConnectionPool(url, connections_max=1, timeout_s=_TIMEOUT_S, resend=True)
     return Caller(pool, key)
-
-
-async def new_tenant(url: str, admin_key: str, name: str) -> str:
-    """The key of a new tenant's subject."""
-    operator = at(url, admin_key)
-    await _post(operator, "/v1/tenants", {"id": name})
-    return await new_key(operator, name)
-
-
-async def new_key(operator: Caller, tenant: str, **fields: Any) -> str:
-    body = {"tenant": tenant, "subject": "bench", **fields}
-    key: str = orjson.loads((await _post(operator, "/v1/keys", body)).body)["key"]
-    return key
 
 
 async def until_leased(caller: Caller, question: str, one_way_ms: int) -> None:
@@ -95,32 +75,3 @@ async def until_one_is_fast(url: str, key: str, question: str, one_way_ms: int) 
     for task in asked:
         task.cancel()
     await asyncio.gather(*asked, return_exceptions=True)
-
-
-async def fill(caller: Caller, documents: Sequence[dict[str, Any]]) -> None:
-    for begin in range(0, len(documents), _BATCH):
-        lines = b"\n".join(map(orjson.dumps, documents[begin : begin + _BATCH]))
-        reply = await caller.connection.send(Call("POST", "/v1/documents/batch", lines), caller.key)
-        assert reply.status in _DONE, reply.body
-
-
-def documents(count: int, seed: int) -> Sequence[dict[str, Any]]:
-    return topics.build(count, 0, seed).documents
-
-
-def questions(filled: Sequence[dict[str, Any]], seed: int) -> Iterator[str]:
-    """Different questions, endless, each of words of a document."""
-    random = Random(seed)  # noqa: S311  no secret
-    asked: set[str] = set()
-    words = [str(document["text"]).replace(".", "").split() for document in filled]
-    while True:
-        question = " ".join(random.sample(random.choice(words), _WORDS))
-        if question not in asked:
-            asked.add(question)
-            yield question
-
-
-async def _post(caller: Caller, path: str, body: dict[str, Any]) -> HttpResponse:
-    reply = await caller.connection.send(Call("POST", path, orjson.dumps(body)), caller.key)
-    assert reply.status in _DONE, reply.body
-    return reply

@@ -19,6 +19,7 @@ from loadtests.bench_edges.regions import HOME, READ_LEASE_S, Region
 from loadtests.load.connection_pool import Unanswered
 from loadtests.servers.gateway import GatewayProcess
 from loadtests.servers.link import Link
+from loadtests.workload.tenant_client import new_tenant
 
 _BEFORE_S, _AWAY_S, _AFTER_S = 3.0, 4.0 * READ_LEASE_S, 5.0
 _LEASED_AGAIN_S_MAX = 2.0 * READ_LEASE_S
@@ -78,31 +79,18 @@ class CutResult:
     writes_delayed_s: float = 0.0
 
 
-@dataclass(slots=True)
-class _Clock:
-    """When the cut began and ended, by the clock of all callers."""
-
-    begun_s: float = float("inf")
-    ended_s: float = float("inf")
-
-
 def measure(run: EdgesRun) -> Section:
     results: list[CutResult] = []
     with (
-        regions.running(
-            reads_standby=bool(run.options.standbys), delays=run.options.delays
-        ) as started,
+        regions.running(delays=run.options.delays) as started,
         ExitStack() as stack,
     ):
         gateways = {
             name: region.gateway({}, leased=True) for name, region in started.by_name.items()
         }
         edge_servers.start_all(stack, list(gateways.values()))
-        home_url = gateways[HOME].url
-        keys = [
-            uvloop.run(callers.new_tenant(home_url, started.admin_key, name))
-            for name in ("counted", "quiet")
-        ]
+        home = gateways[HOME].service
+        keys = [stack.enter_context(new_tenant(home, name)).key for name in ("counted", "quiet")]
         for _ in range(run.options.cuts):
             for region in started.far:
                 for cut in _CUTS:
@@ -134,7 +122,8 @@ class _Trial:
         self._url = gateways[region.name].url
         self._key, self._quiet_key = key, quiet_key
         self._gateways = gateways
-        self._clock = _Clock()
+        # By the clock of all callers.
+        self._begun_s = self._ended_s = float("inf")
         self._acknowledged = 0
         self._writes: list[tuple[float, float]] = []  # sent, and the seconds it took
 
@@ -148,13 +137,13 @@ class _Trial:
             *(asyncio.create_task(self._ask()) for _ in range(_ASKERS)),
         ]
         await asyncio.sleep(_BEFORE_S)
-        self._clock.begun_s = time.monotonic()
+        self._begun_s = time.monotonic()
         self._cut(self._region.link)
         await asyncio.sleep(_AWAY_S)
         await asyncio.to_thread(self._heal, self._region.link)
-        self._clock.ended_s = time.monotonic()
+        self._ended_s = time.monotonic()
         await callers.until_one_is_fast(self._url, self._quiet_key, _REPEATED, self._one_way_ms)
-        self._result.leased_again_s = time.monotonic() - self._clock.ended_s
+        self._result.leased_again_s = time.monotonic() - self._ended_s
         await asyncio.sleep(_AFTER_S)
         for work in works:
             work.cancel()
@@ -189,10 +178,10 @@ class _Trial:
             self._result.judged += 1
             self._result.wrong += _number(body) < floor
         answered_s = time.monotonic()
-        is_away = self._clock.begun_s < sent_s < self._clock.ended_s
-        if not is_away or answered_s < self._clock.begun_s + READ_LEASE_S:
+        is_away = self._begun_s < sent_s < self._ended_s
+        if not is_away or answered_s < self._begun_s + READ_LEASE_S:
             return
-        if answered_s > self._clock.ended_s:
+        if answered_s > self._ended_s:
             self._result.unanswered += 1
         elif status == _OK:
             self._result.answered += 1
@@ -200,14 +189,14 @@ class _Trial:
             self._result.refused += 1
 
     def _summarize_writes(self) -> None:
-        begun_s, result = self._clock.begun_s, self._result
+        begun_s, result = self._begun_s, self._result
         usual_s = [took_s for sent_s, took_s in self._writes if sent_s + took_s < begun_s]
         result.usual_s = statistics.median(usual_s)
         result.writes_delayed_s = max(
             (
-                sent_s + took_s - self._clock.ended_s
+                sent_s + took_s - self._ended_s
                 for sent_s, took_s in self._writes
-                if sent_s + took_s > self._clock.ended_s and took_s > result.usual_s + _DELAYED_S
+                if sent_s + took_s > self._ended_s and took_s > result.usual_s + _DELAYED_S
             ),
             default=0.0,
         )
@@ -215,7 +204,7 @@ class _Trial:
             took_s - result.usual_s
             for sent_s, took_s in self._writes
             if begun_s < sent_s + took_s
-            and sent_s + result.usual_s < self._clock.ended_s
+            and sent_s + result.usual_s < self._ended_s
             and took_s > result.usual_s + _DELAYED_S
         ]
 
@@ -255,30 +244,16 @@ def _section(results: list[CutResult]) -> Section:
         "that were sent before it had a lease wait for the primary.\n\n"
         f"{figure_table('region', rows, _COLUMNS)}"
     )
-    delays_s = [delay_s for result in results for delay_s in result.delays_s]
+    leases = max((max(one.delays_s, default=0.0) for one in results), default=0.0) / READ_LEASE_S
+    delayed = max(len(one.delays_s) for one in results)
+    again_s = max(one.leased_again_s for one in results)
     bars = [
-        Bar("wrong answers", sum(result.wrong for result in results), at_most=0),
-        Bar(
-            "answers of a region that was away",
-            sum(result.answered for result in results),
-            at_most=0,
-        ),
-        Bar("failed writes at home", sum(result.failed_at_home for result in results), at_most=0),
-        Bar(
-            "the longest delay of a write, in leases",
-            max(delays_s, default=0.0) / READ_LEASE_S,
-            at_most=_DELAY_LEASES_MAX,
-        ),
-        Bar(
-            "most delayed writes of one cut",
-            max(len(result.delays_s) for result in results),
-            at_most=1,
-        ),
-        Bar(
-            "seconds until a lease is held again, at most",
-            max(result.leased_again_s for result in results),
-            at_most=_LEASED_AGAIN_S_MAX,
-        ),
+        Bar("wrong answers", sum(one.wrong for one in results), at_most=0),
+        Bar("answers of a region that was away", sum(one.answered for one in results), at_most=0),
+        Bar("failed writes at home", sum(one.failed_at_home for one in results), at_most=0),
+        Bar("the longest delay of a write, in leases", leases, at_most=_DELAY_LEASES_MAX),
+        Bar("most delayed writes of one cut", delayed, at_most=1),
+        Bar("seconds until a lease is held again, at most", again_s, at_most=_LEASED_AGAIN_S_MAX),
     ]
     figures: dict[str, Any] = {
         f"{number}: {result.region}, {result.way}": asdict(result)

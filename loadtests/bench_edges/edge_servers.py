@@ -38,15 +38,11 @@ class EdgeServers:
 
 @contextmanager
 def running(
-    *,
-    reads_standby: bool,
-    delays: float,
-    launcher: tuple[str, ...],
-    read_lease_s: float = READ_LEASE_S,
+    *, delays: float, launcher: tuple[str, ...] = ("gateway",), read_lease_s: float = READ_LEASE_S
 ) -> Iterator[EdgeServers]:
     """launcher: the module that runs the commands."""
     with ExitStack() as stack:
-        regions = stack.enter_context(edges.running(reads_standby=reads_standby, delays=delays))
+        regions = stack.enter_context(edges.running(delays=delays))
         settings = {**SETTINGS, "NEARHIT_READ_LEASE_S": str(read_lease_s)}
         gateways = [
             region.gateway(settings, leased=True, launcher=launcher)

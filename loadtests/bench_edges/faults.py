@@ -5,11 +5,9 @@ Errors are excused meanwhile, but for faults of a Redis, which may cause none.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from random import Random
-from typing import TypeAlias
 
 from loadtests.bench_edges.edge_servers import EdgeServers
 from loadtests.bench_edges.regions import HOME, READ_LEASE_S, A, Region, Regions
@@ -17,14 +15,9 @@ from loadtests.load.connection_pool import Unanswered
 from loadtests.load.request import Call
 from loadtests.servers.faults import Fault, step
 from loadtests.soak.connections import connect
-from loadtests.soak.faults.excuse import excused, lasting
-from loadtests.soak.faults.schedule import SoakFault
-from loadtests.soak.model.credentials import IssuedCredential
+from loadtests.soak.faults.injector import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
 
-_RegionFault: TypeAlias = Callable[[EdgeServers, SoakContext, Random], Awaitable[None]]
-
-OF_STANDBYS = "standby paused"  # matters only if gateways read from standbys
 _LASTS_S = (0.2, 3.0 * READ_LEASE_S)
 _TAIL_S = (1.0, 3.0)  # in which writes are made that the next primary lacks
 _SILENT_S = (0.0, 0.2)  # before the primary is lost
@@ -54,16 +47,9 @@ def _lasting(servers: EdgeServers, random: Random) -> Mapping[str, Fault]:
         "gateway paused": Fault(step(gateway.pause), step(gateway.resume)),
         "gateway killed": Fault(step(gateway.kill), step(gateway.start)),
         # It answers nothing and lags behind.
-        OF_STANDBYS: Fault(step(node.pause), step(node.resume)),
+        "standby paused": Fault(step(node.pause), step(node.resume)),
         "redis killed": Fault(step(redis.kill), step(redis.start), is_silent=True),
     }
-
-
-def _lasts(name: str) -> _RegionFault:
-    async def fault(servers: EdgeServers, context: SoakContext, random: Random) -> None:
-        await lasting(context, _lasting(servers, random)[name], random, _LASTS_S, warm_up)
-
-    return fault
 
 
 async def primary_failed_over(servers: EdgeServers, context: SoakContext, random: Random) -> None:
@@ -79,7 +65,7 @@ async def primary_failed_over(servers: EdgeServers, context: SoakContext, random
         third.link.silence()
         await asyncio.sleep(random.uniform(*_SILENT_S))
         await asyncio.to_thread(_take_over, regions, name, third)
-        await _while(random)
+        await asyncio.sleep(random.uniform(*_LASTS_S))
         await asyncio.to_thread(regions.lead, third)
         context.oracle.forget()
     await asyncio.to_thread(_rebuild, regions)
@@ -109,24 +95,6 @@ async def primary_lost_with_its_last_writes(
     await asyncio.to_thread(_rebuild, regions)
 
 
-FAULTS: Mapping[str, _RegionFault] = {
-    **{
-        name: _lasts(name)
-        for name in (
-            *("region cut off", "region silent", "region killed", "gateway paused"),
-            *("gateway killed", OF_STANDBYS, "redis killed"),
-        )
-    },
-    "primary failed over": primary_failed_over,
-    "primary lost with its last writes": primary_lost_with_its_last_writes,
-}
-
-
-def of(servers: EdgeServers, names: Collection[str]) -> Mapping[str, SoakFault]:
-    """The faults of these names, of these servers."""
-    return {name: partial(FAULTS[name], servers) for name in names}
-
-
 async def warm_up(context: SoakContext) -> None:
     """Return when each gateway has answered a search in each tenant.
 
@@ -137,7 +105,8 @@ async def warm_up(context: SoakContext) -> None:
 
 
 async def _warm_up(context: SoakContext, way: str) -> None:
-    keys = {tenant: credential.secret for (tenant, _), credential in _keys(context)}
+    holders = context.state.credentials.keys.items()
+    keys = {tenant: credential.secret for (tenant, _), credential in holders}
     connection = connect(way)
     deadline_s = time.monotonic() + _WARM_S_MAX
     for key in keys.values():
@@ -146,10 +115,6 @@ async def _warm_up(context: SoakContext, way: str) -> None:
             with suppress(Unanswered):
                 status = (await connection.send(_SEARCH, key)).status
     await connection.close()
-
-
-def _keys(context: SoakContext) -> Iterable[tuple[tuple[str, str], IssuedCredential]]:
-    return context.state.credentials.holders.items()
 
 
 def _next_primary(regions: Regions) -> str:
@@ -181,5 +146,16 @@ def _follows(regions: Regions, region: Region) -> bool:
     return True
 
 
-async def _while(random: Random) -> None:
-    await asyncio.sleep(random.uniform(*_LASTS_S))
+FAULTS: Mapping[str, ServersFault[EdgeServers]] = {
+    **lasting(
+        (
+            *("region cut off", "region silent", "region killed", "gateway paused"),
+            *("gateway killed", "standby paused", "redis killed"),
+        ),
+        _lasting,
+        _LASTS_S,
+        warm_up,
+    ),
+    "primary failed over": primary_failed_over,
+    "primary lost with its last writes": primary_lost_with_its_last_writes,
+}

@@ -15,6 +15,7 @@ from loadtests.soak import outcome
 from loadtests.soak import run as soak_run
 from loadtests.soak.audit import VIOLATIONS
 from loadtests.soak.driver import Soak
+from loadtests.soak.faults import injector
 from loadtests.soak.options import SoakOptions
 
 # Starting values, not measured.
@@ -61,18 +62,14 @@ def measure(run: EdgesRun) -> Section:
         minutes=chosen.minutes,
         answers=chosen.answers,
         seed=chosen.seed,
-        faults=tuple(
-            name for name in faults.FAULTS if chosen.standbys or name != faults.OF_STANDBYS
-        ),
+        faults=tuple(faults.FAULTS),
         faults_min=chosen.faults,
         fault_every_s=chosen.fault_every_s,
         rest_every_s=_REST_EVERY_S,
         rest_questions=_REST_QUESTIONS,
         **_CALLERS,
     )
-    with edge_servers.running(
-        reads_standby=bool(chosen.standbys), delays=chosen.delays, launcher=("gateway",)
-    ) as servers:
+    with edge_servers.running(delays=chosen.delays) as servers:
         soak = _judged(servers, run, options)
         soak_run.show_violations(soak)
         answers, events = (
@@ -80,28 +77,20 @@ def measure(run: EdgesRun) -> Section:
             for name in ("lookups", "events")
         )
     section = outcome.section(soak, soak.seconds, answers, events)
-    kinds = Bar(
-        "kinds of faults that happened",
-        len(soak.plan.happened),
-        at_least=len(soak.options.faults),
-    )
     text = f"{_TEXT.format(**_CALLERS)}{section.text}"
-    return replace(section, title="Every answer judged", text=text, bars=[*section.bars, kinds])
+    return replace(section, title="Every answer judged", text=text)
 
 
 def measure_mutants(run: EdgesRun) -> Section:
     """Rules of the read leases that are broken, which the judge has to find."""
     rows, figures, missed = [], dict[str, Any](), 0
-    for name in run.options.mutant or MUTANTS:
-        mutant = MUTANTS[name]
+    for name, mutant in MUTANTS.items():
         soak = _broken(name, mutant, run)
-        audit = soak.context.audit
-        is_right = audit.has_wrong_answer != mutant.is_control
-        missed += not is_right
-        wrong = ", ".join(f"{audit.counts[kind]} {kind}" for kind in VIOLATIONS[:4])
-        soak_run.show_mutant(name, soak, is_right=is_right)
-        rows.append((mutant.what, f"{soak.seconds:.1f}", f"{audit.counts['judged']:,}", wrong))
-        figures[name] = {"seconds": round(soak.seconds, 1), **audit.counts}
+        counts = soak.context.audit.counts
+        missed += not soak_run.judge_mutant(name, mutant, soak)
+        wrong = ", ".join(f"{counts[kind]} {kind}" for kind in VIOLATIONS[:4])
+        rows.append((mutant.what, f"{soak.seconds:.1f}", f"{counts['judged']:,}", wrong))
+        figures[name] = {"seconds": round(soak.seconds, 1), **counts}
     text = f"{_MUTANTS_TEXT}\n\n{table(('broken rule', 'seconds', 'judged', 'found'), rows)}"
     bars = [Bar("broken rules that were not found, or found where none is", missed, at_most=0)]
     return Section("Broken rules", text, figures, bars)
@@ -118,7 +107,6 @@ def _broken(name: str, mutant: Mutant, run: EdgesRun) -> Soak:
         **_CALLERS,
     )
     with edge_servers.running(
-        reads_standby=bool(run.options.standbys),
         delays=run.options.delays,
         launcher=("loadtests.mutants", "lease", name),
         read_lease_s=mutant.read_lease_s,
@@ -128,6 +116,6 @@ def _broken(name: str, mutant: Mutant, run: EdgesRun) -> Soak:
 
 def _judged(servers: EdgeServers, run: EdgesRun, options: SoakOptions) -> Soak:
     past = soak_run.past(run.data_folder, run.options.seed)
-    chosen = faults.of(servers, options.faults)
+    chosen = injector.of(faults.FAULTS, servers, options.faults)
     soaking = soak_run.soaked(servers, past, options, chosen, run.console, faults.warm_up)
     return asyncio.run(soaking)

@@ -19,6 +19,7 @@ from loadtests.bench_index import corpus
 from loadtests.load.latencies import Latencies
 from loadtests.servers import memory
 from loadtests.servers.gateway import GatewayProcess
+from loadtests.workload.tenant_client import new_key
 
 _LARGEST = 5  # tenants that are asked in any case
 _ASKED = 200  # tenants, of which the others are drawn
@@ -55,7 +56,7 @@ def sizes(chunks: int, tenants: int) -> Mapping[str, int]:
 def measure(run: EdgesRun) -> Section:
     tenants = sizes(run.options.chunks, run.options.tenants)
     with (
-        regions.running(reads_standby=True, delays=run.options.delays, far=(A,)) as started,
+        regions.running(delays=run.options.delays, far=(A,)) as started,
         ExitStack() as stack,
     ):
         begun_s = time.monotonic()
@@ -100,8 +101,8 @@ async def _ask(
     random = Random(run.options.seed)  # noqa: S311  no secret
     others = tenants[_LARGEST:]
     asked = [*tenants[:_LARGEST], *random.sample(others, min(_ASKED - _LARGEST, len(others)))]
-    operator = callers.at(gateways[HOME].url, started.admin_key)
-    keys = [await callers.new_key(operator, tenant, groups=["readers"]) for tenant in asked]
+    home = gateways[HOME].service
+    keys = [new_key(home, tenant, "bench", groups=["readers"]) for tenant in asked]
     at = {
         name: [callers.at(gateway.url, key) for key in keys] for name, gateway in gateways.items()
     }

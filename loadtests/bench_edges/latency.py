@@ -11,8 +11,10 @@ from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.callers import Caller
 from loadtests.bench_edges.options import EdgesRun
-from loadtests.bench_edges.regions import HOME, B, Regions
+from loadtests.bench_edges.regions import HOME, B
 from loadtests.load.latencies import Latencies
+from loadtests.workload import topics
+from loadtests.workload.tenant_client import new_tenant
 
 _DOCUMENTS = 600
 _WARM_UP = 20  # new questions at each gateway before measuring
@@ -31,9 +33,7 @@ _COLUMNS = {
 
 def measure(run: EdgesRun) -> Section:
     with (
-        regions.running(
-            reads_standby=bool(run.options.standbys), delays=run.options.delays
-        ) as started,
+        regions.running(delays=run.options.delays) as started,
         ExitStack() as stack,
     ):
         gateways = {
@@ -42,26 +42,24 @@ def measure(run: EdgesRun) -> Section:
             for kind in (_LEASED, _UNLEASED)
         }
         edge_servers.start_all(stack, list(gateways.values()))
-        urls = {which: gateway.url for which, gateway in gateways.items()}
-        latencies = uvloop.run(_measured(run, started, urls))
+        tenant = stack.enter_context(new_tenant(gateways[HOME, _LEASED].service, "latency"))
+        questions = len(gateways) * (_WARM_UP + run.options.rounds)
+        filled = topics.build(_DOCUMENTS, questions, run.options.seed)
+        tenant.put(filled.documents, lambda _: None)
+        at = {which: callers.at(gateway.url, tenant.key) for which, gateway in gateways.items()}
+        latencies = uvloop.run(_measured(run.options.rounds, at, iter(filled.questions)))
     return _section(run, latencies)
 
 
 async def _measured(
-    run: EdgesRun, started: Regions, urls: Mapping[tuple[str, str], str]
+    rounds: int, at: Mapping[tuple[str, str], Caller], questions: Iterator[str]
 ) -> Mapping[tuple[str, str, str], Latencies]:
-    home_url = urls[HOME, _LEASED]
-    key = await callers.new_tenant(home_url, started.admin_key, "latency")
-    filled = callers.documents(_DOCUMENTS, run.options.seed)
-    await callers.fill(callers.at(home_url, key), filled)
-    questions = callers.questions(filled, run.options.seed)
-    at = {which: callers.at(url, key) for which, url in urls.items()}
     latencies: dict[tuple[str, str, str], Latencies] = {
-        (*which, what): Latencies() for which in urls for what in (_HIT, _NEW)
+        (*which, what): Latencies() for which in at for what in (_HIT, _NEW)
     }
     await asyncio.gather(*(_warm_up(caller, questions) for caller in at.values()))
     order = list(at)
-    for number in range(run.options.rounds):
+    for number in range(rounds):
         order.append(order.pop(0))
         for which in order:
             if which[1] == _UNLEASED and number % _UNLEASED_EVERY:
@@ -89,17 +87,12 @@ def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies])
     for (name, kind, what), values in latencies.items():
         row = rows.setdefault(f"{name}, {kind}", {})
         row |= {f"{what} {each}": values.percentile_ms(each) for each in (50, 99)}
-    reads = (
-        "Far gateways with a lease read from their standbys, those without from the primary."
-        if run.options.standbys
-        else "Far gateways read from the primary, so that the limit for a new question is not "
-        "judged."
-    )
     text = (
         f"{_DOCUMENTS} documents; one caller beside each gateway asks a question that its gateway "
         "has answered before, and one that nobody has asked. They take turns, one request at a "
         f"time, {run.options.rounds:,} rounds; gateways without a lease take part in every tenth. "
-        f"{reads}\n\n{figure_table('ms', rows, _COLUMNS)}"
+        "Far gateways with a lease read from their standbys, those without from the primary."
+        f"\n\n{figure_table('ms', rows, _COLUMNS)}"
     )
     hit, new = (
         latencies[B, _LEASED, what].percentile_ms(50)
@@ -109,14 +102,8 @@ def _section(run: EdgesRun, latencies: Mapping[tuple[str, str, str], Latencies])
     figures: dict[str, Any] = {
         " ".join(which): values.as_json() for which, values in latencies.items()
     }
-    figures["standbys"] = run.options.standbys
     bars = [
         Bar("exact hit, P50 at b over that at home", hit, at_most=_HIT_MAX),
-        Bar(
-            "new question, P50 at b over that at home",
-            new,
-            at_most=_NEW_MAX,
-            judged=bool(run.options.standbys),
-        ),
+        Bar("new question, P50 at b over that at home", new, at_most=_NEW_MAX),
     ]
     return Section("Answers near and far", text, figures, bars)

@@ -4,21 +4,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from loadtests.bench.frame import Run, option
-from loadtests.mutants.lease_rules import MUTANTS
 
 
 @dataclass(frozen=True, slots=True)
 class EdgesOptions:
-    """standbys: 1 if far gateways read from their standbys, with `NEARHIT_REPLICA_URL`; 0 if they
-    read from the primary.
-
-    rounds: of the questions at each gateway. writes: from each gateway in each arrangement.
+    """rounds: of the questions at each gateway. writes: from each gateway in each arrangement.
     answers, faults: to judge and to cause, in at most `minutes`. mutant_s: for the judge to find a
     broken rule. chunks, tenants: of a large deployment. cuts: of each far region in each way.
     """
 
     delays: float = option(1.0, "the factor of all delays between regions")
-    standbys: int = option(1, "1: far gateways read from standbys; 0: from the primary")
     rounds: int = option(1_000, "hits and new questions at each gateway", quick=60)
     writes: int = option(30, "writes from each gateway in each arrangement", quick=8)
     answers: int = option(200_000, "answers to judge, at least", quick=6_000)
@@ -29,7 +24,6 @@ class EdgesOptions:
     chunks: int = option(1_000_000, "chunks of all tenants of `large`", quick=20_000)
     tenants: int = option(10_000, "tenants of `large`", quick=200)
     cuts: int = option(5, "times that each far region is cut off in each way", quick=1)
-    mutant: tuple[str, ...] = option((), "break only this rule", choices=list(MUTANTS))
     mutant_s: float = option(180.0, "seconds to find a broken rule in", quick=90.0)
 
 

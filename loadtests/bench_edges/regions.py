@@ -30,7 +30,7 @@ _ONE_WAY_MS: Mapping[frozenset[str], int] = {
 class Region:
     """link: to the primary. node: its PostgreSQL; None if it has none at the moment.
 
-    replica_url: of its PostgreSQL, for a gateway that reads from it; empty if none does.
+    replica_url: of its standby, which its gateway reads; empty at home.
     """
 
     name: str
@@ -131,19 +131,13 @@ class Regions:
 
 
 @contextmanager
-def running(*, reads_standby: bool, delays: float, far: Sequence[str] = FAR) -> Iterator[Regions]:
-    """All servers but the gateways. reads_standby: whether gateways read from their standbys.
-
-    far: the regions besides home.
-    """
+def running(*, delays: float, far: Sequence[str] = FAR) -> Iterator[Regions]:
+    """All servers but the gateways. far: the regions besides home."""
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
         programs, data = PostgresPrograms.create(folder)
         admin_key = service.new_admin_key()
-        by_name = {
-            name: _region(stack, folder, programs, name, admin_key, reads_standby=reads_standby)
-            for name in (HOME, *far)
-        }
+        by_name = {name: _region(stack, folder, programs, name, admin_key) for name in (HOME, *far)}
         regions = Regions(
             folder, programs, by_name, Link(folder / "judge" / SOCKET), admin_key, delays
         )
@@ -162,13 +156,7 @@ def running(*, reads_standby: bool, delays: float, far: Sequence[str] = FAR) -> 
 
 
 def _region(
-    stack: ExitStack,
-    folder: Path,
-    programs: PostgresPrograms,
-    name: str,
-    admin_key: str,
-    *,
-    reads_standby: bool,
+    stack: ExitStack, folder: Path, programs: PostgresPrograms, name: str, admin_key: str
 ) -> Region:
     own = folder / name
     own.mkdir()
@@ -179,7 +167,7 @@ def _region(
     link = Link(own / "primary" / SOCKET)
     stack.callback(link.cut)
     shared = Service("", admin_key, programs.url(link.host), redis.url, 0)
-    replica_url = programs.url(sockets) if reads_standby and name != HOME else ""
+    replica_url = "" if name == HOME else programs.url(sockets)
     return Region(name, link, redis, shared, replica_url)
 
 

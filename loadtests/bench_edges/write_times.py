@@ -12,6 +12,7 @@ from loadtests.bench_edges import callers, edge_servers, regions
 from loadtests.bench_edges.options import EdgesRun
 from loadtests.bench_edges.regions import HOME, A, B, Regions
 from loadtests.servers.gateway import GatewayProcess
+from loadtests.workload.tenant_client import new_tenant
 
 _NONE = "no regions"
 _ARRANGEMENTS: Sequence[tuple[str, Sequence[str]]] = (
@@ -36,15 +37,13 @@ _Times: TypeAlias = dict[tuple[str, str], list[float]]  # ms, by arrangement and
 
 def measure(run: EdgesRun) -> Section:
     times: _Times = {}
-    with regions.running(
-        reads_standby=bool(run.options.standbys), delays=run.options.delays
-    ) as started:
+    with regions.running(delays=run.options.delays) as started:
         with ExitStack() as stack:
             gateways = {
                 name: region.gateway({}, leased=False) for name, region in started.by_name.items()
             }
             edge_servers.start_all(stack, list(gateways.values()))
-            key = uvloop.run(callers.new_tenant(gateways[HOME].url, started.admin_key, "writes"))
+            key = stack.enter_context(new_tenant(gateways[HOME].service, "writes")).key
             uvloop.run(_write(run, times, _NONE, gateways, key))
         with ExitStack() as stack:
             leased: dict[str, GatewayProcess] = {}

@@ -4,7 +4,6 @@ DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark, NoOptions
 from loadtests.bench_faults import sections
 
 _NOTES = """\
@@ -12,14 +11,10 @@ One gateway with one worker, its PostgreSQL, its Valkey and the load generator s
 Each fault lasts five seconds; *during* ends when the fault ends, and *seconds to recover* counts from then until the last search that failed or took more than 250 ms.
 A fault of Redis, slow connections and an unavailable embedding service may cause no errors; PostgreSQL and the gateway may while they are down."""  # noqa: E501  a sentence a line
 
-BENCHMARK = Benchmark(
-    name="faults",
-    about=__doc__,
-    title="Faults under load",
-    notes=_NOTES,
-    options=NoOptions,
-    sections={"servers": sections.measure_servers, "embedder": sections.measure_embedder},
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="faults",
+        title="Faults under load",
+        notes=_NOTES,
+        sections={"servers": sections.measure_servers, "embedder": sections.measure_embedder},
+    )

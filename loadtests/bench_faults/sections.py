@@ -1,10 +1,10 @@
 """The sections: faults of the servers, and of a hosted embedding service."""
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import uvloop
@@ -42,34 +42,59 @@ _EMBEDDER_TEXT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class FaultResult:
+    """A fault and its effects. wrong: the number of stale and of leaked answers."""
+
+    fault: str
+    phases: Mapping[str, Any]
+    write_errors: int
+    wrong: Mapping[str, int]
+    is_silent: bool
+
+    @property
+    def errors(self) -> int:
+        errors: int = sum(self.phases[name]["errors"] for name in NAMES)
+        return errors
+
+    def row(self) -> Sequence[str]:
+        phases = self.phases
+        return (
+            self.fault,
+            *(_ms(phases[name]["p99_ms"]) for name in NAMES),
+            *(f"{phases[name]['errors']:,}" for name in NAMES[1:]),
+            f"{self.write_errors:,}",
+            f"{phases['recovered_s']:.1f}",
+            *(f"{self.wrong[name]:,}" for name in _FAULTS),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.phases, "write_errors": self.write_errors, **self.wrong}
+
+
 def measure_servers(run: Run[NoOptions]) -> Section:
     """Redis, PostgreSQL and the gateway."""
     raise_file_limit()
-    return uvloop.run(_measure_servers(run))
+    servers = server_set.running(1, SETTINGS, wired=True)
+    results = measurement.on(servers, run, partial(_measure_all, run))
+    return _section("Servers", _SERVERS_TEXT, results)
+
+
+async def _measure_all(
+    run: Run[NoOptions], started: ServerSet, environment: LoadEnvironment
+) -> Sequence[FaultResult]:
+    agents = environment.agents(LOAD)
+    return [
+        await _measure_fault(
+            *(environment, name, fault, agents, run.console), lasts_s=_LASTS_S.get(name, LASTS_S)
+        )
+        for name, fault in _faults(started).items()
+    ]
 
 
 def measure_embedder(run: Run[NoOptions]) -> Section:
     """A hosted embedding service that becomes unavailable."""
     return uvloop.run(_measure_embedder(run))
-
-
-async def _measure_servers(run: Run[NoOptions]) -> Section:
-    with server_set.running(1, SETTINGS, wired=True) as started:
-        way, admin_key = started.ways[0], started.admin_key
-        async with measurement.environment(way, admin_key, run) as environment:
-            agents = environment.agents(LOAD)
-            results = [
-                await _measure_fault(
-                    environment,
-                    name,
-                    fault,
-                    agents,
-                    run.console,
-                    lasts_s=_LASTS_S.get(name, LASTS_S),
-                )
-                for name, fault in _faults(started).items()
-            ]
-    return _section("Servers", _SERVERS_TEXT, results)
 
 
 async def _measure_embedder(run: Run[NoOptions]) -> Section:
@@ -102,36 +127,6 @@ def _faults(started: ServerSet) -> dict[str, Fault]:
     return simple | {f"{CONNECTIONS:,} slow connections": slow}
 
 
-@dataclass(frozen=True, slots=True)
-class FaultResult:
-    """A fault and its effects. wrong: the number of stale and of leaked answers."""
-
-    fault: str
-    phases: Mapping[str, Any]
-    write_errors: int
-    wrong: Mapping[str, int]
-    is_silent: bool
-
-    @property
-    def errors(self) -> int:
-        errors: int = sum(self.phases[name]["errors"] for name in NAMES)
-        return errors
-
-    def row(self) -> Sequence[str]:
-        phases = self.phases
-        return (
-            self.fault,
-            *(_ms(phases[name]["p99_ms"]) for name in NAMES),
-            *(f"{phases[name]['errors']:,}" for name in NAMES[1:]),
-            f"{self.write_errors:,}",
-            f"{phases['recovered_s']:.1f}",
-            *(f"{self.wrong[name]:,}" for name in _FAULTS),
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self.phases, "write_errors": self.write_errors, **self.wrong}
-
-
 async def _measure_fault(
     environment: LoadEnvironment,
     name: str,
@@ -144,13 +139,7 @@ async def _measure_fault(
     counts = environment.judge.counts
     before = {name: counts[name] for name in _FAULTS}
     load = replace(LOAD, seconds=BEFORE_S + lasts_s + AFTER_S)
-
-    async def disturb() -> None:
-        begun_s = time.monotonic()
-        await fault.begin()
-        await asyncio.sleep(lasts_s - (time.monotonic() - begun_s))
-        await fault.mend()
-
+    disturb = partial(fault.last, lasts_s)
     phases, figures = await measure_phases(environment, load, agents, disturb, quiet_s=BEFORE_S)
     writes = sum(count for what, count in figures.errors.items() if what.startswith("write"))
     wrong = {name: counts[name] - before[name] for name in _FAULTS}
@@ -173,21 +162,13 @@ def _section(title: str, text: str, results: Sequence[FaultResult]) -> Section:
 
 
 def _bars(results: Sequence[FaultResult]) -> Sequence[Bar]:
+    errors = sum(result.errors for result in results if result.is_silent)
+    longest_s = max(result.phases["recovered_s"] for result in results)
+    wrong = {name: sum(result.wrong[name] for result in results) for name in _FAULTS}
     return [
-        *(
-            Bar(f"{name} answers", sum(result.wrong[name] for result in results), at_most=0)
-            for name in _FAULTS
-        ),
-        Bar(
-            "errors from faults that may cause none",
-            sum(result.errors for result in results if result.is_silent),
-            at_most=0,
-        ),
-        Bar(
-            "seconds to recover, at most",
-            max(result.phases["recovered_s"] for result in results),
-            at_most=RECOVERED_S_MAX,
-        ),
+        *(Bar(f"{name} answers", count, at_most=0) for name, count in wrong.items()),
+        Bar("errors from faults that may cause none", errors, at_most=0),
+        Bar("seconds to recover, at most", longest_s, at_most=RECOVERED_S_MAX),
     ]
 
 

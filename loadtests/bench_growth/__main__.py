@@ -4,7 +4,6 @@ Only `shards` has targets.
 """
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark
 from loadtests.bench.section import Section
 from loadtests.bench_growth import chunks, deployment, entries, shards, tenants, writers
 from loadtests.bench_growth.options import GrowthOptions, GrowthRun
@@ -19,22 +18,19 @@ def _deployment(run: GrowthRun) -> Section:
     return deployment.section(run.report.read())
 
 
-BENCHMARK = Benchmark(
-    name="growth",
-    about=__doc__,
-    title="Growth",
-    notes=_NOTES,
-    options=GrowthOptions,
-    sections={
-        "chunks": chunks.measure,
-        "shards": shards.measure,
-        "tenants": tenants.measure,
-        "entries": entries.measure,
-        "writers": writers.measure,
-        "deployment": _deployment,
-    },
-    data="none",
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="growth",
+        title="Growth",
+        notes=_NOTES,
+        options=GrowthOptions,
+        sections={
+            "chunks": chunks.measure,
+            "shards": shards.measure,
+            "tenants": tenants.measure,
+            "entries": entries.measure,
+            "writers": writers.measure,
+            "deployment": _deployment,
+        },
+        data="none",
+    )

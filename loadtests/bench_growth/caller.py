@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-import httpx2
 import orjson
 
 from loadtests.load.request import RequestTemplate
 from loadtests.servers.service import Service
+from loadtests.workload import tenant_client
 
 Ask = Callable[[str], bytes]
 """Encodes a question as a request."""
@@ -19,12 +19,7 @@ def of(gateway: Service, tenant: str, subject: str = "bench") -> Ask:
 
 def new_key(gateway: Service, tenant: str, subject: str) -> str:
     """A key of the subject, in the group `readers`."""
-    body = {"tenant": tenant, "subject": subject, "groups": ["readers"]}
-    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
-    answer = httpx2.post(f"{gateway.url}/v1/keys", json=body, headers=admin, timeout=60)
-    answer.raise_for_status()
-    key: str = answer.json()["key"]
-    return key
+    return tenant_client.new_key(gateway, tenant, subject, groups=["readers"])
 
 
 def asking(gateway: Service, key: str) -> Ask:

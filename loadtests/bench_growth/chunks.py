@@ -5,6 +5,7 @@ searches PostgreSQL.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import asyncpg
 import uvloop
@@ -19,8 +20,6 @@ from loadtests.servers import service
 from loadtests.servers.service import Service
 
 _SMALL, _SMALL_CHUNKS = "small", 1_000
-_WARM_UP = 50
-_TURNS = 5
 _SHARDS, _WITHOUT = "with shards", "without"  # the gateways, as the page names them
 _BESIDE = "1,000 asked beside, "
 # The same figures in JSON: of the tenants that grow, and of the small one.
@@ -30,6 +29,7 @@ _NAMES = {
     "small_shards": _BESIDE + _SHARDS,
     "small": _BESIDE + _WITHOUT,
 }
+_BYTES = "SELECT pg_database_size(current_database())"
 _COLUMNS = {"disk_bytes": ("bytes a chunk on disk", ",.0f")}
 _LINES = {
     _SHARDS: _SHARDS,
@@ -65,27 +65,27 @@ def measure(run: GrowthRun) -> Section:
             status.update(f"{size:,} chunks")
             fill(without, {f"of-{size}": size})
             total += size
-            disk_bytes = uvloop.run(_database_bytes(without.database_url)) / total
+            disk_bytes = uvloop.run(_value(without.database_url, _BYTES)) / total
             bytes_a_chunk[str(size)] = disk_bytes
             large = _probes(gateways, f"of-{size}")
             if residence.load(shards, large[_SHARDS].requests) is not None:
                 in_memory.append(size)
-            for name, figures in _measured(large, run).items():
-                series[name][size] = {**figures, "disk_bytes": disk_bytes}
+            for name, cost in probe.take_new(large, seconds=run.options.seconds).items():
+                series[name][size] = {**cost.as_json(), "disk_bytes": disk_bytes}
             assert residence.load(shards, small[_SHARDS].requests) is not None, "it is small"
-            for name, figures in _measured(small, run).items():
-                series[_BESIDE + name][size] = figures
-    rows = cost_page.costs("chunks, gateway", series, _COLUMNS)
-    picture = cost_page.picture(run, "chunks", "chunks of the tenant", series, _PANELS)
-    return Section(
-        title="Chunks",
-        text=f"{_notes(run.options.chunks, in_memory)}\n\n{rows}\n\n{picture}",
-        figures={
-            **{key: cost_page.as_json(series[name]) for key, name in _NAMES.items()},
-            "in_memory": in_memory,
-            "bytes_a_chunk": bytes_a_chunk,
-        },
-        bars=[],
+            for name, cost in probe.take_new(small, seconds=run.options.seconds).items():
+                series[_BESIDE + name][size] = cost.as_json()
+    figures = {
+        **{key: cost_page.as_json(series[name]) for key, name in _NAMES.items()},
+        "in_memory": in_memory,
+        "bytes_a_chunk": bytes_a_chunk,
+    }
+    return cost_page.section(
+        *(run, "Chunks", _notes(run.options.chunks, in_memory), series, _PANELS),
+        head="chunks, gateway",
+        xlabel="chunks of the tenant",
+        more=_COLUMNS,
+        figures=figures,
     )
 
 
@@ -93,7 +93,7 @@ def fill(gateway: Service, tenants: dict[str, int]) -> None:
     """New tenants with so many chunks each; vacuumed, so that it does not happen later."""
     passages, seed = generated_corpus.passages(), generated_corpus.SEED
     uvloop.run(corpus.fill(gateway.database_url, passages, tenants, seed=seed))
-    uvloop.run(_vacuum(gateway.database_url))
+    uvloop.run(_value(gateway.database_url, "VACUUM ANALYZE"))
 
 
 def _probes(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
@@ -107,24 +107,11 @@ def _probes(gateways: Mapping[str, Service], tenant: str) -> dict[str, Probe]:
     }
 
 
-def _measured(probes: Mapping[str, Probe], run: GrowthRun) -> dict[str, Figures]:
-    for each in probes.values():
-        probe.warm(each.gateway, each.requests, _WARM_UP)
-    taken = probe.take_in_turns(probes, seconds=run.options.seconds, turns=_TURNS)
-    return {name: cost.as_json() for name, cost in taken.items()}
-
-
-async def _vacuum(url: str) -> None:
+async def _value(url: str, statement: str) -> Any:
     connection = await asyncpg.connect(url)
-    await connection.execute("VACUUM ANALYZE")
+    value = await connection.fetchval(statement)
     await connection.close()
-
-
-async def _database_bytes(url: str) -> float:
-    connection = await asyncpg.connect(url)
-    size_bytes = await connection.fetchval("SELECT pg_database_size(current_database())")
-    await connection.close()
-    return float(size_bytes)
+    return value
 
 
 def _notes(sizes: Sequence[int], in_memory: Sequence[int]) -> str:
@@ -137,8 +124,8 @@ def _notes(sizes: Sequence[int], in_memory: Sequence[int]) -> str:
         "generated passages whose vectors are rotated a little each time. A tenant that outgrows "
         "the shared partition gets its own, with its indexes, before the questions. The bytes on "
         "disk are the whole database divided by its chunks.\n"
-        f"Two gateways on this database get the same questions in {_TURNS} turns each: one with "
-        "[shards](../design/answering.md#from-memory), as by default, after "
+        f"Two gateways on this database get the same questions in {probe.TURNS} turns each: one "
+        "with [shards](../design/answering.md#from-memory), as by default, after "
         "it has loaded the tenant, and one without (`NEARHIT_SHARD_BYTES_MAX=0`).\n"
         f"A tenant with more than {residence.CHUNKS_MAX:,} chunks (`NEARHIT_SHARD_BYTES_MAX` by "
         f"1,342) is not loaded: PostgreSQL answers both gateways{here}."

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadtests.bench.section import Columns, figure_table
+from loadtests.bench.section import Columns, Section, figure_table
 from loadtests.bench_growth.options import GrowthRun
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ Lines = Mapping[str, Sequence[float]]
 Figures = Mapping[str, float]
 Series = Mapping[str, Mapping[int, Figures]]
 """By name, then by size: what was measured, by the names of the figures in JSON."""
+Panels = Mapping[str, Mapping[str, tuple[str, str]]]
+"""By unit, then by the label of a line: its series and figure."""
 
 _COSTS: Columns = {
     "per_second": ("requests/s", ",.0f"),
@@ -41,7 +43,7 @@ _COSTS: Columns = {
 }
 
 
-def rows(head: str, series: Series, columns: Columns = _COSTS) -> str:
+def rows(head: str, series: Series, columns: Columns) -> str:
     """A table; a figure that a size lacks is empty. head: of the sizes."""
     sizes = {
         f"{size:,}, {name}" if name else f"{size:,}": figures
@@ -51,24 +53,27 @@ def rows(head: str, series: Series, columns: Columns = _COSTS) -> str:
     return figure_table(head, sizes, columns)
 
 
-def costs(head: str, series: Series, more: Columns | None = None) -> str:
-    """A table of costs, with more columns behind them."""
-    return rows(head, series, {**_COSTS, **(more or {})})
-
-
-def picture(
+def section(
     run: GrowthRun,
-    name: str,
-    xlabel: str,
+    title: str,
+    notes: str,
     series: Series,
-    panels: Mapping[str, Mapping[str, tuple[str, str]]],
+    panels: Panels,
     *,
+    head: str,
+    xlabel: str = "",
+    more: Columns | None = None,
+    figures: Mapping[str, Any] | None = None,
     log: bool = True,
-) -> str:
-    """The Markdown of a plot of a panel each unit. panels: each line's series and figure."""
+) -> Section:
+    """A table of costs, with more columns behind them, and a plot of a panel each unit.
+
+    head: of the sizes. xlabel: the same in the plot, if it is called otherwise there. figures: in
+    JSON, if not those of the only series by size.
+    """
     sizes = list(next(iter(series.values())))
-    return lines(
-        run.pictures / f"growth-{name}.svg",
+    picture = lines(
+        run.pictures / f"growth-{title.rsplit(maxsplit=1)[-1].lower()}.svg",
         sizes,
         {
             unit: {
@@ -77,9 +82,12 @@ def picture(
             }
             for unit, lines in panels.items()
         },
-        xlabel=xlabel,
+        xlabel=xlabel or head,
         log=log,
     )
+    table = rows(head, series, {**_COSTS, **(more or {})})
+    text = f"{notes}\n\n{table}\n\n{picture}"
+    return Section(title, text, dict(figures or as_json(series[""])), [])
 
 
 def as_json(by_size: Mapping[int, Figures]) -> dict[str, Figures]:

@@ -1,7 +1,6 @@
 """The cost of an edit: the write, and the first new search after it."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
@@ -9,15 +8,12 @@ import orjson
 import uvloop
 
 from loadtests.bench_growth import caller, generated_corpus
-from loadtests.load import connection
-from loadtests.load.connection import HttpConnection
+from loadtests.load import closed_loop
 from loadtests.load.request import encode_request
-from loadtests.load.response import HttpResponse
 from loadtests.servers.service import Service
 from loadtests.workload import topics
 
 _SEED = 31
-_WRITTEN = (200, 201)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,46 +49,30 @@ class Editor:
 
     def __init__(self, gateway: Service, tenant: str, subject: str) -> None:
         self._gateway = gateway
-        self._url = f"{gateway.url}/v1/documents/edited-by-{subject}"
-        self._key = caller.new_key(gateway, tenant, subject)
-        self._searches = map(caller.asking(gateway, self._key), generated_corpus.questions())
-        self._edits = self._requests(subject)
-        uvloop.run(self._write_first())
+        key = caller.new_key(gateway, tenant, subject)
+        self._searches = map(caller.asking(gateway, key), generated_corpus.questions())
+        self._edits = self._requests(key, subject)
+        self._send(next(self._edits))
 
     def take(self) -> EditTimes:
         """Search, edit, and search again, all on one connection."""
-        return uvloop.run(self._take())
+        # A search that follows what others have written, and one at an unchanged revision.
+        searches = next(self._searches), next(self._searches)
+        return EditTimes(*self._send(*searches, next(self._edits), next(self._searches))[1:])
 
-    async def _take(self) -> EditTimes:
-        async with self._connected() as used:
-            # A search that follows what others have written, and one at an unchanged revision.
-            _, before, write, search = [
-                await _exchange(used, request)
-                for request in (
-                    next(self._searches),
-                    next(self._searches),
-                    next(self._edits),
-                    next(self._searches),
-                )
-            ]
-        assert not search.is_hit, "each question is asked once"
-        return EditTimes(*(each.seconds * 1000 for each in (before, write, search)))
+    def _send(self, *requests: bytes) -> list[float]:
+        """The milliseconds of each."""
+        sending = closed_loop.send_all(self._gateway.url, requests, connections=1)
+        responses = uvloop.run(sending)
+        assert not any(response.is_hit for response in responses), "each question is asked once"
+        return [response.seconds * 1000 for response in responses]
 
-    @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[HttpConnection]:
-        used = await connection.connect(self._gateway.url)
-        yield used
-        used.close()
-
-    async def _write_first(self) -> None:
-        async with self._connected() as used:
-            await _exchange(used, next(self._edits))
-
-    def _requests(self, subject: str) -> Iterator[bytes]:
+    def _requests(self, key: str, subject: str) -> Iterator[bytes]:
         """Endless, each replaces one sentence, with others for each subject."""
+        url = f"{self._gateway.url}/v1/documents/edited-by-{subject}"
         for text in topics.edits(generated_corpus.built(), f"{_SEED} {subject}"):
             body = orjson.dumps({"text": text, "language": "en", "readers": ["tenant"]})
-            yield encode_request("PUT", self._url, self._key, body)
+            yield encode_request("PUT", url, key, body)
 
 
 def compare(shards: Editor, without: Editor, *, edits: int) -> EditDifference:
@@ -116,10 +96,3 @@ def difference(shards: Sequence[EditTimes], without: Sequence[EditTimes]) -> Edi
 def _medians(times: Sequence[EditTimes]) -> dict[str, float]:
     each = [asdict(one) | {"total_ms": one.total_ms} for one in times]
     return {name: median(one[name] for one in each) for name in each[0]}
-
-
-async def _exchange(used: HttpConnection, request: bytes) -> HttpResponse:
-    response = await used.exchange(request)
-    if response.status not in _WRITTEN:
-        raise RuntimeError(f"{response.status} {response.body.decode(errors='replace')}")
-    return response

@@ -10,6 +10,7 @@ from loadtests.bench.section import Section
 from loadtests.bench_growth import caller, cost_page, generated_corpus, probe
 from loadtests.bench_growth.cost_page import Figures
 from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import Probe
 from loadtests.load import closed_loop
 from loadtests.servers import metrics, service
 from loadtests.servers.service import Service
@@ -56,7 +57,8 @@ def measure(run: GrowthRun) -> Section:
                 uvloop.run(closed_loop.send_all(gateway.url, requests, connections=_CONNECTIONS))
                 live += len(some)
             repeats = [ask(question) for question in some[-_REPEATED_MAX:]]
-            cost = probe.take(gateway, cycle(repeats), seconds=run.options.seconds)
+            probes = {"": Probe(gateway, cycle(repeats))}
+            cost = probe.take(probes, seconds=run.options.seconds)[""]
             tenant.edit_first(next(edits))  # its drain reads the records stored since the last one
             edited = _edited(gateway, tenant, list(islice(edits, _EDITS)))
             at[count] = {**cost.as_json(), **edited}
@@ -66,9 +68,9 @@ def measure(run: GrowthRun) -> Section:
         f"of them, at most {_REPEATED_MAX:,}, in turn. Then one document is edited {_EDITS} times; "
         "the drain is timed within the gateway, and dropped answers are not computed again."
     )
-    rows = cost_page.costs("live answers", {"": at}, _COLUMNS)
-    picture = cost_page.picture(run, "entries", "live answers", {"": at}, _PANELS)
-    return Section("Live entries", f"{notes}\n\n{rows}\n\n{picture}", cost_page.as_json(at), [])
+    return cost_page.section(
+        run, "Live entries", notes, {"": at}, _PANELS, head="live answers", more=_COLUMNS
+    )
 
 
 def _edited(gateway: Service, tenant: TenantClient, edits: list[str]) -> Figures:

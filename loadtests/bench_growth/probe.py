@@ -11,6 +11,9 @@ from loadtests.load.closed_loop import ClosedLoopResult
 from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
+TURNS = 5  # of each server that gets new questions
+_WARM_UP = 50
+
 
 @dataclass(frozen=True, slots=True)
 class RequestCost:
@@ -40,78 +43,65 @@ class Probe:
 
 
 class Meter:
-    """Measures from its creation to `read`."""
+    """The processor time of the servers of a gateway, while it is measured."""
 
     def __init__(self, gateway: Service) -> None:
-        self._made = gateway
-        self._before = [_spent_s(group) for group in _groups(gateway)]
+        self._gateway = gateway
+        self._spent_s = [0.0, 0.0, 0.0]
+        self._before: Sequence[dict[int, float]] = []
 
-    def read(self, outcome: ClosedLoopResult, answered: int) -> RequestCost:
-        """answered: the number of all requests that used the servers."""
-        return _cost(self._made, outcome, self.spent_s(), answered)
+    def __enter__(self) -> None:
+        self._before = [_spent_s(group) for group in _groups(self._gateway)]
 
-    def spent_s(self) -> Sequence[float]:
-        """The processor time of each server so far; that of a process that has ended is lost."""
-        return [
-            sum(spent_s - before.get(pid, 0.0) for pid, spent_s in _spent_s(group).items())
-            for group, before in zip(_groups(self._made), self._before, strict=True)
-        ]
+    def __exit__(self, *_: object) -> None:
+        """What a process has spent that has ended is lost."""
+        for place, group in enumerate(_groups(self._gateway)):
+            for pid, spent_s in _spent_s(group).items():
+                self._spent_s[place] += spent_s - self._before[place].get(pid, 0.0)
+
+    def read(self, outcome: ClosedLoopResult, others: int = 0) -> RequestCost:
+        """others: requests that used the servers besides those of the outcome."""
+        answered = outcome.count + others
+        return RequestCost(
+            outcome.per_second,
+            outcome.hits / outcome.count,
+            outcome.percentile_ms(50),
+            outcome.percentile_ms(99),
+            *(spent_s / answered * 1e6 for spent_s in self._spent_s),
+            *map(memory.megabytes, _groups(self._gateway)),
+        )
 
 
-def take(
-    gateway: Service, requests: Iterator[bytes], *, seconds: float, connections: int = 1
-) -> RequestCost:
-    """The cost of these requests in a closed loop."""
-    meter = Meter(gateway)
-    outcome = uvloop.run(
-        closed_loop.run(gateway.url, requests, connections=connections, seconds=seconds)
-    )
-    return meter.read(outcome, outcome.count)
-
-
-def take_in_turns(
-    probes: Mapping[str, Probe], *, seconds: float, turns: int
-) -> dict[str, RequestCost]:
+def take(probes: Mapping[str, Probe], *, seconds: float, turns: int = 1) -> dict[str, RequestCost]:
     """The cost by name, of one connection in a closed loop for `seconds` in all.
 
     The servers are asked one after the other, in so many turns, so that other work on the machine
     affects all of them.
     """
     outcomes = {name: ClosedLoopResult() for name in probes}
-    spent_s = {name: [0.0, 0.0, 0.0] for name in probes}
+    meters = {name: Meter(probe.gateway) for name, probe in probes.items()}
     for _ in range(turns):
         for name, probe in probes.items():
-            meter = Meter(probe.gateway)
-            turn = closed_loop.run(
-                probe.gateway.url, probe.requests, connections=1, seconds=seconds / turns
-            )
-            outcomes[name].merge(uvloop.run(turn))
-            spent_s[name] = [
-                before + more for before, more in zip(spent_s[name], meter.spent_s(), strict=True)
-            ]
-    return {
-        name: _cost(probe.gateway, outcomes[name], spent_s[name], outcomes[name].count)
-        for name, probe in probes.items()
-    }
+            url, requests = probe.gateway.url, probe.requests
+            turn = closed_loop.run(url, requests, connections=1, seconds=seconds / turns)
+            with meters[name]:
+                outcomes[name].merge(uvloop.run(turn))
+    return {name: meter.read(outcomes[name]) for name, meter in meters.items()}
 
 
-def warm(gateway: Service, requests: Iterator[bytes], count: int) -> None:
+def take_new(probes: Mapping[str, Probe], *, seconds: float) -> dict[str, RequestCost]:
+    """The cost of questions that nobody has asked, after some to warm up."""
+    for each in probes.values():
+        warm(each, _WARM_UP)
+    costs = take(probes, seconds=seconds, turns=TURNS)
+    assert not any(cost.hits for cost in costs.values()), "each question is asked once"
+    return costs
+
+
+def warm(probe: Probe, count: int = _WARM_UP) -> None:
     """Send so many of the requests without counting them."""
-    some = list(islice(requests, count))
-    uvloop.run(closed_loop.send_all(gateway.url, some, connections=1))
-
-
-def _cost(
-    gateway: Service, outcome: ClosedLoopResult, spent_s: Sequence[float], answered: int
-) -> RequestCost:
-    return RequestCost(
-        outcome.per_second,
-        outcome.hits / outcome.count,
-        outcome.percentile_ms(50),
-        outcome.percentile_ms(99),
-        *(server_s / answered * 1e6 for server_s in spent_s),
-        *map(memory.megabytes, _groups(gateway)),
-    )
+    some = list(islice(probe.requests, count))
+    uvloop.run(closed_loop.send_all(probe.gateway.url, some, connections=1))
 
 
 def _groups(gateway: Service) -> Sequence[set[int]]:

@@ -26,9 +26,7 @@ from loadtests.servers import memory, service
 from loadtests.servers.service import Service
 
 _FIRST, _FIRST_CHUNKS = "first", 1_000  # the tenant that warms each gateway up
-_WARM_UP = 50
 _EDITS_WARM_UP = 3
-_TURNS = 5
 
 # The targets.
 _P50_CHUNKS, _P50_MS_MAX = 10_000, 1.5
@@ -93,7 +91,7 @@ def measure(run: GrowthRun) -> Section:
                 # Another tenant first: the process then has all that depends on no tenant.
                 requests = map(caller.of(shards, _FIRST), questions)
                 residence.load(shards, requests)
-                probe.warm(shards, requests, _WARM_UP)
+                probe.warm(Probe(shards, requests))
                 by_size[size] = _measured(run, without, shards, size)
     return Section(
         title="Shards",
@@ -164,11 +162,7 @@ def _new_questions(
             )
             for name, server in servers.items()
         }
-        for each in probes.values():
-            probe.warm(each.gateway, each.requests, _WARM_UP)
-        costs = probe.take_in_turns(probes, seconds=run.options.seconds, turns=_TURNS)
-    assert not any(cost.hits for cost in costs.values()), "each question is asked once"
-    return costs
+        return probe.take_new(probes, seconds=run.options.seconds)
 
 
 async def _shard_bytes(database_url: str, tenant: str, chunks_of_tenant: int) -> int:
@@ -210,9 +204,9 @@ including what the allocator keeps after loading.
 
 {cost_page.rows("chunks", {"": loads}, _LOADED)}
 
-**New questions.** One connection in a closed loop asks in {_TURNS} turns each: the gateway with \
-the shard, a gateway without shards on the same database (`NEARHIT_SHARD_BYTES_MAX=0`), and a bare \
-Starlette app that parses the body and returns the bytes of such an answer.
+**New questions.** One connection in a closed loop asks in {probe.TURNS} turns each: the gateway \
+with the shard, a gateway without shards on the same database (`NEARHIT_SHARD_BYTES_MAX=0`), and a \
+bare Starlette app that parses the body and returns the bytes of such an answer.
 
 {cost_page.rows("chunks, server", new, _NEW)}
 

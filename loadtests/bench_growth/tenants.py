@@ -9,6 +9,7 @@ from loadtests.bench.section import Section
 from loadtests.bench_growth import caller, cost_page, generated_corpus, probe
 from loadtests.bench_growth.cost_page import Figures
 from loadtests.bench_growth.options import GrowthRun
+from loadtests.bench_growth.probe import Probe
 from loadtests.bench_index import corpus
 from loadtests.servers import service
 
@@ -51,12 +52,10 @@ def measure(run: GrowthRun) -> Section:
             same = generated_corpus.built().questions[0]
             repeated = cycle([ask(same) for ask in asking])
             for name, requests in (("new", new), ("repeated", repeated)):
-                probe.warm(gateway, requests, len(asking))
-                series[name][count] = probe.take(gateway, requests, seconds=seconds).as_json()
-    picture = cost_page.picture(run, "tenants", "tenants", series, _PANELS)
-    return Section(
-        title="Tenants",
-        text=f"{_NOTES}\n\n{cost_page.costs('tenants', series)}\n\n{picture}",
-        figures={name: cost_page.as_json(by_size) for name, by_size in series.items()},
-        bars=[],
+                asked = Probe(gateway, requests)
+                probe.warm(asked, len(asking))
+                series[name][count] = probe.take({"": asked}, seconds=seconds)[""].as_json()
+    figures = {name: cost_page.as_json(by_size) for name, by_size in series.items()}
+    return cost_page.section(
+        run, "Tenants", _NOTES, series, _PANELS, head="tenants", figures=figures
     )

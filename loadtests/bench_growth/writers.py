@@ -12,7 +12,7 @@ from loadtests.bench_cache import questions as asking
 from loadtests.bench_growth import caller, cost_page, generated_corpus, probe
 from loadtests.bench_growth.cost_page import Figures
 from loadtests.bench_growth.options import GrowthRun
-from loadtests.bench_growth.probe import Meter
+from loadtests.bench_growth.probe import Meter, Probe
 from loadtests.load import closed_loop
 from loadtests.load.request import encode_request
 from loadtests.servers import service
@@ -47,7 +47,7 @@ def measure(run: GrowthRun) -> Section:
         tenant.put(built.documents, lambda _: None)
         ask = caller.of(gateway, "bench")
         searches = (ask(built.questions[number]) for number in draws)
-        probe.warm(gateway, searches, _ASKED)
+        probe.warm(Probe(gateway, searches), _ASKED)
         edits = _edits(gateway, tenant)
         for count in run.options.writers:
             driving = _driven(gateway, searches, edits, count, run.options.seconds)
@@ -59,11 +59,12 @@ def measure(run: GrowthRun) -> Section:
         "soon as the last edit is acknowledged. The processor time is that of searches and writes "
         "together, divided by their number."
     )
-    series = {"": by_writers}
-    rows = cost_page.costs("writers", series, _COLUMNS)
-    picture = cost_page.picture(run, "writers", "writers", series, _PANELS, log=False)
-    text = f"{notes}\n\n{rows}\n\n{picture}"
-    return Section("Writers", text, cost_page.as_json(by_writers), [])
+    return cost_page.section(
+        *(run, "Writers", notes, {"": by_writers}, _PANELS),
+        head="writers",
+        more=_COLUMNS,
+        log=False,
+    )
 
 
 async def _driven(
@@ -77,12 +78,14 @@ async def _driven(
     meter = Meter(gateway)
     searching = closed_loop.run(gateway.url, searches, connections=_CONNECTIONS, seconds=seconds)
     if not writers:
-        outcome = await searching
-        return meter.read(outcome, outcome.count).as_json()
+        with meter:
+            outcome = await searching
+        return meter.read(outcome).as_json()
     writing = closed_loop.run(gateway.url, edits, connections=writers, seconds=seconds)
-    outcome, writes = await asyncio.gather(searching, writing)
+    with meter:
+        outcome, writes = await asyncio.gather(searching, writing)
     return {
-        **meter.read(outcome, outcome.count + writes.count).as_json(),
+        **meter.read(outcome, writes.count).as_json(),
         "writes_per_second": writes.per_second,
         "write_p50_ms": writes.percentile_ms(50),
         "write_p99_ms": writes.percentile_ms(99),

@@ -6,6 +6,7 @@ of the index includes what only it does: locks, versions, foreign keys, counters
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from random import Random
@@ -69,11 +70,11 @@ def measure(run: IndexRun) -> Section:
         ("index", f"{measured.index_per_s:,.0f}"),
         ("bare COPY", f"{measured.copy_per_s:,.0f}"),
     ]
+    kept = [(f"`{name}`", what, f"{bytes_per_chunk[name]:,.0f}") for name, what in _TABLES.items()]
+    tables = table(("", "chunks/s"), rows), table(("table", "what it holds", "bytes a chunk"), kept)
     return Section(
         title="Ingestion into the index",
-        text="\n\n".join(
-            [_HOW, table(("", "chunks/s"), rows), _KEPT, _storage_table(bytes_per_chunk)]
-        ),
+        text=f"{_HOW}\n\n{tables[0]}\n\n{_KEPT}\n\n{tables[1]}",
         figures={"per_second": asdict(measured), "bytes_per_chunk": bytes_per_chunk},
         bars=[Bar("share of bare COPY's chunks a second", measured.share, at_least=BAR)],
     )
@@ -97,13 +98,6 @@ async def _kept(url: str) -> dict[str, float]:
     }
     await connection.close()
     return {table: size / chunks for table, size in bytes_per_chunk.items()}
-
-
-def _storage_table(bytes_per_chunk: dict[str, float]) -> str:
-    rows = [
-        (f"`{table}`", what, f"{bytes_per_chunk[table]:,.0f}") for table, what in _TABLES.items()
-    ]
-    return table(("table", "what it holds", "bytes a chunk"), rows)
 
 
 async def _write(url: str, source: Passages, *, rounds: int, chunks: int, seed: int) -> Ingestion:
@@ -158,66 +152,45 @@ async def _copied(
     """Seconds that COPY takes for the rows of these batches, in transactions of the same size."""
     seconds, chunk_id, key = 0.0, after, after
     for batch in batches:
-        tables: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
-            "documents": (_DOCUMENT, []),
-            "texts": (["document_key", "text"], []),
-            "chunks": (_CHUNK, []),
-            "chunk_texts": (_CHUNK_TEXT, []),
-        }
+        rows: dict[str, list[dict[str, object]]] = defaultdict(list)
         for write in batch:
             key += 1
             document = write.document
-            tables["documents"][1].append(
-                (
-                    key,
-                    _TENANT,
-                    document.document_id,
-                    document.source,
-                    document.title,
-                    document.uri,
-                    document.language,
-                    document.tags,
-                    "{}",
-                    None,
-                    document.readers,
-                    document.readers,  # without an owner, these are the allowed tokens
-                    _AUDIENCE_KEY,
-                    len(write.added),
-                )
+            rows["documents"].append(
+                {
+                    "document_key": key,
+                    "tenant": _TENANT,
+                    "document_id": document.document_id,
+                    "source": document.source,
+                    "title": document.title,
+                    "uri": document.uri,
+                    "language": document.language,
+                    "tags": document.tags,
+                    "metadata": "{}",
+                    "owner": None,
+                    "readers": document.readers,
+                    "allowed_tokens": document.readers,  # there is no owner
+                    "audience_key": 1,  # of all documents: they have the same readers
+                    "chunks": len(write.added),
+                }
             )
-            tables["texts"][1].append((key, document.text))
+            rows["texts"].append({"document_key": key, "text": document.text})
             for new in write.added:
                 chunk_id += 1
-                tables["chunks"][1].append((0, chunk_id, _TENANT, key, new.dense, new.lexical))
-                tables["chunk_texts"][1].append(
-                    (chunk_id, key, new.digest, new.start, new.end, new.text)
-                )
+                row = {"chunk_id": chunk_id, "document_key": key}
+                vectors = {"dense": new.dense, "lexical": new.lexical}
+                rows["chunks"].append({**row, "partition_no": 0, "tenant": _TENANT, **vectors})
+                text = {"digest": new.digest, "start_at": new.start, "end_at": new.end}
+                rows["chunk_texts"].append({**row, **text, "text": new.text})
+        tables = [
+            (name, list(records[0]), [tuple(record.values()) for record in records])
+            for name, records in rows.items()
+        ]
         started_s = time.perf_counter()
         async with connection.transaction():
-            for name, (columns, records) in tables.items():
+            for name, columns, records in tables:
                 await connection.copy_records_to_table(
                     f"bare_{name}", records=records, columns=columns
                 )
         seconds += time.perf_counter() - started_s
     return seconds
-
-
-_DOCUMENT = [
-    "document_key",
-    "tenant",
-    "document_id",
-    "source",
-    "title",
-    "uri",
-    "language",
-    "tags",
-    "metadata",
-    "owner",
-    "readers",
-    "allowed_tokens",
-    "audience_key",
-    "chunks",
-]
-_AUDIENCE_KEY = 1  # of all documents: they have the same readers
-_CHUNK = ["partition_no", "chunk_id", "tenant", "document_key", "dense", "lexical"]
-_CHUNK_TEXT = ["chunk_id", "document_key", "digest", "start_at", "end_at", "text"]

@@ -32,7 +32,7 @@ from index.search.search_executor import SearchExecutor
 from index.search.tables import strategy
 from index.search.tables.strategy import MEASURED
 from index.tenants.tenant_store import TenantStore
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import ChunkRows, Passages, PlannedDocument
 from loadtests.bench_index.options import IndexRun
@@ -58,6 +58,12 @@ _CHURNED = (
     f"After {CHURNS} times a tenth of all documents was written anew, the indexes in place all the "
     "while:"
 )
+_COLUMNS = {
+    "visible": ("chunks", ",d"),
+    "ways": ("strategy", "s"),
+    **{name: (name, ".3f") for name in ("fused", "dense", "lexical")},
+    "p50_ms": ("P50 ms", ".1f"),
+}
 _ASKER = "asker"
 _ALIKE = 2e-6  # scores this near, of 1, may change places by the rounding of 32 bits
 
@@ -112,20 +118,11 @@ def _bar(what: str, measured: Sequence[Recall], how: str) -> Bar:
 
 
 def _table(measured: Sequence[Recall]) -> str:
-    rows = [
-        (
-            f"{recall.share:g} %",
-            f"{recall.visible:,}",
-            " + ".join(recall.ways),
-            f"{recall.fused:.3f}",
-            f"{recall.dense:.3f}",
-            f"{recall.lexical:.3f}",
-            f"{recall.p50_ms:.1f}",
-        )
+    rows = {
+        f"{recall.share:g} %": {**asdict(recall), "ways": " + ".join(recall.ways)}
         for recall in measured
-    ]
-    head = ("visible", "chunks", "strategy", "fused", "dense", "lexical", "P50 ms")
-    return table(head, rows)
+    }
+    return figure_table("visible", rows, _COLUMNS)
 
 
 async def _measured(url: str, run: IndexRun) -> tuple[list[Recall], list[Recall]]:

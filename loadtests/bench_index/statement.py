@@ -23,7 +23,7 @@ from index.search.query_embedder import EmbeddedQuery, QueryEmbedder
 from index.search.search_executor import SearchExecutor
 from index.search.tables import strategy
 from index.search.tables.strategy import MEASURED
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section, figure_table
 from loadtests.bench_index import corpus
 from loadtests.bench_index.corpus import Passages
 from loadtests.bench_index.options import IndexRun
@@ -44,6 +44,14 @@ _BARE = """
 SELECT chunk_id FROM chunks
 WHERE partition_no = (SELECT partition_no FROM tenants WHERE tenant = $1) AND tenant = $1
 ORDER BY dense <=> $2 LIMIT 50"""
+_COLUMNS = {
+    "ways": ("strategy", "s"),
+    "statements": ("statements", ".1f"),
+    "bare_p50_ms": ("bare P50 ms", ".2f"),
+    "hybrid_p50_ms": ("P50 ms", ".2f"),
+    "hybrid_p99_ms": ("P99 ms", ".2f"),
+    "ratio": ("ratio", ".2f"),
+}
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 
 
@@ -63,22 +71,12 @@ class StatementTimes:
 def measure(run: IndexRun) -> Section:
     with service.nearhit() as gateway:
         timed = asyncio.run(_measured(gateway.database_url, run))
-    rows = [
-        (
-            f"{times.visible:,}",
-            " + ".join(times.ways),
-            f"{times.statements:.1f}",
-            f"{times.bare_p50_ms:.2f}",
-            f"{times.hybrid_p50_ms:.2f}",
-            f"{times.hybrid_p99_ms:.2f}",
-            f"{times.ratio:.2f}",
-        )
-        for times in timed
-    ]
-    head = ("visible chunks", "strategy", "statements", "bare P50 ms", "P50 ms", "P99 ms", "ratio")
+    rows = {
+        f"{times.visible:,}": {**asdict(times), "ways": " + ".join(times.ways)} for times in timed
+    }
     return Section(
         title="Time of the statements",
-        text=f"{_HOW}\n\n{table(head, rows)}",
+        text=f"{_HOW}\n\n{figure_table('visible chunks', rows, _COLUMNS)}",
         figures={"timed": [asdict(times) for times in timed]},
         bars=[
             Bar(f"ratio to the bare scan at {times.visible:,}", times.ratio, at_most=BAR)

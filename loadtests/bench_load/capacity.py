@@ -5,7 +5,6 @@ from dataclasses import replace
 from rich.console import Console
 
 from loadtests.bench_load.measurement import drive, percentile
-from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.workload.agents import Agents
@@ -40,9 +39,6 @@ async def _bears(
     scene: LoadEnvironment, load: Load, rate: float, agents: Agents, console: Console
 ) -> bool:
     step = replace(load, rate=rate, seconds=_STEP_S, warm_up_s=_WARM_UP_S)
-    return _is_borne(await drive(scene, step, agents, console))
-
-
-def _is_borne(figures: Figures) -> bool:
+    figures = await drive(scene, step, agents, console)
     in_time = percentile(figures, "p99_ms") <= P99_MS_MAX
     return in_time and figures.error_share <= ERRORS_MAX

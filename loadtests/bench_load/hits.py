@@ -1,13 +1,13 @@
 """Exact hits only, at the rate of a busy tenant."""
 
 from dataclasses import asdict
-
-import uvloop
+from functools import partial
 
 from loadtests.bench.frame import SETTINGS
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import bare, measurement
 from loadtests.bench_load.options import LoadBenchRun
+from loadtests.loadtest.environment import LoadEnvironment
 from loadtests.servers import service
 from loadtests.servers.service import Service
 
@@ -17,29 +17,28 @@ _HITS_MIN = 0.999
 
 
 def measure(run: LoadBenchRun) -> Section:
-    with service.nearhit(SETTINGS) as gateway:
-        return uvloop.run(_measured(run, gateway))
+    servers = service.nearhit(SETTINGS)
+    return measurement.on(servers, run, partial(_measured, run), writes=False)
 
 
-async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
+async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment) -> Section:
     load = bare.hits_load(run.options.seconds)
-    async with measurement.environment(
-        gateway.url, gateway.admin_key, run, writes=False
-    ) as environment:
-        agents = environment.agents(load)
-        figures = await measurement.drive(environment, load, agents, run.console)
-        yardstick = await bare.drive(environment, load, agents, run.console)
+    agents = environment.agents(load)
+    figures = await measurement.drive(environment, load, agents, run.console)
+    yardstick = await bare.drive(environment, load, agents, run.console)
     p99_ms, bare_p99_ms = (
         measurement.percentile(driven, "p99_ms") for driven in (figures, yardstick)
     )
-    rows = [measurement.row("from when it was due", figures, "all")]
-    rows.append(measurement.row("from when it was sent", figures, "sent"))
-    rows.append(measurement.row("a bare app, from when it was due", yardstick, "all"))
-    rows.append(measurement.row("a bare app, from when it was sent", yardstick, "sent"))
+    rows = {
+        "from when it was due": (figures, "all"),
+        "from when it was sent": (figures, "sent"),
+        "a bare app, from when it was due": (yardstick, "all"),
+        "a bare app, from when it was sent": (yardstick, "sent"),
+    }
     text = (
         f"{load.rate:g} requests per second for {load.seconds:g} s, Poisson arrivals, no writes: "
         f"each of {len(environment.world.subjects)} agents repeats its one question.\n\n"
-        f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
+        f"{measurement.latency_table(rows)}\n\n"
         "The bare app is a Starlette app that parses the body and returns the bytes of such an "
         "answer: its latency is the share of the machine and of the load generator.\n"
         f"The load generator itself was late by {figures.late.percentile_ms(99):.1f} ms at P99, on "

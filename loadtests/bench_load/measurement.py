@@ -1,21 +1,45 @@
-"""One load on an environment, and how its figures are shown."""
+"""A scenario of load on servers that are started for it, and how its figures are shown."""
 
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Any, TypeVar
 
+import uvloop
 from rich.console import Console
 
 from loadtests.bench.frame import Run
-from loadtests.bench.section import Bar
+from loadtests.bench.section import Bar, table
 from loadtests.load.figures import Figures
 from loadtests.load.latencies import PERCENTILES
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import Deployment, LoadEnvironment, load_environment
+from loadtests.servers.server_set import ServerSet
+from loadtests.servers.service import Service
 from loadtests.workload.agents import Agents
 
-SHOWN = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
-HEAD = ("P50 ms", "P95 ms", "P99 ms", "P99.9 ms", "longest ms")
+_SHOWN = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
+_HEAD = ("", "answers", "P50 ms", "P95 ms", "P99 ms", "P99.9 ms", "longest ms")
+
+S = TypeVar("S", Service, ServerSet)
+T = TypeVar("T")
+
+
+def on(
+    servers: AbstractContextManager[S],
+    run: Run[Any],
+    measure: Callable[[S, LoadEnvironment], Awaitable[T]],
+    *,
+    writes: bool = True,
+) -> T:
+    """What is measured on these servers, with the tenants and documents of a load."""
+
+    async def measured(started: S) -> T:
+        way, admin_key = started.ways[0], started.admin_key
+        async with environment(way, admin_key, run, writes=writes) as prepared:
+            return await measure(started, prepared)
+
+    with servers as started:
+        return uvloop.run(measured(started))
 
 
 def environment(
@@ -45,17 +69,22 @@ def percentile(figures: Figures, name: str, group: str = "all") -> float:
     return figures.latencies[group].percentile_ms(PERCENTILES[name])
 
 
-def row(label: str, figures: Figures, group: str) -> Sequence[str]:
-    return (
-        label,
-        f"{figures.count(group):,}",
-        *(f"{percentile(figures, name, group):.2f}" for name in SHOWN),
-    )
+def latency_table(rows: Mapping[str, tuple[Figures, str]]) -> str:
+    """By label, the answers and percentiles of a group of figures."""
+    cells = [
+        (
+            label,
+            f"{figures.count(group):,}",
+            *(f"{percentile(figures, name, group):.2f}" for name in _SHOWN),
+        )
+        for label, (figures, group) in rows.items()
+    ]
+    return table(_HEAD, cells)
 
 
-def correct(scene: LoadEnvironment) -> Sequence[Bar]:
-    """The targets of every run: no stale and no leaked answers."""
+def correct(scene: LoadEnvironment, of: str = "") -> Sequence[Bar]:
+    """The targets of every run: no stale and no leaked answers. of: begins their names."""
     return [
-        Bar(f"{fault} answers", scene.judge.counts[fault], at_most=0)
+        Bar(f"{of}{fault} answers", scene.judge.counts[fault], at_most=0)
         for fault in ("stale", "leaked")
     ]

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-
-import uvloop
+from functools import partial
 
 from loadtests.bench.frame import SETTINGS
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import bare, capacity, measurement
 from loadtests.bench_load.options import LoadBenchRun
 from loadtests.load.figures import Figures
@@ -23,20 +22,18 @@ _SCOPES = ("all", "private", "shared", "tenant", "public")
 
 
 def measure(run: LoadBenchRun) -> Section:
-    with service.nearhit(SETTINGS) as gateway:
-        return uvloop.run(_measured(run, gateway))
+    return measurement.on(service.nearhit(SETTINGS), run, partial(_measured, run))
 
 
-async def _measured(run: LoadBenchRun, gateway: Service) -> Section:
-    async with measurement.environment(gateway.url, gateway.admin_key, run) as environment:
-        load = Load(writes=_WRITES, connections=256, seconds=run.options.seconds)
-        agents = environment.agents(load)
-        borne = await capacity.find(environment, load, agents, run.console)
-        steady = replace(load, rate=borne / 2)
-        before_ms = await _bare_p99_ms(run, environment)
-        figures = await measurement.drive(environment, steady, agents, run.console)
-        bare_p99s_ms = before_ms, await _bare_p99_ms(run, environment)
-        return _section(run, environment, borne, steady, figures, bare_p99s_ms)
+async def _measured(run: LoadBenchRun, _: Service, environment: LoadEnvironment) -> Section:
+    load = Load(writes=_WRITES, connections=256, seconds=run.options.seconds)
+    agents = environment.agents(load)
+    borne = await capacity.find(environment, load, agents, run.console)
+    steady = replace(load, rate=borne / 2)
+    before_ms = await _bare_p99_ms(run, environment)
+    figures = await measurement.drive(environment, steady, agents, run.console)
+    bare_p99s_ms = before_ms, await _bare_p99_ms(run, environment)
+    return _section(run, environment, borne, steady, figures, bare_p99s_ms)
 
 
 async def _bare_p99_ms(run: LoadBenchRun, environment: LoadEnvironment) -> float:
@@ -62,11 +59,7 @@ def _section(
         **{f"scope {scope}": f"scope.{scope}" for scope in _SCOPES},
         "writes": "write",
     }
-    rows = [
-        measurement.row(label, figures, group)
-        for label, group in groups.items()
-        if figures.count(group)
-    ]
+    rows = {label: (figures, group) for label, group in groups.items() if figures.count(group)}
     text = (
         f"Agents of {len(environment.world.tenants)} tenants; {100 * load.repeats:.0f} % of their "
         f"searches repeat one of their own; {load.writes:g} writes per second of {histories}; "
@@ -74,7 +67,7 @@ def _section(
         f"The capacity is the greatest rate with a P99 of at most {capacity.P99_MS_MAX:g} ms and "
         f"{100 * capacity.ERRORS_MAX:g} % errors: **{borne:,.0f} searches per second**.\n"
         f"Then {load.seconds:g} s at half of it, {load.rate:,.0f} per second:\n\n"
-        f"{table(('', 'answers', *measurement.HEAD), rows)}\n\n"
+        f"{measurement.latency_table(rows)}\n\n"
         f"A cache gave {100 * (1 - figures.share('tier.miss')):.0f} % of the answers; "
         f"{figures.errors.total()} of {figures.requests:,} requests failed. "
         f"{counts['judged']:,} answers with {counts['hits']:,} hits were judged in all; "
@@ -84,17 +77,13 @@ def _section(
     )
     json_figures = {"capacity": borne, "load": asdict(load), "judged": dict(counts)}
     json_figures["bare"] = {"p99s_ms": bare_p99s_ms, "usual_p99_ms": usual_ms}
+    p99_ms = measurement.percentile(figures, "p99_ms")
     return Section(
         "The mix, at half of the capacity",
         text,
         json_figures | {"steady": figures.as_json()},
         [
-            Bar(
-                "P99 ms",
-                measurement.percentile(figures, "p99_ms"),
-                at_most=_P99_MS_MAX,
-                judged=is_usual,
-            ),
+            Bar("P99 ms", p99_ms, at_most=_P99_MS_MAX, judged=is_usual),
             Bar("share of errors", figures.error_share, at_most=capacity.ERRORS_MAX),
             *measurement.correct(environment),
         ],

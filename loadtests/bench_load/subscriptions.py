@@ -92,15 +92,14 @@ def measure(run: LoadBenchRun) -> Section:
         _row("the edit itself", edits.answers),
     ]
     concerned = run.options.edits * _OF_A_DOCUMENT
+    others = f", and none for the other {number - _OF_A_DOCUMENT:,} subscriptions of each edit"
     text = (
         f"One gateway holds {number:,} streams of as many subscriptions, no two of which ask the "
         f"same. {run.options.edits} edits, one after the other, concern {_OF_A_DOCUMENT} of them "
         "each. An event that arrives before the acknowledgement of its edit counts as 0 ms.\n\n"
         f"{table(('', 'count', 'P50 ms', 'P99 ms', 'longest ms'), rows)}\n\n"
-        f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events, and none "
-        f"for the other {number - _OF_A_DOCUMENT:,} subscriptions of each edit."
-        if edits.computed == concerned
-        else f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events."
+        f"The gateway computed {edits.computed:,.0f} answers for {concerned:,} events"
+        f"{others if edits.computed == concerned else ''}."
     )
     return Section(
         "Subscriptions",

@@ -9,7 +9,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark
 from loadtests.bench.section import Section
 from loadtests.bench_peers import page, side_by_side
 from loadtests.bench_peers.options import PeersOptions, PeersRun
@@ -47,19 +46,16 @@ def _small(run: PeersRun) -> Section:
     return page.small_section(small_run, side_by_side.compare(small_run))
 
 
-BENCHMARK = Benchmark(
-    name="peers",
-    about=__doc__,
-    title="Nearhit beside others",
-    notes=_NOTES,
-    packages=[name for name, module in _MODULES.items() if find_spec(module) is not None],
-    options=PeersOptions,
-    sections={
-        "side_by_side": _side_by_side,
-        "small": _small,
-    },
-)
-
 if __name__ == "__main__":
     os.environ.setdefault("LANCE_LOG", "error")  # LanceDB warns at every search
-    frame.main(BENCHMARK)
+    frame.main(
+        name="peers",
+        title="Nearhit beside others",
+        notes=_NOTES,
+        packages=[name for name, module in _MODULES.items() if find_spec(module) is not None],
+        options=PeersOptions,
+        sections={
+            "side_by_side": _side_by_side,
+            "small": _small,
+        },
+    )

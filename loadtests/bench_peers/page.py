@@ -76,6 +76,8 @@ def small_bars(rows: Sequence[PeerResult], rows_in_all: int) -> Iterator[Bar]:
     if _PGVECTOR in by_name and rows_in_all in _COLD_TO_PGVECTOR:
         times = _COLD_TO_PGVECTOR[rows_in_all]
         yield _cold_bar(by_name[nearhit.NAME], by_name[_PGVECTOR], times)
+    hits = by_name[nearhit.NAME].times.cold.hits
+    yield Bar("share of Nearhit's new questions that a cache answered", hits, at_most=0.0)
     for row in rows:
         if row.peer.name.startswith(nearhit.NAME):
             yield Bar(f"{row.peer.name}: stale answers", float(row.rights.stale), at_most=0.0)

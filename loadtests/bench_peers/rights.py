@@ -40,6 +40,8 @@ def check(peer: Peer, world: PeerWorld, count: int, *, seed: int) -> RightsCheck
     withdrawals = [_still_there(peer, case) for case in islice(cases, count)]
     edited = [old for old in edits if old is not None]
     revoked = [is_there for is_there in withdrawals if is_there is not None]
+    assert edited, f"{peer.name} finds no row by its own words"
+    assert revoked, f"{peer.name} finds no row by its own words"
     return RightsCheck(len(edited), sum(edited), len(revoked), sum(revoked))
 
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from loadtests.bench_index import sets
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_index.systems import vectors
-from loadtests.bench_peers import generated_passages
-from loadtests.bench_peers.generated_passages import PeerTopicQuestion
+from loadtests.workload import topics
 
 TENANTS = 12  # their sizes by Zipf's law
 GROUPS = 10  # of each tenant
@@ -28,6 +27,14 @@ _QUESTIONS_MAX = 8_000
 _SEED = 27
 # What a half-precision vector may be off by: a passage as near as the tenth but for so much counts.
 _TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class PeerTopicQuestion:
+    """relevant: passages by number, each with how relevant it is, above 0."""
+
+    text: str
+    relevant: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ class PeerWorld:
 def build(data: Path | None, rows: int) -> PeerWorld:
     """So many rows or a few less; of public sets, or made up if there is no folder of them."""
     random = Random(_SEED)  # noqa: S311  no secret
-    passages, all_questions = generated_passages.make(rows, random) if data is None else _read(data)
+    passages, all_questions = _generated(rows) if data is None else _read(data)
     questions = random.sample(all_questions, min(_QUESTIONS_MAX, len(all_questions)))
     sizes = _sizes(rows, len(passages))
     dealt = [random.sample(range(len(passages)), size) for size in sizes]
@@ -135,6 +142,15 @@ def _callers(random: Random) -> Iterator[PeerCaller]:
         for number in range(_CALLERS_A_TENANT):
             groups = tuple(f"g{group}" for group in sorted(random.sample(range(GROUPS), 2)))
             yield PeerCaller(f"tenant-{tenant}", f"caller-{number}", groups)
+
+
+def _generated(rows: int) -> tuple[list[str], list[PeerTopicQuestion]]:
+    made_up = topics.build(rows, _QUESTIONS_MAX, _SEED)
+    about = zip(made_up.questions, made_up.about, strict=True)
+    return (
+        [document["text"] for document in made_up.documents],
+        [PeerTopicQuestion(text, {passage: 1.0}) for text, passage in about],
+    )
 
 
 def _read(data: Path) -> tuple[list[str], list[PeerTopicQuestion]]:

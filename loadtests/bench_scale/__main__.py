@@ -5,24 +5,15 @@
 """
 
 from loadtests.bench import frame
-from loadtests.bench.frame import Benchmark, NoOptions
 from loadtests.bench_scale import many, restart, throughput
 
 _NOTES = """\
 The gateways, with one worker each, share a PostgreSQL and a Valkey; HAProxy sends each request to the gateway with the fewest open requests."""  # noqa: E501  a sentence a line
 
-BENCHMARK = Benchmark(
-    name="scale",
-    about=__doc__,
-    title="More than one gateway",
-    notes=_NOTES,
-    options=NoOptions,
-    sections={
-        "throughput": throughput.measure,
-        "restart": restart.measure,
-        "many": many.measure,
-    },
-)
-
 if __name__ == "__main__":
-    frame.main(BENCHMARK)
+    frame.main(
+        name="scale",
+        title="More than one gateway",
+        notes=_NOTES,
+        sections=frame.named(throughput, restart, many),
+    )

@@ -13,7 +13,7 @@ import asyncpg
 import uvloop
 
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
-from loadtests.bench.section import Bar, Section, table
+from loadtests.bench.section import Bar, Section
 from loadtests.bench_load import measurement
 from loadtests.load.figures import Figures
 from loadtests.loadtest.driver import Load
@@ -65,15 +65,14 @@ async def _measured(shared: Service, run: Run[NoOptions]) -> Section:
                         agents = environment.agents(_LOAD)
                         figures = await measurement.drive(balanced, _LOAD, agents, run.console)
                 megabytes = memory.megabytes(gateway.pid for gateway in gateways)
-        faults = measurement.correct(environment)
+        faults = measurement.correct(environment, "50 gateways: ")
     return _section(figures, faults, max(connections), took_s, megabytes)
 
 
 def _section(
     figures: Figures, faults: Sequence[Bar], connections: int, took_s: float, megabytes: float
 ) -> Section:
-    head = ("", "answers", *measurement.HEAD)
-    rows = [measurement.row("all", figures, "all"), measurement.row("writes", figures, "write")]
+    rows = measurement.latency_table({"all": (figures, "all"), "writes": (figures, "write")})
     text = (
         f"{_GATEWAYS} gateways with one worker each behind HAProxy. Each may open 17 connections "
         "by default and waits a second for Redis. A PgBouncer in transaction mode "
@@ -82,14 +81,14 @@ def _section(
         "write per second, "
         f"on {os.cpu_count()} cores that all of it shares. Counting starts after half a minute, "
         "since the first searches of so many processes wait for each other.\n\n"
-        f"{table(head, rows)}\n\nPostgreSQL had at most {connections} connections. All gateways "
+        f"{rows}\n\nPostgreSQL had at most {connections} connections. All gateways "
         f"but one took {took_s:.0f} s to start, {_STARTED_AT_ONCE} at a time; each uses "
         f"{megabytes / _GATEWAYS:.0f} MB."
     )
     bars = [
         Bar("failed, of 50 gateways' requests", figures.errors.total(), at_most=0),
         Bar("connections of PostgreSQL", connections, at_most=2 * _POOL_SIZE + 5),
-        *(Bar(f"50 gateways: {bar.what}", bar.figure, at_most=0) for bar in faults),
+        *faults,
     ]
     json_figures = {"connections": connections, "started_s": took_s, "megabytes": megabytes}
     return Section(

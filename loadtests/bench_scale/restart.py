@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
-
-import uvloop
 
 from loadtests.bench.frame import SETTINGS, NoOptions, Run
 from loadtests.bench.section import Bar, Section, table
 from loadtests.bench_load import measurement
 from loadtests.loadtest.driver import Load
 from loadtests.loadtest.environment import LoadEnvironment
+from loadtests.loadtest.phases import NAMES
 from loadtests.loadtest.phases import measure as measure_phases
 from loadtests.servers import server_set
 from loadtests.servers.server_set import ServerSet
@@ -19,32 +19,31 @@ from loadtests.servers.server_set import ServerSet
 _GATEWAYS = 2
 _LOAD = Load(rate=100.0, writes=2.0, seconds=45.0, warm_up_s=3.0, connections=256)
 _QUIET_S = 5.0
-_NAMES = ("drained, then restarted", "restarted without draining", "killed, then started")
 
 
 def measure(run: Run[NoOptions]) -> Section:
-    with server_set.running(_GATEWAYS, SETTINGS, balanced=True) as started:
-        return uvloop.run(_measured(started, run))
+    servers = server_set.running(_GATEWAYS, SETTINGS, balanced=True)
+    return measurement.on(servers, run, partial(_measured, run))
 
 
-async def _measured(started: ServerSet, run: Run[NoOptions]) -> Section:
-    way, admin_key = started.ways[0], started.admin_key
-    async with measurement.environment(way, admin_key, run) as environment:
-        rolled = await _suffered(environment, lambda: _roll(started))
-        run.console.print(f"restarted: {rolled}", markup=False)
-        hasty = await _suffered(environment, lambda: _roll(started, drained=False))
-        run.console.print(f"without draining: {hasty}", markup=False)
-        killed = await _suffered(environment, lambda: _kill(started))
-        run.console.print(f"killed: {killed}", markup=False)
-        faults = measurement.correct(environment)
+async def _measured(
+    run: Run[NoOptions], started: ServerSet, environment: LoadEnvironment
+) -> Section:
+    changes = {
+        "drained, then restarted": lambda: _roll(started),
+        "restarted without draining": lambda: _roll(started, drained=False),
+        "killed, then started": lambda: _kill(started),
+    }
+    results = {name: await _suffered(environment, change) for name, change in changes.items()}
+    run.console.print(str(results), markup=False)
     rows = [
         (
             name,
-            *(f"{result[phase]['p99_ms'] or 0:.1f}" for phase in ("before", "during", "after")),
+            *(f"{result[phase]['p99_ms'] or 0:.1f}" for phase in NAMES),
             f"{result['errors']:,}",
             f"{result['requests']:,}",
         )
-        for name, result in zip(_NAMES, (rolled, hasty, killed), strict=True)
+        for name, result in results.items()
     ]
     head = ("", "P99 ms before", "during", "after", "failed", "of requests")
     text = (
@@ -54,8 +53,13 @@ async def _measured(started: ServerSet, run: Run[NoOptions]) -> Section:
         "draining, so that HAProxy has to detect it; then one is killed with its open requests.\n\n"
         f"{table(head, rows)}"
     )
-    figures = {"drained": rolled, "hasty": hasty, "killed": killed, "load": asdict(_LOAD)}
-    bars = [Bar("failed in the rolling restart", rolled["errors"], at_most=0), *faults]
+    keys = ("drained", "hasty", "killed")
+    figures = {**dict(zip(keys, results.values(), strict=True)), "load": asdict(_LOAD)}
+    failed = figures["drained"]["errors"]
+    bars = [
+        Bar("failed in the rolling restart", failed, at_most=0),
+        *measurement.correct(environment),
+    ]
     return Section("Rolling restart", text, figures, bars)
 
 

@@ -15,7 +15,7 @@ from loadtests.load.connection import HttpConnection
 from loadtests.load.latencies import Latencies
 from loadtests.load.response import HttpResponse
 
-_OK = 200
+_DONE = (200, 201)
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ async def run(
 ) -> ClosedLoopResult:
     """Send the requests until the time is over, or until there are none left.
 
-    Raises `RuntimeError` for a status other than 200, and `OSError` for a lost connection.
+    Raises `RuntimeError` for a status other than 200 and 201, and `OSError` for a lost connection.
     """
     result = ClosedLoopResult()
     latencies_s: list[float] = []
@@ -123,7 +123,7 @@ class _Sender:
         self._connection.send(request, self._receive, self.ended.set_exception)
 
     def _receive(self, response: HttpResponse) -> None:
-        if response.status != _OK:
+        if response.status not in _DONE:
             self._connection.close()
             message = f"{response.status} {response.body.decode(errors='replace')}"
             self.ended.set_exception(RuntimeError(message))

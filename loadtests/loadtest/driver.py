@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
-from zlib import crc32
 
 import orjson
 
@@ -21,24 +20,17 @@ from loadtests.load.schedule import Pattern, Stage
 from loadtests.loadtest import setup
 from loadtests.loadtest.judge import StalenessJudge
 from loadtests.loadtest.setup import LoadKeys
-from loadtests.workload import losses
+from loadtests.workload import calls, losses
 from loadtests.workload.agents import Agents, Who
 from loadtests.workload.losses import Loss
-from loadtests.workload.writes import (
-    JoinGroup,
-    LeaveGroup,
-    PutDocument,
-    RemoveDocument,
-    ShareDocument,
-    Write,
-)
+from loadtests.workload.writes import PutDocument, RemoveDocument, Write
 
 # Called after each search: when it was due, in seconds since counting began, and its latency in
 # seconds, None if it failed.
 OnSearch: TypeAlias = Callable[[float, float | None], None]
 
 _OK, _UNAUTHORIZED = 200, 401
-_LANES = 4  # writes at a time; the writes of one document stay in order
+_LANES = 4  # writes at a time
 _PROBED = 0.25  # share of the writes that are searched for; a starting value, not measured
 _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"  # without vowels, so that it is no word of any language
 _MARK_LENGTH = 12
@@ -186,7 +178,7 @@ class LoadRun:
 
     def _write_soon(self, due_s: float) -> None:
         write = next(self._writes)
-        self._lanes[crc32(_about(write).encode()) % _LANES].put_nowait((due_s, write))
+        self._lanes[calls.lane(write, _LANES)].put_nowait((due_s, write))
 
     async def _write_on(self, lane: "asyncio.Queue[tuple[float, Write] | None]") -> None:
         while (due := await lane.get()) is not None:
@@ -283,11 +275,3 @@ class LoadRun:
         result = orjson.loads(reply.body) if reply.status in (200, 202) else {}
         self.judge.acknowledged(write, reply.answered_s, result.get("revision"))
         return None
-
-
-def _about(write: Write) -> str:
-    match write:
-        case PutDocument() | RemoveDocument() | ShareDocument():
-            return f"{write.tenant} {write.document_id}"
-        case JoinGroup() | LeaveGroup():
-            return f"{write.tenant} {write.subject}"

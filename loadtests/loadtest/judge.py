@@ -1,7 +1,6 @@
 """Whether an answer is stale or leaked, judged by what the run itself has written."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,17 +68,14 @@ class StalenessJudge:
             if hit["document_id"].startswith(self.run)
         ]
         self.counts["hits"] += len(hits)
-        wrong = [hit["document_id"] for hit in hits if not self._may_show(who, hit, reply)]
+        span = reply.sent_s, reply.answered_s
+        wrong = [hit["document_id"] for hit in hits if not self.rights.may_show(*who, hit, *span)]
         for document_id in wrong:
             # The caller may read the document; it is an old text that is shown.
-            span = reply.sent_s, reply.answered_s
             might = self.rights.might_read(*who, document_id, *span)
             self.fault("stale" if might else "leaked", who, query, document_id)
         if not wrong and reply.sent_s > self._settled_s:
             self._right.add(answer_key)
-
-    def _may_show(self, who: Who, hit: Mapping[str, Any], reply: HttpResponse) -> bool:
-        return self.rights.may_show(*who, hit, reply.sent_s, reply.answered_s)
 
     def evidence(self, fault: str) -> int:
         """How many comparisons could have found the fault, `stale` or `leaked`; 0: no verdict."""

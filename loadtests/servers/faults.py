@@ -1,6 +1,7 @@
 """The faults of servers: how each begins and ends, and whether it may cause errors."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,13 @@ class Fault:
     begin: Step
     mend: Step
     is_silent: bool = False
+
+    async def last(self, seconds: float) -> None:
+        """From its beginning to its end."""
+        begun_s = time.monotonic()
+        await self.begin()
+        await asyncio.sleep(seconds - (time.monotonic() - begun_s))
+        await self.mend()
 
 
 def step(*blocking: Callable[[], object]) -> Step:

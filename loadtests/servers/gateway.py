@@ -42,9 +42,13 @@ class GatewayProcess:
         self._running.close()
 
     @property
-    def pid(self) -> int:
+    def service(self) -> Service:
         assert self._service is not None, "it was started"
-        return self._service.pid
+        return self._service
+
+    @property
+    def pid(self) -> int:
+        return self.service.pid
 
     @property
     def url(self) -> str:

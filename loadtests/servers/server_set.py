@@ -59,11 +59,12 @@ def running(
     works: bool = False,
     wired: bool = False,
     launcher: tuple[str, ...] = ("gateway",),
+    last_settings: Mapping[str, str] = {},
     postgres_settings: Mapping[str, str] = {},
 ) -> Iterator[ServerSet]:
     """balanced: with HAProxy. works: with a worker. wired: Redis can be cut off, and its disk full.
 
-    launcher: the module that runs the commands.
+    launcher: the module that runs the commands. last_settings: more of the last gateway.
     """
     with ExitStack() as stack:
         folder = stack.enter_context(service.server_folder())
@@ -80,7 +81,8 @@ def running(
                 link.lead(redis.socket, 0)
                 redis_url = f"unix://{link.socket}?db=0"
             shared = Service("", service.new_admin_key(), postgres.url, redis_url, 0)
-            beside = [GatewayProcess(shared, settings, launcher) for _ in range(gateways)]
+            each = [*[settings] * (gateways - 1), {**settings, **last_settings}][:gateways]
+            beside = [GatewayProcess(shared, own, launcher) for own in each]
             for gateway in beside:
                 gateway.start()
                 stack.callback(gateway.stop)

@@ -41,6 +41,11 @@ class Service:
     redis_url: str
     pid: int
 
+    @property
+    def ways(self) -> Sequence[str]:
+        """The URLs for requests."""
+        return [self.url]
+
 
 @contextmanager
 def server_folder() -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """Writes histories of edits and of rights while many callers read, and audits every answer.
 
-    python -m loadtests.soak [DATA] [--minutes M] [--answers N] [--balanced] [--seed S]
-                             [--faults] [--fault NAME]… [--without PART]… [--report FILE]
+    python -m loadtests.soak [DATA] [--minutes M] [--balanced] [--seed S]
+                             [--faults] [--fault NAME]… [--report FILE]
     python -m loadtests.soak [DATA] --mutant NAME [--minutes M]
 
 DATA holds real histories; without it they are generated. The soak ends when the time is over or
@@ -15,8 +15,10 @@ With --mutant the gateways have one rule broken, and the soak exits with 1 unles
 
 import argparse
 import asyncio
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -28,9 +30,9 @@ from loadtests.servers import metrics, server_set
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak import outcome, run
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults import faults
+from loadtests.soak.faults import injector
 from loadtests.soak.faults.faults import FAULTS
-from loadtests.soak.options import PARTS, SETTINGS, SoakOptions
+from loadtests.soak.options import SETTINGS, WITHOUT_SHARDS, SoakOptions
 
 _GATEWAYS = 2
 _REPORT = Path("docs/benchmarks/soak.json")
@@ -55,15 +57,14 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     """Whether nothing was wrong."""
     options = SoakOptions(
         minutes=arguments.minutes,
-        answers=arguments.answers,
+        answers=outcome.ANSWERS,
         seed=arguments.seed,
         faults=_faults(arguments),
         fault_every_s=arguments.fault_every,
         balanced=arguments.balanced,
-        without=arguments.without,
     )
     made_on = machine.description(_PACKAGES)
-    with server_set.running(_GATEWAYS, SETTINGS, balanced=options.balanced, works=True) as started:
+    with _running(balanced=options.balanced) as started:
         soak = _soaked(started, arguments, options, console)
         urls = [gateway.url for gateway in started.gateways]
         answers = metrics.sums_by_label(urls, "nearhit_cache_lookups_total")
@@ -73,7 +74,7 @@ def _soak(arguments: argparse.Namespace, console: Console) -> bool:
     console.print(section.text, markup=False)
     run.show_violations(soak)
     print(run.verdict(soak), flush=True)
-    return soak.context.audit.held
+    return soak.passed
 
 
 def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
@@ -89,19 +90,21 @@ def _catch(name: str, arguments: argparse.Namespace, console: Console) -> bool:
     )
     print(f"{name}: {mutant.what}", flush=True)
     launcher = ("loadtests.mutants", "cache", name)
-    with server_set.running(_GATEWAYS, SETTINGS, works=True, launcher=launcher) as started:
-        soak = _soaked(started, arguments, options, console)
-    audit = soak.context.audit
-    is_right = audit.held if mutant.is_control else audit.has_wrong_answer
-    run.show_mutant(name, soak, is_right=is_right)
-    return is_right
+    with _running(launcher=launcher) as started:
+        return run.judge_mutant(name, mutant, _soaked(started, arguments, options, console))
+
+
+def _running(**options: Any) -> AbstractContextManager[ServerSet]:
+    return server_set.running(
+        _GATEWAYS, SETTINGS, works=True, last_settings=WITHOUT_SHARDS, **options
+    )
 
 
 def _soaked(
     started: ServerSet, arguments: argparse.Namespace, options: SoakOptions, console: Console
 ) -> Soak:
     past = run.past(arguments.data, arguments.seed)
-    chosen = faults.of(started, options.faults)
+    chosen = injector.of(FAULTS, started, options.faults)
     return asyncio.run(run.soaked(started, past, options, chosen, console))
 
 
@@ -133,12 +136,6 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("data", type=Path, nargs="?", help="the folder of the real histories")
     parser.add_argument("--minutes", type=float, default=10.0, help="the maximum duration")
-    parser.add_argument(
-        "--answers",
-        type=int,
-        default=outcome.ANSWERS,
-        help="the number that ends the soak; 0: no limit",
-    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", action="store_true", help="all faults, one after the other")
     parser.add_argument(
@@ -146,13 +143,6 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--fault-every", type=float, default=20.0, help="seconds between two faults"
-    )
-    parser.add_argument(
-        "--without",
-        action="append",
-        choices=PARTS,
-        default=[],
-        help="leave this part out; may be repeated",
     )
     parser.add_argument("--mutant", choices=[_ALL, *MUTANTS], help="break a rule of the cache")
     parser.add_argument("--balanced", action="store_true", help="through HAProxy")

@@ -129,7 +129,10 @@ class Audit:
         rights, viewer = self.state.rights, answer.viewer
         span = answer.asked_s, answer.answered_s
         versions = list(rights.seen_by(viewer, passage.document_id, *span))
-        if any(_is_as(passage, version.text, version.readers) for version in versions):
+        if any(
+            passage.is_of(version.text) and passage.readers in (None, version.readers)
+            for version in versions
+        ):
             return
         history = rights.history(viewer.tenant, viewer.subject, passage.document_id)
         shows = {"document": passage.document_id, "start": passage.start, "known": history}
@@ -161,7 +164,7 @@ class Audit:
             if document_id > answer.read.after
             and (last is None or document_id <= last)
             and document_id not in listed
-            and _is_within(answer.read, document_id)
+            and (not answer.read.source or source_of(document_id) == answer.read.source)
         ]
 
     def _record(self, violation: Violation, path: str, details: Mapping[str, Any]) -> None:
@@ -175,14 +178,6 @@ class Audit:
     def _count(self, what: str, path: str) -> None:
         self.by_path[path, what] += 1
         self.by_fault[self.fault, what] += 1
-
-
-def _is_as(passage: ShownPassage, text: str, readers: frozenset[str]) -> bool:
-    return passage.is_of(text) and passage.readers in (None, readers)
-
-
-def _is_within(read: Read, document_id: str) -> bool:
-    return not read.source or source_of(document_id) == read.source
 
 
 def _who(viewer: Viewer) -> dict[str, Any]:

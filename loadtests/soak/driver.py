@@ -8,7 +8,7 @@ from typing import Any
 
 from loadtests.load.connection_pool import ConnectionPool
 from loadtests.soak import questions
-from loadtests.soak.faults.schedule import FaultSchedule, SoakFault
+from loadtests.soak.faults.injector import FaultSchedule, SoakFault
 from loadtests.soak.model.credentials import IssuedCredential
 from loadtests.soak.options import SoakOptions
 from loadtests.soak.questions import SoakQuestion
@@ -92,20 +92,25 @@ class Soak:
         return enough or self.seconds >= self.options.minutes * 60
 
     @property
+    def passed(self) -> bool:
+        """Whether answers were judged, and nothing was wrong."""
+        audit = self.context.audit
+        return audit.held and audit.counts["judged"] > 0
+
+    @property
     def seconds(self) -> float:
         return time.monotonic() - self.began_s
 
     def _works(self) -> Iterator[Coroutine[Any, Any, None]]:
-        without = self.options.without
         writes = self._past.writes()
-        if "queued" not in without:
+        if not self.options.plain:
             writes = Interleaved(self._seeded("interleaving")).of(writes)
             yield self.plan.stall_worker()
         yield self._jobs.watch()  # long documents are queued in any case
         yield self.writers.write_all(writes)
         yield from (self._askers.ask_forever(number) for number in range(self.options.askers))
         yield from (self._askers.repeat_forever(number) for number in range(self.options.repeaters))
-        if "credentials" not in without:
+        if not self.options.plain:
             yield self.holders.change()
         if self._has_faults:
             yield self.plan.cause_faults()

@@ -1,6 +1,6 @@
 """The options of a soak, and the settings of its servers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Of the gateways and the worker.
@@ -16,9 +16,9 @@ SETTINGS = {
     "NEARHIT_JOB_RETRY_DELAY_S": "0.5",
     "NEARHIT_JOB_ATTEMPTS_MAX": "30",  # a fault costs attempts, and there are many
 }
-
-# Parts that can be left out, to narrow down a violation.
-PARTS = ("queued", "credentials")
+# Of one of the gateways. The other computes what its shards hold sooner than Redis gives it, so
+# that without this one hardly an answer is Redis's.
+WITHOUT_SHARDS = {"NEARHIT_SHARD_BYTES_MAX": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class SoakOptions:
 
     faults_min: how many have to happen before the answers are enough.
 
-    without: some of `PARTS`. until_caught: the first wrong answer ends the soak.
+    plain: without queued writes, and without changes of keys and tokens.
+    until_caught: the first wrong answer ends the soak.
     compared_share: of the answers while others write, to compare with a fresh search.
     askers: callers that read in every way. writers: each writes some of the documents.
     repeaters: callers that repeat the same few questions at one gateway, which a cache answers.
@@ -43,7 +44,7 @@ class SoakOptions:
     fault_every_s: float = 20.0
     rest_every_s: float = 20.0
     balanced: bool = False
-    without: Collection[str] = ()
+    plain: bool = False
     until_caught: bool = False
     compared_share: float = 0.1  # a starting value, not measured
     # Starting values, not measured.

@@ -26,7 +26,7 @@ _TIERS = ("memory", "redis", "semantic", "miss")
 HEAD = """# Soak
 
 `make soak DATA=FOLDER MINUTES=10` measures this page; `FAULTS=1`, `BALANCED=1` and `GREEDY=1` add the other sections.
-Two gateways and a worker share a PostgreSQL and a Redis. Writers replay the real edits of a handbook and the real changes of an organisation's permissions as fast as they are acknowledged, while members of the organisation ask for words of the documents, by Zipf's law.
+Two gateways and a worker share a PostgreSQL and a Redis. One gateway keeps tenants in memory; the other one has no shards, and so asks Redis for what its own memory lacks. Writers replay the real edits of a handbook and the real changes of an organisation's permissions as fast as they are acknowledged, while members of the organisation ask for words of the documents, by Zipf's law.
 Half of the document writes are queued: as a request, as a line of a batch, or because the document is long. Half of those are overtaken by a write, a change of access or a removal of the same document; the worker is paused now and then, so that queued writes wait.
 Keys are rotated and revoked, and narrower tokens are made of them, while they are in use.
 The command fails if a single answer was stale, leaked, or not byte for byte that of a fresh search, if something acknowledged was lost, or if an error had no fault as its cause.
@@ -61,20 +61,17 @@ def section(soak: Soak, seconds: float, answers: Counter[str], events: Counter[s
         "refused_ms": [round(1000 * one_s, 3) for one_s in _quantiles(soak.writers.refused_s)],
         "shown": audit.shown,
     }
-    return Section(
-        _title(soak.options),
-        _text(soak, seconds, answers, events),
-        figures,
-        [
-            Bar("answers audited", counts["judged"], at_least=soak.options.answers or 1),
-            Bar(
-                "lost, and shown by the very next answer",
-                counts["revoked_and_still_shown"],
-                at_most=0,
-            ),
-            *(Bar(violation, counts[violation], at_most=0) for violation in VIOLATIONS),
-        ],
-    )
+    still_shown = counts["revoked_and_still_shown"]
+    bars = [
+        Bar("answers audited", counts["judged"], at_least=soak.options.answers or 1),
+        Bar("lost, and shown by the very next answer", still_shown, at_most=0),
+        *(Bar(violation, counts[violation], at_most=0) for violation in VIOLATIONS),
+        *(Bar(f"answers by {tier}", answers[tier], at_least=1) for tier in ("memory", "redis")),
+    ]
+    if kinds := len(soak.options.faults):
+        happened = len(soak.plan.happened)
+        bars.append(Bar("kinds of faults that happened", happened, at_least=kinds))
+    return Section(_title(soak.options), _text(soak, seconds, answers, events), figures, bars)
 
 
 def _title(options: SoakOptions) -> str:

@@ -146,7 +146,7 @@ def of_query(path: PathName, query: str, document_id: str, source: str) -> Read:
 def shown(read: Read, reply: HttpResponse) -> Shown | None:
     """The content of an answer; None for an error that this way of reading must not get."""
     if reply.status == _MISSING and read.path in ("document", "vector store"):
-        return Shown((), _listed(()), is_found=False)
+        return Shown((), orjson.dumps(()), is_found=False)
     if reply.status != 200:
         return None
     return _SHOWN[read.path](orjson.loads(reply.body), reply.body)
@@ -154,16 +154,12 @@ def shown(read: Read, reply: HttpResponse) -> Shown | None:
 
 def listed(hits: Sequence[Mapping[str, Any]]) -> bytes:
     """The hits of a search in the form of a vector store's search."""
-    return _listed(
+    return orjson.dumps(
         [
             [hit["document_id"], hit["title"] or hit["document_id"], hit["score"], hit["text"]]
             for hit in hits
         ]
     )
-
-
-def _listed(rows: Sequence[Any]) -> bytes:
-    return orjson.dumps(rows)
 
 
 def _tool(name: str, arguments: Mapping[str, Any]) -> Call:
@@ -225,7 +221,7 @@ def _of_vector_store(content: Any, _: bytes) -> Shown:
         ShownPassage(_document_id(entry["file_id"]), entry["content"][0]["text"])
         for entry in rows_of_page
     ]
-    return Shown(passages, _listed(rows))
+    return Shown(passages, orjson.dumps(rows))
 
 
 def _of_document(content: Any, _: bytes) -> Shown:

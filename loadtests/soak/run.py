@@ -14,10 +14,9 @@ from loadtests.mutants.mutant import Mutant
 from loadtests.soak import stage
 from loadtests.soak.audit import VIOLATIONS, Audit
 from loadtests.soak.driver import Soak
-from loadtests.soak.faults.excuse import WarmUp
-from loadtests.soak.faults.schedule import SoakFault
+from loadtests.soak.faults.injector import SoakFault, WarmUp
 from loadtests.soak.model.state import SoakState
-from loadtests.soak.options import PARTS, SoakOptions
+from loadtests.soak.options import SoakOptions
 from loadtests.soak.oracle import oracle
 from loadtests.soak.work.context import JudgedServers, SoakContext
 from loadtests.workload import history
@@ -46,7 +45,7 @@ def mutant_options(mutant: Mutant, *, minutes: float, seed: int, **more: Any) ->
         answers=0,
         seed=seed,
         faults=mutant.faults,
-        without=PARTS,
+        plain=True,
         until_caught=not mutant.is_control,
         **more,
     )
@@ -65,7 +64,8 @@ async def soaked(
     warm_up: of gateways that are cold, until which errors are excused.
     """
     async with oracle(servers.database_url) as truth:
-        keys = await stage.make_keys(servers.gateways[0].url, servers.admin_key, source.subjects)
+        url = servers.gateways[0].url
+        keys = await asyncio.to_thread(stage.make_keys, url, servers.admin_key, source.subjects)
         state = SoakState(Rights(), keys.credentials)
         context = SoakContext(servers, state, Audit(state), truth, keys.admins)
         soak = Soak(context, source, options, faults)
@@ -86,14 +86,15 @@ def show_violations(soak: Soak, most: int | None = None) -> None:
         print(json.dumps(violation, default=str))
 
 
-def show_mutant(name: str, soak: Soak, *, is_right: bool) -> None:
+def judge_mutant(name: str, mutant: Mutant, soak: Soak) -> bool:
+    """Whether the soak found the broken rule, or nothing in a control; says so in one line."""
+    has_wrong_answer = soak.context.audit.has_wrong_answer
+    is_right = soak.passed if mutant.is_control else has_wrong_answer
     show_violations(soak, 1)
-    found = "caught" if soak.context.audit.has_wrong_answer else "nothing found"
-    print(
-        f"{'PASS' if is_right else 'FAIL'} {name}: {found} after {soak.seconds:.1f} s; "
-        f"{counts(soak)}",
-        flush=True,
-    )
+    found = "caught" if has_wrong_answer else "nothing found"
+    ending = f"{found} after {soak.seconds:.1f} s; {counts(soak)}"
+    print(f"{'PASS' if is_right else 'FAIL'} {name}: {ending}", flush=True)
+    return is_right
 
 
 @asynccontextmanager
@@ -131,7 +132,7 @@ def progress(soak: Soak) -> str:
 
 def verdict(soak: Soak) -> str:
     """PASS or FAIL, with the counts."""
-    return f"{'PASS' if soak.context.audit.held else 'FAIL'} {counts(soak)}"
+    return f"{'PASS' if soak.passed else 'FAIL'} {counts(soak)}"
 
 
 def counts(soak: Soak) -> str:

@@ -4,16 +4,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
-
-from loadtests.load.request import Call
-from loadtests.load.response import HttpResponse
-from loadtests.soak.connections import connect
 from loadtests.soak.model.credentials import CredentialModel, IssuedCredential
+from loadtests.workload.tenant_client import connected
 from loadtests.workload.viewer import Viewer
 
-_CREATED = 201
-_ERRORS_MAX = 0.2  # permitted for the semantic tier, so that a short soak gets some answers from it
+_SETTINGS = {
+    "/v1/public-documents": {"receives": True},
+    # So that a short soak gets some answers from the semantic tier.
+    "/v1/cache/semantic": {"error_max": 0.2},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +23,23 @@ class SoakKeys:
     credentials: CredentialModel
 
 
-async def make_keys(url: str, admin_key: str, subjects: Sequence[tuple[str, str]]) -> SoakKeys:
+def make_keys(url: str, admin_key: str, subjects: Sequence[tuple[str, str]]) -> SoakKeys:
     """url, admin_key: of a gateway."""
-    connection = connect(url)
-
-    async def post(path: str, **body: object) -> HttpResponse:
-        reply = await connection.send(Call("POST", path, orjson.dumps(body)), admin_key)
-        assert reply.status == _CREATED, reply.body
-        return reply
-
-    async def key(tenant: str, subject: str, *roles: str) -> IssuedCredential:
-        reply = await post("/v1/keys", tenant=tenant, subject=subject, roles=roles)
-        created = orjson.loads(reply.body)
-        return IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
-
     admins = {}
-    for tenant in sorted({tenant for tenant, _ in subjects}):
-        await post("/v1/tenants", id=tenant)
-        admins[tenant] = (await key(tenant, "replay", "admin", "publisher")).secret
-        body = orjson.dumps({"receives": True})
-        await connection.send(Call("PUT", "/v1/public-documents", body), admins[tenant])
-        body = orjson.dumps({"error_max": _ERRORS_MAX})
-        await connection.send(Call("PUT", "/v1/cache/semantic", body), admins[tenant])
-    keys = SoakKeys(admins, CredentialModel({who: await key(*who, "reader") for who in subjects}))
-    await connection.close()
-    return keys
+    with connected(url, admin_key) as operator:
+
+        def key(tenant: str, subject: str, *roles: str) -> IssuedCredential:
+            body = {"tenant": tenant, "subject": subject, "roles": roles}
+            created = operator.client.post("/v1/keys", json=body).raise_for_status().json()
+            return IssuedCredential(created["id"], created["key"], Viewer(tenant, subject))
+
+        for tenant in sorted({tenant for tenant, _ in subjects}):
+            operator.client.post("/v1/tenants", json={"id": tenant}).raise_for_status()
+            admins[tenant] = key(tenant, "replay", "admin", "publisher").secret
+            with connected(url, admins[tenant]) as admin:
+                for path, body in _SETTINGS.items():
+                    admin.client.put(path, json=body).raise_for_status()
+        return SoakKeys(admins, CredentialModel({who: key(*who, "reader") for who in subjects}))
 
 
 class RestLock:

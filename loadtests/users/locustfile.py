@@ -32,15 +32,14 @@ from loadtests.workload.writes import RemoveDocument
 
 _OK, _NO_CONTENT, _UNAUTHORIZED = 200, 204, 401
 _NOBODY = "nh_a-key-that-nobody-has-made"
-_STRANGERS = 0.01  # share of the searches
+_REPEATS, _STRANGERS = 0.7, 0.01  # shares of the searches
+_WRITES = 2.0  # per second
 _BURST = (2, 6)
 _GAP_S = (0.05, 0.3)  # between the questions of a burst
 _PAUSE_S = (0.5, 2.0)  # between bursts
 _PLAN = user_plan.read(Path(os.environ[user_plan.VARIABLE]))
 _OPTIONS = _PLAN.options
-_WORLD = _PLAN.world()
-_JUDGE = _PLAN.judge(_WORLD)
-_KEYS = _PLAN.keys()
+_WORLD, _JUDGE, _KEYS = _PLAN.world, _PLAN.judge, _PLAN.keys
 _TEXTS = texts_of(_WORLD)
 _FIGURES = Figures(time.monotonic())
 _NUMBERS = itertools.count()
@@ -59,15 +58,15 @@ class AgentUser(FastHttpUser):
     def on_start(self) -> None:
         number = next(_NUMBERS)
         who = _WORLD.subjects[number % len(_WORLD.subjects)]
-        self._random = Random(f"{_OPTIONS.seed} {number}")  # noqa: S311  no secret
+        self._random = Random(number)  # noqa: S311  no secret
         self._agents = Agents(
             [who],
             _TEXTS,
             (),
-            repeats=_OPTIONS.repeats,
+            repeats=_REPEATS,
             strangers=_STRANGERS,
             random=self._random,
-            public=_PLAN.public,
+            public=_WORLD.public,
         )
 
     @task
@@ -117,7 +116,7 @@ class WriterUser(FastHttpUser):
             content = orjson.loads(reply.body) if status != _NO_CONTENT else {}
             _JUDGE.acknowledged(write, reply.answered_s, content.get("revision"))
             _FIGURES.wrote(begun_s, reply.answered_s)
-        gevent.sleep(max(0.0, begun_s + 1 / _OPTIONS.writes - time.monotonic()))
+        gevent.sleep(max(0.0, begun_s + 1 / _WRITES - time.monotonic()))
 
 
 if not _OPTIONS.is_page_in_charge:  # Locust uses any shape that this file has
@@ -141,20 +140,19 @@ def count_users(user_count: int, **_: Any) -> None:
 def report(environment: Any, **_: Any) -> None:
     """Write the report at the end and set the exit code."""
     users = max(_USERS) if _OPTIONS.is_page_in_charge else _OPTIONS.users
-    limits = budget.read(Path(_OPTIONS.budget) if _OPTIONS.budget else None)
     result = Result(
         url=_PLAN.url,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         command=f"make load SHAPE={_OPTIONS.shape} USERS={users}",
         machine=machine.description(("locust",)),
         summary=f"Locust, {_OPTIONS.shape}: {users} users at most, which wait for answers",
-        options={"shape": _OPTIONS.shape, "users": users, "writes": _OPTIONS.writes},
+        options={"shape": _OPTIONS.shape, "users": users, "writes": _WRITES},
         seconds=float(max(1, len(_FIGURES.seconds))),
         figures=_FIGURES,
         judge=_JUDGE,
-        findings=budget.judged(limits, _FIGURES, _JUDGE),
+        findings=budget.judged(budget.read(None), _FIGURES, _JUDGE),
     )
-    file = Path(_OPTIONS.report)
+    file = _OPTIONS.report
     file.write_text(page.html(result))
     file.with_suffix(".json").write_text(result.as_json())
     print(f"see {file} for details")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
+from zlib import crc32
 
 import orjson
 
@@ -42,6 +43,20 @@ def of(write: Write, access: dict[str, Any]) -> Call:
 
 def document(document_id: str, text: str, access: dict[str, Any]) -> dict[str, Any]:
     return {"title": PurePosixPath(document_id).stem, "text": text, **access}
+
+
+def about(write: Write) -> str:
+    """The tenant, and the document or the subject that the write changes."""
+    match write:
+        case PutDocument() | RemoveDocument() | ShareDocument():
+            return f"{write.tenant} {write.document_id}"
+        case JoinGroup() | LeaveGroup():
+            return f"{write.tenant} {write.subject}"
+
+
+def lane(write: Write, lanes: int) -> int:
+    """One of so many lanes; in it the writes of a document, or of a subject, stay in order."""
+    return crc32(about(write).encode()) % lanes
 
 
 def label(write: Write) -> str:

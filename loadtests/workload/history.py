@@ -128,7 +128,7 @@ class RecordedHistory:
             yield from self._remove(path)
             return
         if event["op"] == "R":
-            self._homes.setdefault(path, self._home(event["from"]))
+            self._homes.setdefault(path, self._homes[event["from"]])
             self._readers.setdefault(path, self._readers[event["from"]])
         self._settle(path)
         yield from self._put(path, event["text"])
@@ -158,19 +158,19 @@ class RecordedHistory:
         concerned = new ^ self._repositories[name]
         self._repositories[name] = new
         for document_tenant, path in sorted(self.world.documents):
-            if document_tenant == tenant and self._home(path)[1] in concerned:
+            if document_tenant == tenant and self._homes[path][1] in concerned:
                 yield ShareDocument(tenant, path, self._readers_of(path))
 
     def _put(self, path: str, text: str) -> Iterator[Write]:
         if text.strip():
-            tenant, _ = self._home(path)
+            tenant, _ = self._homes[path]
             yield PutDocument(tenant, path, stored(text), self._readers_of(path))
         else:
             yield from self._remove(path)
 
     def _remove(self, path: str) -> Iterator[Write]:
         if path in self._homes:
-            yield RemoveDocument(self._home(path)[0], path)
+            yield RemoveDocument(self._homes[path][0], path)
 
     def _settle(self, path: str) -> None:
         """Give a new document a home, and readers."""
@@ -190,11 +190,8 @@ class RecordedHistory:
             readers = [f"group:{self._random.choice(self._groups[tenant])}" for _ in range(_GROUPS)]
         self._readers[path] = frozenset(readers)
 
-    def _home(self, path: str) -> tuple[str, str]:
-        return self._homes[path]
-
     def _readers_of(self, path: str) -> frozenset[str]:
-        tenant, repository = self._home(path)
+        tenant, repository = self._homes[path]
         granted = (
             f"group:{_parted(name)[1]}"
             for name, repositories in self._repositories.items()

@@ -59,8 +59,12 @@ class TenantClient:
     def remove(self, document_id: str) -> None:
         self.client.delete(f"/v1/documents/{quote(document_id)}").raise_for_status()
 
+    def share_no_answers(self) -> None:
+        """Keep callers who see the same from getting each other's cached answers."""
+        self.client.put("/v1/shared-answers", json={"shares": False}).raise_for_status()
+
     def new_key(self, subject: str, **fields: Any) -> str:
-        """Of another subject of an administrator's tenant."""
+        """Of another subject, made by an administrator or the operator."""
         body = {"subject": subject, **fields}
         key: str = self.client.post("/v1/keys", json=body).raise_for_status().json()["key"]
         return key
@@ -94,29 +98,22 @@ def new_tenant(
     roles: Sequence[str] = ("reader", "writer"),
 ) -> Iterator[TenantClient]:
     """A new tenant of the gateway, with a key of these groups and roles."""
-    admin = {"Authorization": f"Bearer {service.admin_key}"}
-    with httpx2.Client(base_url=service.url, timeout=600) as client:
-        client.post("/v1/tenants", json={"id": name}, headers=admin).raise_for_status()
-        body = {"tenant": name, "subject": "bench", "groups": list(groups), "roles": list(roles)}
-        created = client.post("/v1/keys", json=body, headers=admin)
-        created.raise_for_status()
-        yield connected(client, created.json()["key"])
+    with connected(service.url, service.admin_key) as operator:
+        operator.client.post("/v1/tenants", json={"id": name}).raise_for_status()
+    key = new_key(service, name, "bench", groups=list(groups), roles=list(roles))
+    with connected(service.url, key) as tenant:
+        yield tenant
+
+
+def new_key(service: Service, tenant: str, subject: str, **fields: Any) -> str:
+    """A key of a subject of a tenant, made by the operator."""
+    with connected(service.url, service.admin_key) as operator:
+        return operator.new_key(subject, tenant=tenant, **fields)
 
 
 @contextmanager
-def new_caller(admin: TenantClient, subject: str) -> Iterator[TenantClient]:
-    """Another caller of the admin's tenant."""
-    with httpx2.Client(base_url=admin.client.base_url, timeout=600) as client:
-        yield connected(client, admin.new_key(subject))
-
-
-@contextmanager
-def through(tenant: TenantClient, service: Service) -> Iterator[TenantClient]:
-    """The same tenant through another gateway on the same servers."""
-    with httpx2.Client(base_url=service.url, timeout=600) as client:
-        yield connected(client, tenant.key)
-
-
-def connected(client: httpx2.Client, key: str) -> TenantClient:
-    client.headers["Authorization"] = f"Bearer {key}"
-    return TenantClient(client, key)
+def connected(url: str, key: str) -> Iterator[TenantClient]:
+    """The caller who has this key, through this gateway."""
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx2.Client(base_url=url, headers=headers, timeout=600) as client:
+        yield TenantClient(client, key)

@@ -5,7 +5,6 @@ Pure and seeded.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
 from typing import Any
 
@@ -19,11 +18,12 @@ _QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX = 3, 5
 
 @dataclass(frozen=True, slots=True)
 class TopicWorld:
-    """topics: the distinctive words of each document."""
+    """topics: the distinctive words of each document. about: the number of each question's one."""
 
     topics: Sequence[Sequence[str]]
     documents: Sequence[dict[str, Any]]
     questions: Sequence[str]
+    about: Sequence[int]
 
 
 def build(documents: int, questions: int, seed: int) -> TopicWorld:
@@ -41,8 +41,12 @@ def build(documents: int, questions: int, seed: int) -> TopicWorld:
         }
         for number, topic in enumerate(topics)
     ]
-    chosen = islice(_different(_questions(topics, random)), questions)
-    return TopicWorld(topics, written, list(chosen))
+    about: dict[str, int] = {}
+    while len(about) < questions:
+        count = random.randint(_QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX)
+        number = random.randrange(documents)
+        about.setdefault(" ".join(random.sample(topics[number], count)), number)
+    return TopicWorld(topics, written, list(about), list(about.values()))
 
 
 def edited(text: str, topic: Sequence[str], random: Random) -> str:
@@ -74,17 +78,3 @@ def _sentence(topic: Sequence[str], common: Sequence[str], random: Random) -> st
         for _ in range(_SENTENCE_WORDS)
     )
     return " ".join(words).capitalize() + "."
-
-
-def _questions(topics: Sequence[Sequence[str]], random: Random) -> Iterator[str]:
-    while True:
-        count = random.randint(_QUESTION_WORDS_MIN, _QUESTION_WORDS_MAX)
-        yield " ".join(random.sample(random.choice(topics), count))
-
-
-def _different(questions: Iterator[str]) -> Iterator[str]:
-    earlier = set()
-    for question in questions:
-        if question not in earlier:
-            earlier.add(question)
-            yield question

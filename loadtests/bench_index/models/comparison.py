@@ -3,14 +3,14 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from random import Random
 from statistics import fmean, median
-from typing import Protocol
+from typing import Any, Protocol
 
 from index.embedders import onnx_embedder, onnx_model, static_model
 from index.embedders.multilingual_embedder import MultilingualEmbedder
@@ -68,8 +68,8 @@ Embed = Callable[[str, bool], object]  # a text, and whether it is a query
 class _Embedder(Protocol):
     @property
     def dimensions(self) -> int: ...
-    async def embed_query(self, text: str) -> object: ...
-    async def embed_passages(self, texts: Sequence[str]) -> object: ...
+    def embed_query(self, text: str) -> Coroutine[Any, Any, object]: ...
+    def embed_passages(self, texts: Sequence[str]) -> Coroutine[Any, Any, object]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,19 +288,11 @@ def _embed_calls(embedders: Mapping[str, _Embedder]) -> Iterator[dict[str, Embed
 
         def call(embedder: _Embedder) -> Embed:
             return lambda text, is_query: runner.run(
-                _embed(embedder, text) if is_query else _embed_passage(embedder, text)
+                embedder.embed_query(text) if is_query else embedder.embed_passages([text])
             )
 
         calls = {name: call(embedder) for name, embedder in embedders.items()}
         yield calls | {_ENGINE: lambda text, is_query: engine.encode(text, is_query=is_query)}
-
-
-async def _embed(embedder: _Embedder, text: str) -> object:
-    return await embedder.embed_query(text)
-
-
-async def _embed_passage(embedder: _Embedder, text: str) -> object:
-    return await embedder.embed_passages([text])
 
 
 def _ndcg_table(title: str, by_model: Mapping[str, Ndcg]) -> str:

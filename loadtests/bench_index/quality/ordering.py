@@ -61,9 +61,10 @@ class Page:
                 **handbook.document(text),
                 "document_id": f"{self.path}@{number}",
                 "metadata": {"commit": commit, "page": self.path},
-                **_replaces([f"{self.path}@{earlier}" for earlier in range(1, number)]),
+                **({"relates_to": {"replaces": replaced}} if replaced else {}),
             }
             for number, (commit, text) in enumerate(self.versions, start=1)
+            for replaced in ([f"{self.path}@{earlier}" for earlier in range(1, number)],)
         ]
 
 
@@ -146,7 +147,3 @@ def _ordering(tenant: TenantClient, pages: Sequence[Page], options: Mapping[str,
         fmean(one.pages for one in each),
         fmean(one.ndcg for one in each),
     )
-
-
-def _replaces(earlier: Sequence[str]) -> dict[str, Any]:
-    return {"relates_to": {"replaces": list(earlier)}} if earlier else {}

@@ -5,31 +5,31 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
-import httpx2
 import orjson
 
 from loadtests.bench_index.measures import DEPTH
 from loadtests.bench_peers.systems.peer import Peer, PeerHit, PeerQuestion
-from loadtests.bench_peers.world import PeerCaller, PeerWorld
+from loadtests.bench_peers.world import PeerWorld
 from loadtests.servers.service import Service
-from loadtests.workload.tenant_client import TenantClient, new_tenant
+from loadtests.workload.tenant_client import TenantClient, connected, new_tenant
 
 NAME = "Nearhit"
 HOW = (
-    "one worker, all at its defaults but for the rates, which refuse nobody; a key for each caller "
-    "with its groups; `POST /v1/search` with `top_k` 10 embeds the question itself, searches by "
-    "words as well as by vectors, and proves the revision of each answer; nearest with `alpha` 1"
+    "one worker, all at its defaults but for the rates, which refuse nobody, and for answers, that "
+    "no callers share, so that a new question has none; a key for each caller with its groups; "
+    "`POST /v1/search` with `top_k` 10 embeds the question itself, searches by words as well as by "
+    "vectors, and proves the revision of each answer; nearest with `alpha` 1"
 )
 HOW_SIMILAR = "the same with `semantic` `bounded`: similar questions, once they have proved right"
 
 
 @contextmanager
 def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object]) -> Iterator[Peer]:
-    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
     with ExitStack() as stack:
         tenants: dict[str, TenantClient] = {}
         for name in dict.fromkeys(world.tenants):
-            tenants[name] = stack.enter_context(new_tenant(gateway, name))
+            tenants[name] = stack.enter_context(new_tenant(gateway, name, roles=("admin",)))
+            tenants[name].share_no_answers()
             documents = [
                 {
                     "document_id": str(row),
@@ -42,8 +42,6 @@ def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object])
             ]
             chunks = tenants[name].put(documents, advance)
             assert chunks == len(documents), "each passage is one chunk"
-        client = stack.enter_context(httpx2.Client(base_url=gateway.url, headers=admin, timeout=60))
-        keys = [_key(client, caller, caller.subject) for caller in world.callers]
 
         def edit(row: int, text: str) -> None:
             tenants[world.tenants[row]].put_one(
@@ -59,7 +57,7 @@ def filled(world: PeerWorld, gateway: Service, advance: Callable[[int], object])
             name=NAME,
             how=HOW,
             url=f"{gateway.url}/v1/search",
-            keys=keys,
+            keys=_keys(world, gateway, ""),
             pids=[gateway.pid],
             body=_body,
             found=_found,
@@ -74,23 +72,25 @@ def similar(ours: Peer, world: PeerWorld, gateway: Service) -> Peer:
 
     They may read the same, but share no entries with the others.
     """
-    admin = {"Authorization": f"Bearer {gateway.admin_key}"}
-    with httpx2.Client(base_url=gateway.url, headers=admin, timeout=60) as client:
-        keys = [_key(client, caller, f"{caller.subject}-too") for caller in world.callers]
     return replace(
         ours,
         name="Nearhit, similar questions",
         how=HOW_SIMILAR,
-        keys=keys,
+        keys=_keys(world, gateway, "-too"),
         body=lambda question: _body(question, semantic="bounded"),
         fresh_body=_body,
     )
 
 
-def _key(client: httpx2.Client, caller: PeerCaller, subject: str) -> str:
-    body = {"tenant": caller.tenant, "subject": subject, "groups": caller.groups}
-    key: str = client.post("/v1/keys", json=body).raise_for_status().json()["key"]
-    return key
+def _keys(world: PeerWorld, gateway: Service, ending: str) -> list[str]:
+    """By caller, of subjects whose names end so."""
+    with connected(gateway.url, gateway.admin_key) as operator:
+        return [
+            operator.new_key(
+                caller.subject + ending, tenant=caller.tenant, groups=list(caller.groups)
+            )
+            for caller in world.callers
+        ]
 
 
 def _body(question: PeerQuestion, **options: Any) -> bytes:

@@ -5,24 +5,20 @@ may cause none.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
 
 import orjson
 
 from loadtests.load.request import Call
 from loadtests.servers import faults
+from loadtests.servers.faults import Fault
 from loadtests.servers.postgres.postgres_process import PostgresProcess
 from loadtests.servers.server_set import ServerSet
 from loadtests.soak.connections import connect
-from loadtests.soak.faults.excuse import excused, lasting
-from loadtests.soak.faults.schedule import SoakFault
+from loadtests.soak.faults.injector import ServersFault, excused, lasting
 from loadtests.soak.work.context import SoakContext
-
-_ServersFault: TypeAlias = Callable[[ServerSet, SoakContext, Random], Awaitable[None]]
 
 _LASTS_S = (0.2, 3.0)
 _TAIL_S = (2.0, 6.0)  # in which writes are made after a copy, and lost
@@ -37,19 +33,11 @@ async def redis_older(servers: ServerSet, _: SoakContext, random: Random) -> Non
     redis.start()
 
 
-def _lasts(name: str) -> _ServersFault:
-    async def fault(servers: ServerSet, context: SoakContext, random: Random) -> None:
-        simple = faults.of(servers, random.choice(servers.gateways))[name]
-        await lasting(context, simple, random, _LASTS_S)
-
-    return fault
-
-
 async def postgres_restarted(servers: ServerSet, context: SoakContext, random: Random) -> None:
     postgres = servers.postgres
     async with excused(context):
         await asyncio.to_thread(postgres.stop, random.choice(("fast", "immediate")))
-        await _while(random)
+        await asyncio.sleep(random.uniform(*_LASTS_S))
         await asyncio.to_thread(postgres.start)
 
 
@@ -72,25 +60,25 @@ async def budget_spent(_: ServerSet, context: SoakContext, random: Random) -> No
     await _set_budget(context, None)
 
 
-FAULTS: Mapping[str, _ServersFault] = {
-    **{
-        name: _lasts(name)
-        for name in (
+def _lasting(servers: ServerSet, random: Random) -> Mapping[str, Fault]:
+    return faults.of(servers, random.choice(servers.gateways))
+
+
+FAULTS: Mapping[str, ServersFault[ServerSet]] = {
+    **lasting(
+        (
             *("redis killed", "redis paused", "redis full"),
             *("worker killed", "gateway killed", "postgres crashed"),
-        )
-    },
+        ),
+        _lasting,
+        _LASTS_S,
+    ),
     "redis started with an older memory": redis_older,
     "postgres restarted": postgres_restarted,
     "postgres restored": postgres_restored,
     "postgres failed over": postgres_failed_over,
     "budget spent": budget_spent,
 }
-
-
-def of(servers: ServerSet, names: Collection[str]) -> Mapping[str, SoakFault]:
-    """The faults of these names, of these servers."""
-    return {name: partial(FAULTS[name], servers) for name in names}
 
 
 async def _to_an_older_history(
@@ -121,7 +109,3 @@ async def _set_budget(context: SoakContext, budget: float | None) -> None:
             call = Call("PUT", f"/v1/tenants/{tenant}/budget", body)
             await context.send(connection, call, context.servers.admin_key, "budget")
         await connection.close()
-
-
-async def _while(random: Random) -> None:
-    await asyncio.sleep(random.uniform(*_LASTS_S))

@@ -18,6 +18,11 @@ class Compared:
     statuses: Counter[str] = field(default_factory=Counter)
 
     @property
+    def is_greedy(self) -> bool:
+        """Whether the neighbour got anything."""
+        return any(status.startswith("2") for status in self.statuses)
+
+    @property
     def ratio(self) -> float:
         return self.greedy.searches.percentile_ms(99) / self.calm.searches.percentile_ms(99)
 
@@ -46,6 +51,8 @@ def measured_section(compared: dict[str, Compared], seconds: float, rounds: int)
             "greedy": _figures(greedy),
             "neighbour": dict(one.statuses),
         }
+    idle = [kind for kind, one in compared.items() if not one.is_greedy]
+    bars.append(Bar("kinds of neighbours that got nothing", len(idle), at_most=0))
     head = (
         "a neighbour takes all of its", "P99 without, ms", "P99 with, ms", "ratio",
         "writes without, ms", "writes with, ms", "queued without, s", "queued with, s", "refused",

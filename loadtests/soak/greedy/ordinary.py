@@ -115,4 +115,5 @@ class OrdinaryTenant:
             await asyncio.sleep(_POLL_S)
             job = await self._timed(measured, Latencies(), look, time.monotonic())
             state = json.loads(job).get("state", "") if job else ""
+        measured.refused["a queued write did not end"] += state != "done"
         measured.queued_s.append(time.monotonic() - begun_s)

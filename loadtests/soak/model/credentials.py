@@ -5,7 +5,7 @@ A token ends with each of its ancestors. Moments are seconds of one clock.
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeAlias
@@ -73,10 +73,6 @@ class CredentialModel:
     keys: dict[Holder, IssuedCredential]
     tokens: dict[Holder, list[IssuedCredential]] = field(default_factory=dict)
     ended: "deque[IssuedCredential]" = field(default_factory=lambda: deque(maxlen=_ENDED_KEPT))
-
-    @property
-    def holders(self) -> Mapping[Holder, IssuedCredential]:
-        return self.keys
 
     def current(self, credential: IssuedCredential) -> IssuedCredential | None:
         """The credential in its current state, if its holder still uses it."""

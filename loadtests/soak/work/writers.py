@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
-from zlib import crc32
 
 import orjson
 
@@ -64,7 +63,7 @@ class Writers:
         works = [self._write_on(number, queue) for number, queue in enumerate(queues)]
         async with together(works) as running:
             for write in writes:
-                await queues[crc32(_about(write).encode()) % self._writers].put(write)
+                await queues[calls.lane(write, self._writers)].put(write)
             for queue in queues:
                 await queue.put(None)
             await asyncio.gather(*running)
@@ -82,7 +81,7 @@ class Writers:
     ) -> None:
         """A subject that loses access by the write reads the document right before and after it."""
         state = self._context.state
-        loss = losses.of(write, state.rights, state.credentials.holders)
+        loss = losses.of(write, state.rights, state.credentials.keys)
         if loss is None:
             await self._write(write, turn, gateways)
             return
@@ -220,7 +219,9 @@ class Writers:
             attempt.refusals += 1
             name = calls.label(write)
             refusal = reply.body.decode(errors="replace")[:300]
-            self._context.fail(f"{name} {_about(write)}: {reply.status} {refusal}", name, now_s)
+            self._context.fail(
+                f"{name} {calls.about(write)}: {reply.status} {refusal}", name, now_s
+            )
             return False
         if isinstance(write, PutDocument) and "job_id" in content:
             self._queue(write, content["job_id"])
@@ -282,11 +283,3 @@ def _told(reply: HttpResponse) -> Mapping[str, Any]:
 
 def _shown(answer: ObservedAnswer) -> set[str]:
     return {passage.document_id for passage in answer.shown.passages}
-
-
-def _about(write: Write) -> str:
-    match write:
-        case PutDocument() | RemoveDocument() | ShareDocument():
-            return f"{write.tenant} {write.document_id}"
-        case JoinGroup() | LeaveGroup():
-            return f"{write.tenant} {write.subject}"

@@ -5,12 +5,10 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from loadtests.bench_edges import callers
 from loadtests.servers.link import Link
 from loadtests.servers.postgres.postgres_programs import SOCKET
 
@@ -102,12 +100,6 @@ def test_a_link_without_a_delay_is_no_relay(folder: Path) -> None:
             assert (link.host / SOCKET).is_symlink()
 
     asyncio.run(check())
-
-
-def test_no_question_is_asked_twice_of_regions() -> None:
-    questions = list(islice(callers.questions(callers.documents(20, 1), 1), 500))
-
-    assert len(set(questions)) == len(questions)
 
 
 @pytest.mark.thorough

@@ -1,20 +1,18 @@
 from itertools import islice
-from random import Random
 
 import numpy as np
 import pytest
 
 from loadtests.bench.section import Bar
 from loadtests.bench.turns import Turns
-from loadtests.bench_peers import generated_passages, page, similar, trace
-from loadtests.bench_peers.generated_passages import PeerTopicQuestion
+from loadtests.bench_peers import page, similar, trace
 from loadtests.bench_peers.quality import Quality
 from loadtests.bench_peers.rights import RightsCheck
 from loadtests.bench_peers.side_by_side import PeerResult
 from loadtests.bench_peers.systems.line_up import OTHERS
 from loadtests.bench_peers.systems.peer import Peer
 from loadtests.bench_peers.turns import PeerTimes
-from loadtests.bench_peers.world import PeerCaller, PeerWorld
+from loadtests.bench_peers.world import PeerCaller, PeerTopicQuestion, PeerWorld
 from loadtests.load.closed_loop import ClosedLoopResult
 
 
@@ -66,24 +64,6 @@ def test_what_was_asked_first_is_asked_the_most() -> None:
     first = asks[0]
 
     assert asks.count(first) > 10 * asks.count(asks[5_000])
-
-
-def test_made_up_questions_are_about_the_passages_that_answer_them() -> None:
-    texts, questions = generated_passages.make(50, Random(1))  # noqa: S311  no secret
-
-    assert len(texts) == 50
-    for question in questions:
-        question_words = set(question.text.split()) - {
-            "how",
-            "do",
-            "i",
-            "find",
-            "the",
-            "what",
-            "is",
-        }
-        for passage in question.relevant:
-            assert question_words & set(texts[passage].lower().replace(".", "").split())
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """How many Locust users there are, and what Locust's process is told."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from loadtests.loadtest.judge import StalenessJudge
+from loadtests.loadtest.setup import LoadKeys
 from loadtests.users import shapes, user_plan
 from loadtests.users.shapes import SHAPES, Shape
 from loadtests.users.user_plan import UserOptions, UserPlan
@@ -11,6 +14,7 @@ from loadtests.workload.world import GeneratedHistory, NamedHistory
 from loadtests.workload.writes import PutDocument
 
 MOST = 50
+OPTIONS = UserOptions("steady", MOST, 60, report=Path("r.html"))
 
 
 def count(shape: Shape, share: float) -> int:
@@ -45,31 +49,22 @@ def test_a_soak_takes_an_hour_at_least() -> None:
 def test_the_page_sets_the_number_of_users_unless_a_shape_was_asked_for(
     *, shape: Shape, web: bool, in_charge: bool
 ) -> None:
-    options = UserOptions(
-        shape, MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html", web=web
-    )
-
-    assert options.is_page_in_charge is in_charge
+    assert replace(OPTIONS, shape=shape, web=web).is_page_in_charge is in_charge
 
 
 def test_locusts_process_knows_the_same_world_and_what_was_there_at_first(tmp_path: Path) -> None:
-    options = UserOptions(
-        "steady", MOST, 60, 2, 0.7, seed=3, data=None, budget=None, report="r.html"
-    )
-    stored_plan = UserPlan(
-        "http://x", "run", False, {"run-a": "w"}, [["run-a", "ana", "r"]], options
-    )
-    file = tmp_path / "plan.json"
+    world = NamedHistory(GeneratedHistory(seed=3), "run", public=False)
+    judge = StalenessJudge("run")
+    put = next(write for write in world.first if isinstance(write, PutDocument))
+    judge.asked(put, 0.0)
+    keys = LoadKeys("", {put.tenant: "w"}, {(put.tenant, "ana"): "r"})
+    file = tmp_path / "plan"
 
-    user_plan.write(stored_plan, file)
+    user_plan.write(UserPlan("http://x", world, keys, judge, OPTIONS), file)
     read = user_plan.read(file)
 
-    assert read == stored_plan
     assert file.stat().st_mode & 0o077 == 0
-    world, same_world = read.world(), NamedHistory(GeneratedHistory(seed=3), "run", public=False)
-    assert world.first == same_world.first
-    assert [next(world.writes()) for _ in range(1)] == [next(same_world.writes())]
-    assert read.keys().readers == {("run-a", "ana"): "r"}
-    puts = [write for write in world.first if isinstance(write, PutDocument)]
-    documents = read.judge(world).rights.documents(puts[0].tenant)
-    assert documents[puts[0].document_id] == (puts[0].text, puts[0].readers)
+    assert (read.keys, read.options) == (keys, OPTIONS)
+    assert read.world.first == world.first
+    assert next(read.world.writes()) == next(world.writes())
+    assert read.judge.rights.documents(put.tenant) == {put.document_id: (put.text, put.readers)}

@@ -1,5 +1,7 @@
 """What counts as harm that a greedy neighbour does."""
 
+from collections import Counter
+
 from loadtests.soak.greedy.comparison import Compared, measured_section
 from loadtests.soak.greedy.ordinary import Measured
 
@@ -13,6 +15,7 @@ def measured(latency_s: float) -> Measured:
 
 
 def missed(compared: Compared) -> list[str]:
+    compared.statuses["200"] += 1
     section = measured_section({"writes": compared}, seconds=1, rounds=1)
     return [bar.what for bar in section.bars if not bar.held]
 
@@ -29,3 +32,11 @@ def test_a_refused_request_of_the_ordinary_tenant_is_harm_whatever_refused_it() 
     compared.greedy.refused["timeout"] += 1
 
     assert missed(compared) == ["requests refused beside writes"]
+
+
+def test_a_neighbour_that_got_nothing_proves_nothing() -> None:
+    refused = Compared(measured(0.010), measured(0.010), Counter({"401": 9}))
+
+    bars = measured_section({"writes": refused}, seconds=1, rounds=1).bars
+
+    assert [bar.what for bar in bars if not bar.held] == ["kinds of neighbours that got nothing"]
