@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import field_errors, problems, schemas
+from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator, utc_now
 from gateway.auth.credentials import new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
@@ -65,6 +66,7 @@ from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_M
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
 from gateway.sources import read_options
+from gateway.sources.source_schemas import SourceBody
 from gateway.stores import default_quotas
 from gateway.worker.repetition import repeat
 
@@ -142,7 +144,9 @@ __all__ = [
     "SearchServices",
     "Services",
     "Settings",
+    "SourceBody",
     "Storable",
+    "TenantBody",
     "address_of_hit",
     "body_limit",
     "cache_headers",

@@ -137,7 +137,8 @@ def _own() -> Iterator[FoundExtension]:
     for module in pkgutil.iter_modules(__path__):
         import_it = partial(_import, module.name)
         commands = partial(_import_commands, module.name)
-        yield FoundExtension(module.name, f"nearhit {VERSION}", import_it, commands)
+        name = module.name.removesuffix("_")  # of a keyword, which no statement could import
+        yield FoundExtension(name, f"nearhit {VERSION}", import_it, commands)
 
 
 def _import(name: str) -> Any:

@@ -30,7 +30,7 @@ UNSHARED = {
     ("gateway/rag/lazy_rag_tools.py", "to_thread"): (1, _ONCE),
     ("gateway/caching/question_similarity.py", "to_thread"): (1, _ONCE),
     ("index/search/preparation.py", "to_thread"): (1, _ONCE),
-    ("gateway/operator/export_import.py", "to_thread"): (1, _COMMAND),
+    ("gateway/extensions/import_/archive_import.py", "to_thread"): (1, _COMMAND),
     ("gateway/operator/operations.py", "to_thread"): (4, _COMMAND),
     ("gateway/operator/server_check.py", "to_thread"): (1, _COMMAND),
     ("ingest/sources/watch.py", "to_thread"): (1, _COMMAND),

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 from pydantic_settings import BaseSettings
 
 from gateway.settings.groups.lists import listed
@@ -69,11 +69,6 @@ class JobSettings(BaseSettings):
         default=False,
         description="whether the text of scanned pages of PDF files is read, in some seconds a "
         "page; needs the extra `ocr`",
-    )
-    import_secret: SecretStr | None = Field(
-        None,
-        description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
-        "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
     )
 
     @field_validator("sources_web_networks")

@@ -34,6 +34,7 @@ OWN = (
     "context_check",
     "curation",
     "faqs",
+    "import",
     "openfga",
     "rabbitmq",
     "scim",

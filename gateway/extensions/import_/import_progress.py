@@ -1,28 +1,12 @@
 """What `nearhit import --from STORE` prints: what happens to the vectors, and the result."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
 from rich.console import Console
 
-from gateway.operator import ingest_progress
-from gateway.operator.record_import import ImportOptions, VectorUse
-from ingest.imports.record_source import RecordSource
+from gateway.extensions.import_.record_import import ImportOptions, VectorUse
+from gateway.extensions.import_.record_source import RecordSource
 from ingest.sources.report import Report
 
 _REASONS_LISTED_MAX = 10
-
-
-def progress(
-    console: Console, source: RecordSource, total: int
-) -> AbstractContextManager[Callable[[Report], None]]:
-    """A progress bar on a terminal; elsewhere a line every few seconds."""
-    return ingest_progress.progress_of(
-        console,
-        source.name,
-        total,
-        items=lambda report: report.documents + len(source.refused),
-    )
 
 
 def show_vector_use(console: Console, use: VectorUse) -> None:
@@ -40,9 +24,9 @@ def show_vector_use(console: Console, use: VectorUse) -> None:
         )
 
 
-def as_json(report: Report, source: RecordSource, options: ImportOptions) -> dict[str, object]:
-    """The report of an import for scripts; refused: how many records, by the reason."""
-    return ingest_progress.as_json(report, source.name) | {
+def as_json(source: RecordSource, options: ImportOptions) -> dict[str, object]:
+    """What scripts get beside the report of a reading; refused: how many, by the reason."""
+    return {
         "tenant": options.tenant,
         "dry_run": options.dry_run,
         "readers": dict(source.readers),
@@ -88,4 +72,5 @@ def _show_refused(console: Console, source: RecordSource) -> None:
 
 
 def _print(console: Console, line: str) -> None:
-    console.print(ingest_progress.one_line(line), markup=False, soft_wrap=True)
+    line = " ".join(line.splitlines())  # a record's name may have line breaks
+    console.print(line, markup=False, soft_wrap=True)

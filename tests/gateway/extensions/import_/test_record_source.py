@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.extensions.import_ import refused_records
+from gateway.extensions.import_.record import DEPTH_MAX, Record, flat
+from gateway.extensions.import_.record_mapping import RecordMapping
+from gateway.extensions.import_.record_source import RecordSource
+from gateway.extensions.import_.refused_records import RefusedRecords
 from index.model.document import Document
 from ingest.chunkers import whole
 from ingest.errors import NotImportable
-from ingest.imports import refused_records
-from ingest.imports.record import DEPTH_MAX, Record, flat
-from ingest.imports.record_mapping import RecordMapping
-from ingest.imports.record_source import RecordSource
-from ingest.imports.refused_records import RefusedRecords
 from ingest.sources.source import Defaults, RefusedItem
-from tests.ingest.imports.fake_reader import FakeReader
+from tests.gateway.extensions.import_.fake_reader import FakeReader
 
 DEFAULTS = Defaults(readers=("tenant",), chunker="whole")
 

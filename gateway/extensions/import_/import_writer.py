@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from gateway.extensions.import_.record_source import RecordSource
 from index.documents.document_store import DocumentStore
 from index.documents.event_versions import Reading
 from index.model.document import Document
 from ingest.errors import NotImportable
-from ingest.imports.record_source import RecordSource
 from ingest.sources.source_sync import SourceWriter
 from ingest.write.embed import PassageEmbedder
 from ingest.write.revision import Outcome, Put, Written

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.extensions.import_.ndjson import LINE_BYTES_MAX, NdjsonReader
+from gateway.extensions.import_.record import Record
 from ingest.errors import NotImportable
-from ingest.imports.ndjson import LINE_BYTES_MAX, NdjsonReader
-from ingest.imports.record import Record
 from ingest.sources.source import RefusedItem
 
 

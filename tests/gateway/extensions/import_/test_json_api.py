@@ -8,11 +8,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import orjson
 import pytest
 
+from gateway.extensions.import_.chroma import ChromaReader
+from gateway.extensions.import_.json_api import JsonApi
+from gateway.extensions.import_.qdrant import QdrantReader
+from gateway.extensions.import_.record import RecordReader
 from ingest.errors import NotImportable
-from ingest.imports.chroma import ChromaReader
-from ingest.imports.json_api import JsonApi
-from ingest.imports.qdrant import QdrantReader
-from ingest.imports.record import RecordReader
 
 SECRET = "the-key"
 

@@ -11,9 +11,9 @@ from typing import Any
 import asyncpg
 import orjson
 
-from index.errors import VectorTableUnreadable
 from index.postgres.connections import LOST
 from index.postgres.functions.function_roles import Connection
+from ingest.errors import NotImportable
 
 # Starting values, not measured.
 CONNECT_S_MAX = 30.0
@@ -108,7 +108,7 @@ class OpenVectorTable:
 async def open_table(url: str, table: str, password: str | None) -> AsyncIterator[OpenVectorTable]:
     """table: NAME or SCHEMA.NAME, as SQL reads it.
 
-    Raises `VectorTableUnreadable`, as the methods of the table do.
+    Raises `NotImportable`, as the methods of the table do.
     """
     with _errors():
         connection = await asyncpg.connect(
@@ -124,7 +124,7 @@ async def open_table(url: str, table: str, password: str | None) -> AsyncIterato
             await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = await connection.fetchrow(_TABLE, table)
             if row is None:
-                raise VectorTableUnreadable(await _missing(connection, table))
+                raise NotImportable(await _missing(connection, table))
         yield OpenVectorTable(connection, row)
     finally:
         connection.terminate()  # there is nothing to commit
@@ -141,6 +141,6 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except TimeoutError:
-        raise VectorTableUnreadable("PostgreSQL does not answer in time") from None
+        raise NotImportable("PostgreSQL does not answer in time") from None
     except (*LOST, ValueError) as error:
-        raise VectorTableUnreadable(f"PostgreSQL: {' '.join(str(error).split())}") from None
+        raise NotImportable(f"PostgreSQL: {' '.join(str(error).split())}") from None

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from gateway.extensions.import_.record import Record, RecordReader
+from gateway.extensions.import_.record_mapping import RecordMapping
+from gateway.extensions.import_.refused_records import RefusedRecords
 from index.model.document import Document
 from index.model.form import composed
 from index.model.scope import PUBLIC
 from ingest.chunkers import whole
 from ingest.errors import NotImportable
-from ingest.imports.record import Record, RecordReader
-from ingest.imports.record_mapping import RecordMapping
-from ingest.imports.refused_records import RefusedRecords
 from ingest.sources.source import Defaults, RefusedItem, reason
 
 CHUNKER = "whole"  # of records that name none: a record is a piece of text already

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.extensions.import_.record import Record
 from ingest.errors import NotImportable
-from ingest.imports.record import Record
 from ingest.sources.source import RefusedItem
 
 

@@ -12,15 +12,16 @@ import pytest
 
 from gateway.cli.start import serve_command
 from gateway.embedded.embedded_servers import Servers
+from gateway.extensions.import_ import record_import
+from gateway.extensions.import_.ndjson import NdjsonReader
+from gateway.extensions.import_.record_mapping import RecordMapping
+from gateway.extensions.import_.record_source import RecordSource
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import record_import
+from gateway.operator import operations
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceConfig
-from ingest.imports.ndjson import NdjsonReader
-from ingest.imports.record_mapping import RecordMapping
-from ingest.imports.record_source import RecordSource
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
 from ingest.write.batch import DOCUMENTS_MAX
@@ -106,6 +107,7 @@ async def test_records_come_with_their_ids_texts_metadata_and_vectors(
     again = await command(environment, *arguments, *with_vectors)
 
     assert [done.exit_code for done in (planned, first, again)] == [1, 1, 1]  # two are refused
+    assert [done.stderr for done in (planned, first, again)] == ["", "created tenant brought\n", ""]
     assert "would write 70 documents; 0 are there already" in planned.stdout
     assert COUNTS in planned.stdout
     assert "documents by who may read them: groups 70" in planned.stdout
@@ -226,21 +228,22 @@ async def test_an_import_that_was_broken_off_goes_on(
     async def imported(on_item: Any) -> Report:
         defaults = Defaults(readers=("tenant",), chunker="whole")
         source = RecordSource(NdjsonReader(file), RecordMapping({}), defaults)
-        importing = record_import.import_records(
-            settings,
-            source,
-            "stopped",
-            space=embedder.space,
-            dry_run=False,
-            may_publish=False,
-            on_vectors=lambda _use: None,
-            on_item=on_item,
-        )
-        return await asyncio.create_task(importing)  # who acts in it acts in nothing else
+        async with operations.acting_services(settings) as acting:
+            return await record_import.import_records(
+                acting,
+                source,
+                "stopped",
+                space=embedder.space,
+                dry_run=False,
+                may_publish=False,
+                on_new_tenant=lambda _tenant: None,
+                on_vectors=lambda _use: None,
+                on_item=on_item,
+            )
 
     with pytest.raises(Stopped):
-        await imported(stop)
-    rest = await imported(lambda _report: None)
+        await asyncio.create_task(imported(stop))  # who acts in it acts in nothing else
+    rest = await asyncio.create_task(imported(lambda _report: None))
 
     assert DOCUMENTS_MAX <= rest.unchanged < count
     assert (rest.documents, rest.embedded) == (count, 0)

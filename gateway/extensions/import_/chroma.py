@@ -6,9 +6,9 @@ Source: https://docs.trychroma.com/reference, and the server's own /openapi.json
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
+from gateway.extensions.import_.json_api import PAGE_RECORDS, JsonApi, NotFound, expect, unknown
+from gateway.extensions.import_.record import Record
 from ingest.errors import NotImportable
-from ingest.imports.json_api import PAGE_RECORDS, JsonApi, NotFound, expect, unknown
-from ingest.imports.record import Record
 
 _STORE = "Chroma"
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from gateway.extensions.import_.json_api import PAGE_RECORDS, JsonApi, NotFound, expect
+from gateway.extensions.import_.record import Record
 from ingest.errors import NotImportable
-from ingest.imports.json_api import PAGE_RECORDS, JsonApi, NotFound, expect
-from ingest.imports.record import Record
 
 _STORE = "Qdrant"
 

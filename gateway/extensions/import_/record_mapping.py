@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from gateway.extensions.import_.record import Record, flat
 from index.model.document import Document, normalise
 from ingest.errors import NotImportable
-from ingest.imports.record import Record, flat
 from ingest.parse.front_matter import LOOKALIKES
 from ingest.sources.readers import table
 from ingest.sources.readers.table import Columns

@@ -7,11 +7,10 @@ from typing import Any, TypeVar
 
 import orjson
 
-from index.errors import VectorTableUnreadable
-from index.postgres import vector_table
-from index.postgres.vector_table import OpenVectorTable
+from gateway.extensions.import_ import vector_table
+from gateway.extensions.import_.record import Record
+from gateway.extensions.import_.vector_table import OpenVectorTable
 from ingest.errors import NotImportable
-from ingest.imports.record import Record
 from ingest.sources.source import RefusedItem
 
 T = TypeVar("T")
@@ -97,10 +96,7 @@ class PgvectorReader:
         with self._lock:
             if self._loop.is_closed():
                 raise NotImportable("the table is closed")
-            try:
-                return self._loop.run_until_complete(_awaited(call))
-            except VectorTableUnreadable as error:
-                raise NotImportable(str(error)) from None
+            return self._loop.run_until_complete(_awaited(call))
 
 
 def _refused(number: int) -> RefusedItem:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import orjson
 
+from gateway.extensions.import_.record import Record
 from ingest.errors import NotImportable
-from ingest.imports.record import Record
 from ingest.sources.readers import json_lines, table
 from ingest.sources.source import RefusedItem, reason
 

@@ -1,30 +1,27 @@
 """`nearhit import --from STORE`: the records of another store become documents of a tenant."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, assert_never, get_args
 from urllib.parse import parse_qs, urlsplit
 
 from common.billing_context import bill_to
-from gateway.admin.tenant_schemas import TenantBody
-from gateway.errors import CommandError
-from gateway.operator import ingest_paths, operations
-from gateway.services import Services
-from gateway.settings.settings import Settings
+from gateway.extension import CommandError, Services, TenantBody
+from gateway.extensions.import_ import import_writer
+from gateway.extensions.import_.chroma import ChromaReader
+from gateway.extensions.import_.import_writer import ImportWriter
+from gateway.extensions.import_.ndjson import NdjsonReader
+from gateway.extensions.import_.pgvector import PgvectorReader
+from gateway.extensions.import_.qdrant import QdrantReader
+from gateway.extensions.import_.record import RecordReader
+from gateway.extensions.import_.record_mapping import ReaderKind, RecordMapping
+from gateway.extensions.import_.record_source import RecordSource
+from gateway.extensions.import_.target_tenant import create_if_missing
 from index.documents.event_versions import Reading
 from index.errors import TenantMissing
 from index.search.query_embedder import Embedder
-from ingest.imports import import_writer
-from ingest.imports.chroma import ChromaReader
-from ingest.imports.import_writer import ImportWriter
-from ingest.imports.ndjson import NdjsonReader
-from ingest.imports.pgvector import PgvectorReader
-from ingest.imports.qdrant import QdrantReader
-from ingest.imports.record import RecordReader
-from ingest.imports.record_mapping import ReaderKind, RecordMapping
-from ingest.imports.record_source import CHUNKER, RecordSource
 from ingest.sources.dry_run import DryRunWriter
 from ingest.sources.report import Report
 from ingest.sources.source import Defaults
@@ -41,21 +38,23 @@ _SCHEMES = {
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The command's arguments. location: a URL, or a file of NDJSON. columns: each FIELD=NAME."""
+    """The command's arguments.
+
+    location: a URL, or a file of NDJSON. secret: a store's API key or password. columns: by field,
+    the value of a record that holds it. defaults: of the documents.
+    """
 
     store: Store
     location: str
+    secret: str | None
     tenant: str
+    defaults: Defaults
     collection: str | None = None
     space: str | None = None
     vector: str | None = None
-    columns: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    readers: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    drop: Collection[str] = ()
     reader_kind: str | None = None
-    owner: str | None = None
-    tags: Sequence[str] = ()
-    language: str | None = None
     source: str | None = None
     dry_run: bool = False
     may_publish: bool = False
@@ -73,13 +72,13 @@ class VectorUse:
     lowest_cosine: float | None
 
 
-def open_reader(options: ImportOptions, settings: Settings) -> RecordReader:
+def open_reader(options: ImportOptions) -> RecordReader:
     """Raises `CommandError`, also if no record could have a reader, and `NotImportable`."""
     _check_access(options)
     if options.store == "ndjson":
         return _open_file(options)
-    secret = settings.import_secret.get_secret_value() if settings.import_secret else None
     _check_url(options)
+    secret = options.secret
     if options.store != "pgvector" and secret is not None and not _is_header_value(secret):
         raise CommandError("NEARHIT_IMPORT_SECRET has characters that no API key has")
     if options.collection is None:
@@ -103,31 +102,22 @@ def open_reader(options: ImportOptions, settings: Settings) -> RecordReader:
             assert_never(options.store)
 
 
-def open_source(options: ImportOptions, settings: Settings, reader: RecordReader) -> RecordSource:
+def open_source(options: ImportOptions, reader: RecordReader) -> RecordSource:
     """Reads the first records. Raises `CommandError` and `NotImportable`."""
-    columns = dict(map(ingest_paths.parse_column, options.columns))
-    mapping = RecordMapping(
-        columns, frozenset(options.drop), _reader_kind(options.reader_kind, columns)
-    )
-    defaults = Defaults(
-        options.owner,
-        tuple(options.readers),
-        tuple(options.tags),
-        options.language,
-        settings.language,
-        CHUNKER,
-    )
-    return RecordSource(reader, mapping, defaults, name=options.source)
+    kind = _reader_kind(options.reader_kind, options.columns)
+    mapping = RecordMapping(options.columns, frozenset(options.drop), kind)
+    return RecordSource(reader, mapping, options.defaults, name=options.source)
 
 
 async def import_records(
-    settings: Settings,
+    services: Services,
     source: RecordSource,
     tenant: str,
     *,
     space: str | None,
     dry_run: bool,
     may_publish: bool,
+    on_new_tenant: Callable[[str], None],
     on_vectors: Callable[[VectorUse], None],
     on_item: Callable[[Report], None],
 ) -> Report:
@@ -136,35 +126,33 @@ async def import_records(
     space: of the records' vectors, which are used; None if every text is embedded.
     dry_run: compare the documents with the stored ones, and write nothing.
     may_publish: whether documents may be public; public ones are refused otherwise.
+    on_new_tenant: is called with a tenant that was created, before anything is written to it.
     on_vectors: called before the first document.
     """
     body = TenantBody(id=tenant)
-    async with operations.acting_services(settings) as services:
-        tenants, documents = services.stores.tenants, services.stores.documents
-        await _check_source(services, tenant, source.name)
-        embedder = await _embedder(services, tenant)
-        cosine = None
-        if space is not None:
-            _check_space(space, embedder.space, tenant)
-            with bill_to(tenant) if await tenants.exists(tenant) else nullcontext():
-                cosine = await import_writer.lowest_cosine(source, embedder, embedder.dimensions)
-        on_vectors(VectorUse(embedder.space, cosine))
-        writer: SourceWriter
-        if dry_run:
-            writer = DryRunWriter(documents)
-        else:
-            await tenants.create(body.id, body.id)
-            if not await tenants.exists(body.id):
-                raise CommandError(f"the tenant {tenant} is being deleted")
-            writer = ImportWriter(services.documents.writer, documents, source, embedder.space)
-        report = await read_items(
-            source.documents(None if space is None else embedder.dimensions),
-            tenant,
-            writer=writer,
-            on_item=on_item,
-            reading=Reading(await documents.next_sequence()),
-            may_publish=may_publish,
-        )
+    tenants, documents = services.stores.tenants, services.stores.documents
+    await _check_source(services, tenant, source.name)
+    embedder = await _embedder(services, tenant)
+    cosine = None
+    if space is not None:
+        _check_space(space, embedder.space, tenant)
+        with bill_to(tenant) if await tenants.exists(tenant) else nullcontext():
+            cosine = await import_writer.lowest_cosine(source, embedder, embedder.dimensions)
+    on_vectors(VectorUse(embedder.space, cosine))
+    writer: SourceWriter
+    if dry_run:
+        writer = DryRunWriter(documents)
+    else:
+        await create_if_missing(tenants, body.id, body.id, on_new_tenant)
+        writer = ImportWriter(services.documents.writer, documents, source, embedder.space)
+    report = await read_items(
+        source.documents(None if space is None else embedder.dimensions),
+        tenant,
+        writer=writer,
+        on_item=on_item,
+        reading=Reading(await documents.next_sequence()),
+        may_publish=may_publish,
+    )
     for item in report.refused:
         source.refused.add(item)
     return report
@@ -213,10 +201,8 @@ def _open_file(options: ImportOptions) -> NdjsonReader:
 
 def _check_access(options: ImportOptions) -> None:
     """Raises `CommandError`. Lines of NDJSON may have readers without being mapped."""
-    readers, tags = tuple(options.readers), tuple(options.tags)
-    ingest_paths.require_valid(Defaults(options.owner, readers, tags, options.language))
-    mapped = {ingest_paths.parse_column(column)[0] for column in options.columns}
-    has_access = options.readers or options.owner or mapped & {"readers", "owner"}
+    defaults, mapped = options.defaults, options.columns.keys()
+    has_access = defaults.readers or defaults.owner or mapped & {"readers", "owner"}
     if not has_access and options.store != "ndjson":
         raise CommandError(
             "say who may read the documents: --reader tenant for the whole tenant, --reader "
@@ -249,7 +235,7 @@ def _is_header_value(secret: str) -> bool:
     return secret.isascii() and secret.isprintable()
 
 
-def _reader_kind(name: str | None, columns: dict[str, str]) -> ReaderKind | None:
+def _reader_kind(name: str | None, columns: Mapping[str, str]) -> ReaderKind | None:
     if name is None:
         return None
     if "readers" not in columns:

@@ -1,7 +1,7 @@
 """`nearhit import`: reads an exported tenant back, or the records of another store."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,16 +10,18 @@ import typer
 
 from gateway.cli import common
 from gateway.cli.common import AsJson, Publish, console
-from gateway.errors import CommandError
 
 if TYPE_CHECKING:
-    from gateway.operator.record_import import ImportOptions
-    from gateway.settings.settings import Settings
+    from gateway.extension import Settings
+    from gateway.extensions.import_.record_import import ImportOptions
+    from ingest.sources.report import Report
 
+COMMANDS = typer.Typer()
 
 System = Literal["archive", "qdrant", "chroma", "pgvector", "ndjson"]
 
 
+@COMMANDS.command("import", rich_help_panel="Copies")
 def import_documents(
     context: typer.Context,
     location: Annotated[
@@ -109,28 +111,35 @@ def import_documents(
             _check_archive(location, _options_given(context))
             refused = _import_archive(Path(location), tenant, may_publish=publish, as_json=as_json)
         else:
-            from gateway.operator.record_import import ImportOptions
-            from gateway.settings.settings import Settings
+            from gateway.extension import Settings
+            from gateway.extensions.import_.import_settings import ImportSettings
+            from gateway.extensions.import_.record_import import ImportOptions
+            from gateway.extensions.import_.record_source import CHUNKER
+            from gateway.operator import ingest_paths
+            from ingest.sources.source import Defaults
 
+            settings, own = Settings(), common.settings_of("import")
+            assert isinstance(own, ImportSettings)
+            readers, tags = tuple(reader or ()), tuple(tag or ())
+            defaults = Defaults(owner, readers, tags, language, settings.language, CHUNKER)
+            ingest_paths.require_valid(defaults)
             options = ImportOptions(
                 store=system,
                 location=location,
+                secret=own.secret.get_secret_value() if own.secret else None,
                 tenant=tenant,
+                defaults=defaults,
                 collection=collection,
                 space=space,
                 vector=vector,
-                columns=column or (),
+                columns=dict(map(ingest_paths.parse_column, column or ())),
                 drop=drop or (),
-                readers=reader or (),
                 reader_kind=reader_kind,
-                owner=owner,
-                tags=tag or (),
-                language=language,
                 source=source,
                 dry_run=dry_run,
                 may_publish=publish,
             )
-            refused = _import_records(options, Settings(), as_json=as_json)
+            refused = _import_records(options, settings, as_json=as_json)
     raise typer.Exit(1 if refused else 0)
 
 
@@ -147,6 +156,8 @@ def _options_given(context: typer.Context) -> list[str]:
 
 def _check_archive(location: str, options: Sequence[str]) -> None:
     """Raises `CommandError`."""
+    from gateway.extension import CommandError
+
     if options:
         raise CommandError(f"{options[0]} needs --from qdrant, chroma, pgvector or ndjson")
     if "://" in location:
@@ -158,18 +169,27 @@ def _check_archive(location: str, options: Sequence[str]) -> None:
 def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool) -> int:
     """The number of refused lines."""
     with common.connected() as settings:
-        from gateway.operator import export_import, ingest_progress
+        from gateway.extensions.import_.archive_import import import_archive
+        from gateway.operator import ingest_progress, operations
         from ingest.archive import Archive
 
         archive = Archive(file)
         total = archive.header.documents
         progress_console = common.progress_console(as_json=as_json)
-        with ingest_progress.progress_of(progress_console, file.name, total) as on_item:
-            report = asyncio.run(
-                export_import.import_tenant(
-                    settings, archive, tenant, on_item, may_publish=may_publish
+
+        async def run(on_item: "Callable[[Report], None]") -> "Report":
+            async with operations.acting_services(settings) as services:
+                return await import_archive(
+                    services,
+                    archive,
+                    tenant,
+                    on_new_tenant=common.show_new_tenant,
+                    on_item=on_item,
+                    may_publish=may_publish,
                 )
-            )
+
+        with ingest_progress.progress_of(progress_console, file.name, total) as on_item:
+            report = asyncio.run(run(on_item))
         if as_json:
             common.print_json({"tenant": tenant} | ingest_progress.as_json(report, file.name))
         else:
@@ -179,31 +199,43 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool
 
 def _import_records(options: "ImportOptions", settings: "Settings", *, as_json: bool) -> int:
     """The number of refused records. Raises `CommandError` if the reading ended early."""
-    from gateway.operator import import_progress, record_import
+    from gateway.extension import CommandError
+    from gateway.extensions.import_ import import_progress, record_import
+    from gateway.operator import ingest_progress, operations
 
     progress_console = common.progress_console(as_json=as_json)
+
+    async def run(connected: "Settings", on_item: "Callable[[Report], None]") -> "Report":
+        async with operations.acting_services(connected) as services:
+            return await record_import.import_records(
+                services,
+                source,
+                options.tenant,
+                space=options.space,
+                dry_run=options.dry_run,
+                may_publish=options.may_publish,
+                on_new_tenant=common.show_new_tenant,
+                on_vectors=lambda use: import_progress.show_vector_use(progress_console, use),
+                on_item=on_item,
+            )
+
     # The store is asked first: without it, no server of our own is started.
-    with closing(record_import.open_reader(options, settings)) as reader:
+    with closing(record_import.open_reader(options)) as reader:
         total = reader.count()
-        source = record_import.open_source(options, settings, reader)
+        source = record_import.open_source(options, reader)
         with (
             common.servers(settings) as connected,
-            import_progress.progress(progress_console, source, total) as on_item,
+            ingest_progress.progress_of(
+                progress_console,
+                source.name,
+                total,
+                items=lambda report: report.documents + len(source.refused),
+            ) as on_item,
         ):
-            report = asyncio.run(
-                record_import.import_records(
-                    connected,
-                    source,
-                    options.tenant,
-                    space=options.space,
-                    dry_run=options.dry_run,
-                    may_publish=options.may_publish,
-                    on_vectors=lambda use: import_progress.show_vector_use(progress_console, use),
-                    on_item=on_item,
-                )
-            )
+            report = asyncio.run(run(connected, on_item))
     if as_json:
-        common.print_json(import_progress.as_json(report, source, options))
+        read = ingest_progress.as_json(report, source.name)
+        common.print_json(read | import_progress.as_json(source, options))
     else:
         import_progress.show(console, report, source, options)
     if source.failure is not None:
