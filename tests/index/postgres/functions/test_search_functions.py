@@ -11,6 +11,8 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import pytest
 
+from gateway.extensions.vector_stores.file_store import FileListing
+from gateway.extensions.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from index.documents.document_store import DocumentStore
 from index.documents.held_passages import HeldPassage, HeldPassages
 from index.documents.partitions import Partitions
@@ -29,8 +31,6 @@ from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
 from index.search.tables.strategy import StrategyLimits
-from index.vector_stores.file_store import FileListing
-from index.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import held, unobserved

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
+from gateway.extensions.vector_stores.file_store import FileListing
 from index.audit import audit_log
 from index.documents import quotas
 from index.errors import TenantFull
@@ -15,7 +16,6 @@ from index.model.quota import Quotas
 from index.model.scope import Scope
 from index.postgres.database import Database
 from index.search import visibility_args
-from index.vector_stores.file_store import FileListing
 
 FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
 FileStatusFilter: TypeAlias = Literal[FileStatus, "cancelled"]  # OpenAI's; no file has the last
