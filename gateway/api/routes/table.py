@@ -375,7 +375,6 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
     *_in_room(lambda services: services.answer, rag.ANSWER),
-    *_in_room(lambda services: services.documents, rag.POPULARITY),
 )
 
 

@@ -36,6 +36,7 @@ OWN = (
     "faqs",
     "import",
     "openfga",
+    "popularity",
     "rabbitmq",
     "scim",
     "subscriptions",

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field
 
-from gateway.schemas import Body, TenantId, branch
+from gateway.extension import Body, schemas
 from index.model.document import DocumentId
-from index.popularity.popularity_store import CountedOpenings
+from index.tenants.principals import CountedOpenings
 
 HITS_MAX = 100
 _CHUNK_ID_MAX = 2**63 - 1
@@ -16,7 +16,7 @@ class OpenedDocument(Body):
     """A hit by its document."""
 
     document_id: DocumentId
-    tenant: TenantId | None = Field(
+    tenant: schemas.TenantId | None = Field(
         None,
         description="tenant of the document, as the hit names it; absent: the caller's own",
     )
@@ -32,11 +32,12 @@ class OpenedChunk(Body):
 
 def _document_or_chunk(hit: object) -> str:
     names_chunk = isinstance(hit, OpenedChunk) or (isinstance(hit, dict) and "chunk_id" in hit)
-    return branch("chunk").tag if names_chunk else branch("document").tag
+    return schemas.branch("chunk").tag if names_chunk else schemas.branch("document").tag
 
 
 _OpenedHit = Annotated[
-    Annotated[OpenedDocument, branch("document")] | Annotated[OpenedChunk, branch("chunk")],
+    Annotated[OpenedDocument, schemas.branch("document")]
+    | Annotated[OpenedChunk, schemas.branch("chunk")],
     Discriminator(_document_or_chunk),
 ]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from gateway.extensions.popularity.decay import DecayedCount
 from index.documents import outbox
 from index.documents.outbox import CommitResult
-from index.popularity.decay import DecayedCount
 from index.postgres.database import Database
 from index.postgres.session import Row, Session
 

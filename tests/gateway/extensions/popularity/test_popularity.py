@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from gateway.extensions.popularity import popularity_services
+from gateway.extensions.popularity.extension import roll_up
+from gateway.extensions.popularity.popularity_rollup import PopularityRollup
 from gateway.monitoring.metrics import Metrics
 from gateway.services import open_services
 from gateway.settings.settings import Settings
-from gateway.worker import worker_loop
-from index.popularity.popularity_rollup import PopularityRollup
 from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from tests.gateway.support.gateways import Caller, Gateway, problem
@@ -108,11 +109,11 @@ async def test_a_reading_counts_only_where_the_tenant_counts_all(
     async def read(caller: Caller, *, document_id: str) -> None:
         answer = await caller.call("GET", f"/v1/documents/{document_id}")
         assert answer.status_code == 200
-        await fetch(caller, document_id=document_id)
 
     assert await feedback(ana, {"document_id": "leave"}) == 0  # off by default
     await count(admin, "feedback")
     await read(ana, document_id="leave")
+    await fetch(ana, document_id="leave")
     assert await feedback(ana, {"document_id": "travel"}) == 1
     await rolled_up(gateway, rollup)
     assert await popularities(ana) == {"travel": 0.1, "leave": 0}
@@ -161,8 +162,9 @@ async def test_a_worker_rolls_up_the_tenants_that_are_due(
         open_services(shared_settings, Metrics(), embedder) as services,
         asyncio.timeout(60),
     ):
+        own = popularity_services.build(services)
         while (await popularities(ana))["travel"] == 0:
-            await worker_loop.roll_up_popularity(services.worker)
+            await roll_up(own)
             await asyncio.sleep(0.02)
 
 

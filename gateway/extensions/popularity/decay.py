@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from index.model.boost import POPULARITY_LEVELS
+
 HALF_LIFE_DAYS = 30  # a starting value, not measured
-_LEVELS = 4  # per doubling: the steps by which a popularity changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,14 @@ class DecayedCount:
 
     @property
     def level(self) -> int:
-        return math.floor(_LEVELS * math.log2(1 + self.openings) + 0.5)
+        return math.floor(POPULARITY_LEVELS * math.log2(1 + self.openings) + 0.5)
 
     @property
     def falls_on(self) -> date:
         """The first day on which the level may be lower if it is not 0 and nothing is opened."""
-        least = 2 ** ((self.level - 0.5) / _LEVELS) - 1
+        least = 2 ** ((self.level - 0.5) / POPULARITY_LEVELS) - 1
         days = HALF_LIFE_DAYS * math.log2(self.openings / least)
         return self.counted_on + timedelta(days=max(1, math.ceil(days)))
-
-
-def doublings(level: int) -> float:
-    """About the binary logarithm of one more than the openings: 1 for one, 2 for three."""
-    return level / _LEVELS
 
 
 def _share(day: date, today: date) -> float:

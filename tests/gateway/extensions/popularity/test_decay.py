@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.popularity.decay import HALF_LIFE_DAYS, DecayedCount, doublings
+from gateway.extensions.popularity.decay import HALF_LIFE_DAYS, DecayedCount
+from index.model.boost import POPULARITY_LEVELS
 
 TODAY = date(2026, 3, 1)
 NONE = DecayedCount(0.0, TODAY)
@@ -17,7 +18,7 @@ days = st.lists(st.dates(TODAY - timedelta(days=400), TODAY), min_size=1, max_si
 def test_each_doubling_of_one_more_than_the_openings_counts_one() -> None:
     levels = [NONE.with_openings([TODAY] * opened, TODAY).level for opened in (0, 1, 3, 7, 15)]
 
-    assert [doublings(level) for level in levels] == [0, 1, 2, 3, 4]
+    assert [level / POPULARITY_LEVELS for level in levels] == [0, 1, 2, 3, 4]
 
 
 @given(days=days, later=st.integers(0, 200))

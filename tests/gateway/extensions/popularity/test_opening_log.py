@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.recording.opening_log import SUBJECT_DAY_MAX, OpeningLog
+from gateway.extensions.popularity.opening_log import SUBJECT_DAY_MAX, OpeningLog
+from gateway.extensions.popularity.popularity_store import Opening
 from index.model.query import Filter
 from index.model.scope import Scope, everything
-from index.popularity.popularity_store import Opening
 from index.tenants.principals import Principal
 
 pytestmark = pytest.mark.anyio
@@ -58,7 +58,7 @@ def numbered(number: int) -> list[tuple[str, str]]:
 async def test_a_subject_counts_only_so_often_a_day() -> None:
     now_s = 0.0
     store = ManyDocuments()
-    log = OpeningLog(store, lambda: now_s)
+    log = OpeningLog(store, store, lambda: now_s)
 
     recorded = [await log.add(ANA, SCOPE, numbered(SUBJECT_DAY_MAX - 1)) for _ in range(3)]
     ben = await log.add(replace(ANA, subject="ben"), SCOPE, numbered(5))
@@ -73,7 +73,7 @@ async def test_a_subject_counts_only_so_often_a_day() -> None:
 
 async def test_what_does_not_count_asks_nobody() -> None:
     store = ManyDocuments()
-    log = OpeningLog(store, lambda: 0.0)
+    log = OpeningLog(store, store, lambda: 0.0)
 
     await log.add(replace(ANA, counted_openings="nothing"), SCOPE, numbered(5))
     await log.add_reading(ANA, SCOPE, "acme", "1")

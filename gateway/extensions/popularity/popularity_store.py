@@ -3,18 +3,15 @@
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from index.audit import audit_log
 from index.documents import outbox
 from index.documents.outbox import CommitResult
 from index.errors import TenantMissing
-from index.model.query import Filter
-from index.model.scope import Scope
 from index.postgres.database import Database
-from index.search.visibility_args import filter_args
+from index.tenants.principals import CountedOpenings
 
-CountedOpenings: TypeAlias = Literal["nothing", "feedback", "all"]
 _CHANGE_DOCUMENTS_MAX = 10_000  # named by one change
 
 
@@ -36,28 +33,6 @@ def opening(tenant: str, subject: str, document_key: int, day: date) -> Opening:
 class PopularityStore:
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    async def openable(
-        self,
-        scope: Scope,
-        document_filter: Filter,
-        documents: Sequence[tuple[str, str]] = (),
-        chunk_ids: Sequence[int] = (),
-    ) -> Sequence[int]:
-        """The keys of those documents, and of those chunks' documents, that the caller may read.
-
-        documents: tenant and identifier of each. Raises `DatabaseUnavailable` and `Saturated`.
-        """
-        rows = await self._database.searching.rows(
-            "search_popularity.openable",
-            *filter_args(scope, document_filter),
-            True,
-            scope.public,
-            [tenant for tenant, _ in documents],
-            [document_id for _, document_id in documents],
-            chunk_ids,
-        )
-        return sorted(row["document_key"] for row in rows)
 
     async def add(self, openings: Iterable[Opening]) -> None:
         """Store openings that are not stored yet, of tenants that count them."""

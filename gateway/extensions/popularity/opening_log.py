@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime
 from typing import Protocol
 
 from common.shares.cache import FairCache
-from gateway.background_flush import FlushBuffer
+from gateway.extension import FlushBuffer
+from gateway.extensions.popularity.popularity_store import Opening, opening
 from index.model.query import Filter
 from index.model.scope import Scope
-from index.popularity.popularity_store import Opening, opening
 from index.tenants.principals import Principal
 
 FLUSH_S = 1.0
@@ -21,7 +21,7 @@ SUBJECT_DAY_MAX = 1_000  # openings of a subject on a day that a process counts
 _SUBJECTS_MAX = 10_000  # whose openings of today a process remembers to have counted
 
 
-class OpeningStore(Protocol):
+class Documents(Protocol):
     async def openable(
         self,
         scope: Scope,
@@ -31,6 +31,8 @@ class OpeningStore(Protocol):
         /,
     ) -> Sequence[int]: ...
 
+
+class OpeningStore(Protocol):
     async def add(self, openings: Collection[Opening], /) -> None: ...
 
 
@@ -38,8 +40,14 @@ class OpeningLog:
     """now_s: seconds since 1970. every_s: time between flushes."""
 
     def __init__(
-        self, store: OpeningStore, now_s: Callable[[], float], *, every_s: float = FLUSH_S
+        self,
+        documents: Documents,
+        store: OpeningStore,
+        now_s: Callable[[], float],
+        *,
+        every_s: float = FLUSH_S,
     ) -> None:
+        self._documents = documents
         self._store = store
         self._now_s = now_s
         self._counts: FairCache[tuple[str, str, date], int] = FairCache(_SUBJECTS_MAX)
@@ -65,7 +73,7 @@ class OpeningLog:
         """
         if principal.counted_openings == "nothing":
             return 0
-        keys = await self._store.openable(scope, principal.filter, documents, chunk_ids)
+        keys = await self._documents.openable(scope, principal.filter, documents, chunk_ids)
         today = datetime.fromtimestamp(self._now_s(), UTC).date()
         subject = (principal.tenant, principal.subject, today)
         counted = self._counts.get(subject) or 0

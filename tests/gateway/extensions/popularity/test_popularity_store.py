@@ -6,17 +6,41 @@ from datetime import date, timedelta
 import asyncpg
 import pytest
 
+from gateway.extensions.popularity.popularity_rollup import PopularityRollup
+from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from index.documents.document_store import DocumentStore
 from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import Scope, everything
-from index.popularity.popularity_rollup import PopularityRollup
-from index.popularity.popularity_store import CountedOpenings, PopularityStore, opening
 from index.postgres.database import Database
 from index.search.searcher import Searcher
+from index.tenants.principals import CountedOpenings
 from index.tenants.tenant_store import TenantStore
 from ingest.write.writer import Writer
+from tests.index.conftest import (
+    connection,
+    database,
+    documents,
+    embedder,
+    invalidation,
+    searcher,
+    static_embedder,
+    tenants,
+    writer,
+)
 from tests.index.support.samples import a_document, put
+
+__all__ = [  # fixtures
+    "connection",
+    "database",
+    "documents",
+    "embedder",
+    "invalidation",
+    "searcher",
+    "static_embedder",
+    "tenants",
+    "writer",
+]
 
 pytestmark = pytest.mark.anyio
 
@@ -27,9 +51,17 @@ LEAVE = "Everybody gets annual leave."
 QUERY = Query("annual leave", top_k=20, explain=True, boost=Boost(popularity=1.0))
 
 
+class Openings(PopularityStore):
+    """The store, and which documents may be opened."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.openable = DocumentStore(database).openable
+
+
 @pytest.fixture
-async def store(database: Database, tenants: TenantStore) -> PopularityStore:
-    store = PopularityStore(database)
+async def store(database: Database, tenants: TenantStore) -> Openings:
+    store = Openings(database)
     for tenant in ("acme", "beta"):
         await store.put_counted(tenant, "feedback")
     return store
@@ -41,7 +73,7 @@ def rollup(database: Database) -> PopularityRollup:
 
 
 async def open_as(
-    store: PopularityStore,
+    store: Openings,
     scope: Scope,
     *document_ids: str,
     subject: str = "ana",
@@ -60,7 +92,7 @@ async def popularities(searcher: Searcher, scope: Scope = ANA) -> dict[str, floa
 
 
 async def test_a_subject_counts_once_a_day_and_document_and_many_subjects_count_more(
-    store: PopularityStore, rollup: PopularityRollup, writer: Writer, searcher: Searcher
+    store: Openings, rollup: PopularityRollup, writer: Writer, searcher: Searcher
 ) -> None:
     for name in ("a", "b", "c"):
         await put(writer, a_document(name, f"{LEAVE} {name}"))
@@ -86,7 +118,7 @@ async def test_a_subject_counts_once_a_day_and_document_and_many_subjects_count_
 
 
 async def test_only_documents_that_the_opener_may_read_and_searches_find_can_be_opened(
-    store: PopularityStore, rollup: PopularityRollup, writer: Writer, searcher: Searcher
+    store: Openings, rollup: PopularityRollup, writer: Writer, searcher: Searcher
 ) -> None:
     await put(writer, a_document("mine", f"{LEAVE} 1", readers=(), owner="ana"))
     await put(writer, a_document("hidden", f"{LEAVE} 2", is_active=False))
@@ -111,7 +143,7 @@ async def test_only_documents_that_the_opener_may_read_and_searches_find_can_be_
 
 
 async def test_what_one_tenant_opens_is_popular_in_no_other(
-    store: PopularityStore, rollup: PopularityRollup, writer: Writer, searcher: Searcher
+    store: Openings, rollup: PopularityRollup, writer: Writer, searcher: Searcher
 ) -> None:
     await put(writer, a_document("theirs", LEAVE, readers=("public",)), "beta")
     beta = everything("beta", "bob", [])
@@ -128,7 +160,7 @@ async def test_what_one_tenant_opens_is_popular_in_no_other(
 
 
 async def test_a_level_falls_by_itself_and_the_last_row_goes(
-    store: PopularityStore,
+    store: Openings,
     rollup: PopularityRollup,
     writer: Writer,
     searcher: Searcher,
@@ -157,7 +189,7 @@ async def test_a_level_falls_by_itself_and_the_last_row_goes(
 
 
 async def test_a_tenant_waits_between_two_roll_ups(
-    store: PopularityStore, rollup: PopularityRollup, writer: Writer, database: Database
+    store: Openings, rollup: PopularityRollup, writer: Writer, database: Database
 ) -> None:
     await put(writer, a_document("a", LEAVE))
     await open_as(store, ANA, "a")
@@ -169,7 +201,7 @@ async def test_a_tenant_waits_between_two_roll_ups(
 
 
 async def test_a_document_that_is_being_removed_delays_nobody_and_leaves_nothing(
-    store: PopularityStore,
+    store: Openings,
     rollup: PopularityRollup,
     writer: Writer,
     searcher: Searcher,
@@ -196,7 +228,7 @@ async def test_a_document_that_is_being_removed_delays_nobody_and_leaves_nothing
 
 @pytest.mark.parametrize("counts", ["nothing", "all"])
 async def test_turning_it_off_deletes_all_in_a_change_and_nothing_comes_after(
-    store: PopularityStore,
+    store: Openings,
     rollup: PopularityRollup,
     writer: Writer,
     searcher: Searcher,

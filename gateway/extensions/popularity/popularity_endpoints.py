@@ -3,19 +3,18 @@
 from starlette.responses import Response
 
 from cache.protocol import Revisions
-from gateway.documents.document_services import DocumentServices
-from gateway.documents.popularity_schemas import (
+from gateway.extension import RequestContext, full_scope, json_response
+from gateway.extensions.popularity.popularity_schemas import (
     FeedbackAnswer,
     FeedbackBody,
     OpenedChunk,
     OpenedDocument,
     PopularityBody,
 )
-from gateway.http.request_context import RequestContext, full_scope
-from gateway.http.responses import json_response
+from gateway.extensions.popularity.popularity_services import PopularityServices
 
 
-async def post_feedback(context: RequestContext[DocumentServices]) -> Response:
+async def post_feedback(context: RequestContext[PopularityServices]) -> Response:
     """Record the openings of documents that the caller may read; others are ignored."""
     caller = await context.authenticate()
     body = context.parse_body(FeedbackBody)
@@ -32,13 +31,13 @@ async def post_feedback(context: RequestContext[DocumentServices]) -> Response:
     return json_response(FeedbackAnswer(recorded=recorded))
 
 
-async def get_popularity(context: RequestContext[DocumentServices]) -> Response:
+async def get_popularity(context: RequestContext[PopularityServices]) -> Response:
     principal = (await context.authenticate()).principal
     counts = await context.services.popularity.counted(principal.tenant)
     return json_response(PopularityBody(counts=counts))
 
 
-async def put_popularity(context: RequestContext[DocumentServices]) -> Response:
+async def put_popularity(context: RequestContext[PopularityServices]) -> Response:
     """Count from the next request on, on every worker; or stop, and delete what is stored."""
     tenant = (await context.authenticate()).principal.tenant
     body = context.parse_body(PopularityBody)
