@@ -65,8 +65,9 @@ from gateway.services import Services
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_MAX
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
-from gateway.sources import read_options
-from gateway.sources.source_schemas import SourceBody
+from gateway.sources import read_options, source_reader
+from gateway.sources.source_kinds import SourceReader
+from gateway.sources.source_schemas import SourceConfiguration, SourceDocuments
 from gateway.stores import default_quotas
 from gateway.worker.repetition import repeat
 
@@ -82,6 +83,18 @@ class Dialect:
 
     concerns: Callable[[Request], bool]
     render: Callable[[Request, Exception], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """A kind of sources that the worker reads.
+
+    body:   the configuration of such a source.
+    reader: makes what reads them, with the extension's settings.
+    """
+
+    body: type[SourceConfiguration]
+    reader: Callable[[Services, Any], SourceReader]
 
 
 class NoSettings(BaseModel):
@@ -109,6 +122,7 @@ class Extension(Generic[OwnServices]):
     metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
+    source_kinds: Sequence[SourceKind] = ()
 
 
 __all__ = [
@@ -144,7 +158,9 @@ __all__ = [
     "SearchServices",
     "Services",
     "Settings",
-    "SourceBody",
+    "SourceConfiguration",
+    "SourceDocuments",
+    "SourceKind",
     "Storable",
     "TenantBody",
     "address_of_hit",
@@ -185,6 +201,7 @@ __all__ = [
     "search_as_caller",
     "search_consistently",
     "search_of",
+    "source_reader",
     "strictest",
     "utc_now",
     "with_example",

@@ -125,6 +125,15 @@ async def opened(
         yield beside
 
 
+def add_source_kinds(
+    services: "Services", extensions: "Mapping[str, Extension[Any]]", own: "Mapping[str, BaseModel]"
+) -> None:
+    """What reads sources reads those of the extensions' kinds too. own: the settings of each."""
+    for name, extension in extensions.items():
+        for kind in extension.source_kinds:
+            services.sources.kinds.add(kind.body, kind.reader(services, own[name]))
+
+
 def with_metrics(metrics: "Metrics") -> "Metrics":
     """The metrics with those of all extensions, for the reference."""
     for extension in switched_on("").values():

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import orjson
 from pydantic import ValidationError
 
-from gateway.extension import Services, SourceBody, TenantBody, field_errors
+from gateway.extension import Services, TenantBody, field_errors
 from gateway.extensions.import_.target_tenant import create_if_missing
 from index.documents.event_versions import Reading
 from index.errors import QuotaExceeded, SourceReserved
-from index.sources.source_store import SourceConfig, SourceStore
+from index.sources.source_store import SourceConfig
 from ingest.archive import Archive, GroupLine, SourceLine
 from ingest.sources.report import Report
 from ingest.sources.source import RefusedItem
@@ -45,7 +45,7 @@ async def import_archive(
                 await tenants.put_group(tenant, line.group, line.members)
             case SourceLine():
                 try:
-                    await _put_source(services.stores.sources, tenant, line)
+                    await _put_source(services, tenant, line)
                 except ValidationError as error:
                     reason = field_errors.message(error.errors()[0])
                     refused.append(RefusedItem(line.source, reason))
@@ -64,13 +64,14 @@ async def import_archive(
     return report
 
 
-async def _put_source(sources: SourceStore, tenant: str, line: SourceLine) -> None:
+async def _put_source(services: Services, tenant: str, line: SourceLine) -> None:
     """Raises pydantic's `ValidationError`, and `SourceReserved`."""
+    sources, kinds = services.stores.sources, services.sources.kinds
     stored = await sources.get(tenant, line.source)
     if stored is not None and stored.kind is not None:
         return
     fields = {"kind": line.reads, "settings": line.settings, "schedule": line.schedule}
-    body = SourceBody.model_validate_json(orjson.dumps(fields)).root
+    body = kinds.body.model_validate_json(orjson.dumps(fields)).root
     settings = body.settings.model_dump(mode="json")
     config = SourceConfig(body.kind, settings, body.schedule, paused=True, next_run_at=None)
     await sources.put(tenant, line.source, config)

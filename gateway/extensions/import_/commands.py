@@ -178,7 +178,7 @@ def _import_archive(file: Path, tenant: str, *, may_publish: bool, as_json: bool
         progress_console = common.progress_console(as_json=as_json)
 
         async def run(on_item: "Callable[[Report], None]") -> "Report":
-            async with operations.acting_services(settings) as services:
+            async with operations.source_services(settings) as services:
                 return await import_archive(
                     services,
                     archive,

@@ -39,6 +39,7 @@ OWN = (
     "popularity",
     "rabbitmq",
     "scim",
+    "sources_web",
     "subscriptions",
     "vector_stores",
 )

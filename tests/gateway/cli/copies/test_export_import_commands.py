@@ -57,7 +57,7 @@ async def imported(
     on_item: Callable[[Report], None] = lambda _report: None,
 ) -> Report:
     async def run() -> Report:
-        async with operations.acting_services(settings) as services:
+        async with operations.source_services(settings) as services:
             return await import_archive(
                 services,
                 Archive(file),

@@ -1,4 +1,4 @@
-from ingest.web.url_queue import URLS_BYTES_MAX, UrlQueue
+from gateway.extensions.sources_web.url_queue import URLS_BYTES_MAX, UrlQueue
 
 
 def test_a_url_is_read_once_in_the_order_of_its_first_link() -> None:

@@ -8,9 +8,9 @@ from threading import Event, Thread
 
 import pytest
 
+from gateway.extensions.sources_web.web_page_store import PageState
+from gateway.extensions.sources_web.web_source import WebSource
 from index.model.document import Document
-from index.sources.web_page_store import PageState
-from ingest.sources.readers.web import WebSource
 from ingest.sources.source import Defaults, Item, ItemWarning, RefusedItem, UnchangedItem
 from ingest.web.addresses import AddressPolicy, parse_networks
 from ingest.web.client import WebClient

@@ -1,16 +1,19 @@
 """Sources of kind `web`, from their configuration to a search in what was read."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from gateway import extension_settings
+from gateway.extensions import add_source_kinds, switched_on
 from gateway.monitoring.metrics import Metrics
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.search.query_embedder import Embedder
 from tests.gateway.sources.test_sources import ask, job, source, work
-from tests.gateway.support.gateways import Caller, problem
+from tests.gateway.support.gateways import Caller, problem, running
 from tests.ingest.support.web_server import WebHost, web_host
 
 pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
@@ -26,19 +29,22 @@ def host() -> Iterator[WebHost]:
 
 
 @pytest.fixture
-def settings(settings: Settings, host: WebHost) -> Settings:
-    return settings.model_copy(
-        update={
-            "job_retry_delay_s": 0.01,
-            "sources_web_hosts": host.url.removeprefix("http://"),
-            "sources_web_networks": "127.0.0.0/8",
-        }
-    )
+def settings(settings: Settings, host: WebHost, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", host.url.removeprefix("http://"))
+    monkeypatch.setenv("NEARHIT_SOURCES_WEB_NETWORKS", "127.0.0.0/8")
+    return settings.model_copy(update={"job_retry_delay_s": 0.01})
+
+
+@asynccontextmanager
+async def opened(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    async with open_services(settings, Metrics(), embedder) as services:
+        add_source_kinds(services, switched_on(""), extension_settings.read(""))
+        yield services
 
 
 @pytest.fixture
 async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
-    async with open_services(settings, Metrics(), embedder) as made:
+    async with opened(settings, embedder) as made:
         yield made
 
 
@@ -113,12 +119,16 @@ async def test_while_the_host_fails_all_documents_stay_and_the_reason_is_shown(
 
 @pytest.mark.slow
 async def test_a_host_on_a_private_address_is_not_asked_unless_its_network_is_listed(
-    settings: Settings, embedder: Embedder, admin: Caller, host: WebHost
+    settings: Settings,
+    embedder: Embedder,
+    admin: Caller,
+    host: WebHost,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Though the operator has listed its name."""
     await admin.call("PUT", "/v1/sources/help", json=configuration(f"{host.url}/sitemap.xml"))
-    plain = settings.model_copy(update={"sources_web_networks": None})
-    async with open_services(plain, Metrics(), embedder) as services:
+    monkeypatch.delenv("NEARHIT_SOURCES_WEB_NETWORKS")
+    async with opened(settings, embedder) as services:
         done = await read(admin, services)
 
     assert "not public" in done["result"]["first_rejected"][0]
@@ -131,6 +141,26 @@ async def test_a_host_that_is_not_listed_is_refused(admin: Caller) -> None:
         refused = await admin.call("PUT", "/v1/sources/help", json=configuration(url))
 
         assert "NEARHIT_SOURCES_WEB_HOSTS" in problem(refused, 403)["detail"]
+
+
+async def test_a_source_whose_extension_is_off_is_kept_and_not_read(
+    settings: Settings, embedder: Embedder, admin: Caller, services: Services, host: WebHost
+) -> None:
+    body = configuration(f"{host.url}/sitemap.xml")
+    await admin.call("PUT", "/v1/sources/help", json=body)
+    await read(admin, services)
+    off = settings.model_copy(update={"extensions_off": "sources_web"})
+
+    async with running(off, embedder) as gateway, open_services(off, Metrics(), embedder) as plain:
+        same = Caller(gateway.client, admin.key)
+        refused = await same.call("PUT", "/v1/sources/other", json=body)
+        asked = await ask(same, "POST", "/v1/sources/help/reindex")
+        await work(plain)
+        done = await job(same, asked["job_id"])
+
+    assert problem(refused, 422)["errors"][0]["detail"].endswith("conversations, git")
+    assert "of an extension that is off" in done["error"]
+    assert (await source(admin, "help"))["counts"]["documents"] == 2
 
 
 MEANINGLESS: list[dict[str, Any]] = [

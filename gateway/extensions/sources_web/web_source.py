@@ -10,9 +10,12 @@ from importlib.util import find_spec
 
 import orjson
 
+from gateway.extensions.sources_web import robots, sitemaps
+from gateway.extensions.sources_web.robots import Robots
+from gateway.extensions.sources_web.url_queue import UrlQueue
+from gateway.extensions.sources_web.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from index.model.document import normalise
 from index.model.document_limits import TITLE_CHARACTERS_MAX
-from index.sources.web_page_store import HEADER_CHARACTERS_MAX, PageState
 from ingest.parse.extract import Extractor
 from ingest.parse.extracted import Extracted, Unreadable
 from ingest.parse.formats import WEB_PAGE
@@ -26,11 +29,9 @@ from ingest.sources.source import (
     document,
     reason,
 )
-from ingest.web import robots, sitemaps, urls
+from ingest.web import urls
 from ingest.web.client import AGENT, Fetched, WebClient
 from ingest.web.errors import Unfetchable
-from ingest.web.robots import Robots
-from ingest.web.url_queue import UrlQueue
 
 PAGE_BYTES_MAX = 8 * 2**20  # a starting value, not measured
 _TYPES = ("text/html", "application/xhtml+xml")
