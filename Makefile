@@ -98,7 +98,7 @@ examples: .venv/examples .venv/generators/ready
 
 # `nearhit import` from Chroma's own server, and from the local mode of Qdrant's client.
 imports: .venv/imports
-	$(BIN)/pytest -q -m clients tests/gateway/cli
+	$(BIN)/pytest -q -m clients tests/gateway/extensions/import_
 
 format: setup
 	$(BIN)/ruff format --check

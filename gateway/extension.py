@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway import field_errors, problems, schemas
+from gateway.admin.tenant_schemas import TenantBody
 from gateway.auth.authenticator import AuthenticatedRequest, Authenticator, utc_now
 from gateway.auth.credentials import new_id
 from gateway.auth.freshness import latest_revisions, revision_header, strictest
@@ -64,7 +65,9 @@ from gateway.services import Services
 from gateway.settings.groups.limits import BATCH_DOCUMENTS_MAX, BATCH_SEARCHES_MAX
 from gateway.settings.groups.lists import listed
 from gateway.settings.settings import Settings
-from gateway.sources import read_options
+from gateway.sources import read_options, source_reader
+from gateway.sources.source_kinds import SourceReader
+from gateway.sources.source_schemas import SourceConfiguration, SourceDocuments
 from gateway.stores import default_quotas
 from gateway.worker.repetition import repeat
 
@@ -80,6 +83,18 @@ class Dialect:
 
     concerns: Callable[[Request], bool]
     render: Callable[[Request, Exception], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """A kind of sources that the worker reads.
+
+    body:   the configuration of such a source.
+    reader: makes what reads them, with the extension's settings.
+    """
+
+    body: type[SourceConfiguration]
+    reader: Callable[[Services, Any], SourceReader]
 
 
 class NoSettings(BaseModel):
@@ -107,6 +122,7 @@ class Extension(Generic[OwnServices]):
     metrics: Callable[[MetricRegistry], object] | None = None
     dialect: Dialect | None = None
     mcp_methods: Mapping[str, McpMethod[OwnServices]] = field(default_factory=dict)
+    source_kinds: Sequence[SourceKind] = ()
 
 
 __all__ = [
@@ -142,7 +158,11 @@ __all__ = [
     "SearchServices",
     "Services",
     "Settings",
+    "SourceConfiguration",
+    "SourceDocuments",
+    "SourceKind",
     "Storable",
+    "TenantBody",
     "address_of_hit",
     "body_limit",
     "cache_headers",
@@ -181,6 +201,7 @@ __all__ = [
     "search_as_caller",
     "search_consistently",
     "search_of",
+    "source_reader",
     "strictest",
     "utc_now",
     "with_example",

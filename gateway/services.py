@@ -33,7 +33,6 @@ from gateway.rag.lazy_rag_tools import LazyRagTools
 from gateway.receipts import receipt_issuer
 from gateway.recording import usage_meter
 from gateway.recording.denial_log import DenialLog
-from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.search_statistics import SearchStatistics
 from gateway.regions import region_services as regions
@@ -167,7 +166,6 @@ async def _join_rooms(
     )
     search_statistics = SearchStatistics(stores.search_statistics, time.time)
     models = model_caches(metrics.cache_event, store)
-    openings = OpeningLog(stores.popularity, time.time)
     rag_tools = LazyRagTools(settings, metrics, models.rewrites, usage.check)
     compressors = compressor_pool()
     planning = planning_pool()
@@ -178,7 +176,6 @@ async def _join_rooms(
         read_log.background_flush(),
         denials.background_flush(),
         search_statistics.background_flush(),
-        openings.background_flush(),
         rag_tools.lifespan(),
         compressors,
         planning,
@@ -218,13 +215,12 @@ async def _join_rooms(
             metered,
             preprocessor,
             read_log,
-            openings,
             usage,
             shards=search.shards if standby is None else None,
             planning=planning,
         )
         sources = source_services.build(settings, stores, documents.writer)
-        mcp = mcp_services.build(stores, search, openings)
+        mcp = mcp_services.build(stores, search, documents.reading_watchers)
         warm_up = WarmUp(
             {
                 "mcp": mcp.protocol.load,

@@ -9,7 +9,6 @@ from index.documents.document_store import DocumentStore
 from index.documents.event_versions import EventVersionStore
 from index.jobs.job_queue import JobQueue
 from index.model.quota import Quotas
-from index.popularity.popularity_store import PopularityStore
 from index.postgres.database import Database
 from index.search.confidence import ConfidenceStore
 from index.sources.source_store import SourceStore
@@ -41,7 +40,6 @@ class Stores:
     audits: AuditSchedule
     audit_log: AuditLog
     confidences: ConfidenceStore
-    popularity: PopularityStore
     query_gates: QueryGateStore
     strategies: StrategyStore
 
@@ -67,7 +65,6 @@ class Stores:
             audits=AuditSchedule(database),
             audit_log=AuditLog(database),
             confidences=ConfidenceStore(database),
-            popularity=PopularityStore(database),
             query_gates=QueryGateStore(database),
             strategies=StrategyStore(database),
         )

@@ -27,8 +27,7 @@ IndexStoreError
 ├── TuplesMoved            another worker has applied changes of relation tuples meanwhile
 ├── UnreadableRecord       the record of an answer's dependencies cannot be decoded
 ├── UnstorableText         a text holds a character that PostgreSQL can't store
-├── VectorRefused          a query's own vector can't be compared with those of the index
-└── VectorTableUnreadable  a table of another database can't be imported
+└── VectorRefused          a query's own vector can't be compared with those of the index
 """
 
 from collections.abc import Sequence
@@ -257,7 +256,3 @@ class UnreadableRecord(IndexStoreError):
 
 class UnstorableText(IndexStoreError):
     """A text holds U+0000, which PostgreSQL can't store; nothing was written."""
-
-
-class VectorTableUnreadable(IndexStoreError):
-    """A table of another database can't be read; the message gives the reason."""

@@ -49,6 +49,6 @@ def build(
             search,
             # The primary: a revocation is not acknowledged later for a standby that is behind.
             ChangeLogFeed(ChangeLog(stores.database), stores.tenants),
-            stores.popularity,
+            stores.documents,
         ),
     )

@@ -24,9 +24,9 @@ from gateway.http.request_context import RequestContext
 from gateway.search.pipeline import AnsweredSearch
 from gateway.search.search_request import SearchRequest, freshness_of
 from gateway.search.search_services import SearchServices
+from index.documents.document_store import DocumentStore
 from index.errors import DatabaseUnavailable
 from index.invalidation.changes import ChangeSet
-from index.popularity.popularity_store import PopularityStore
 
 # Starting values, not measured.
 CONFIRMED_S_MAX = 0.25  # since what is sent was confirmed
@@ -37,7 +37,7 @@ _CHECK_S_MAX = 1.0
 class RevalidationServices:
     search: SearchServices
     feed: ChangeFeed[ChangeSet]
-    popularity: PopularityStore
+    documents: DocumentStore
 
 
 class Revalidation:
@@ -131,7 +131,7 @@ class Revalidation:
         query = self._request.query
         if query.relations:  # a hit shows other documents, too
             return True
-        documents = await self._services.popularity.openable(
+        documents = await self._services.documents.openable(
             self._request.scope, query.filter, chunk_ids=sorted(self._chunk_ids)
         )
         return not changes.documents.isdisjoint(documents)

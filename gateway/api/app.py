@@ -21,7 +21,7 @@ from common.shares.turns import FairTurns
 from gateway import extension_settings, problems
 from gateway.api.routes.table import RoomRoute, room_routes
 from gateway.console import console_files, console_routes
-from gateway.extensions import opened, switched_on
+from gateway.extensions import add_source_kinds, opened, switched_on
 from gateway.http.endpoint import Endpoint, refuse
 from gateway.http.http_services import HttpServices
 from gateway.http.known_heads import KnownHeads
@@ -104,6 +104,7 @@ def create_app(settings: Settings, metrics: Metrics, *configured: Embedder) -> A
             gc.set_threshold(_ALLOCATIONS, _COLLECTIONS, 20)
             sys.setswitchinterval(_SWITCH_INTERVAL_S)
             asyncio.get_running_loop().set_task_factory(turns.make_task)
+            add_source_kinds(services, extensions, own)
             async with AsyncExitStack() as background:
                 beside = await background.enter_async_context(opened(extensions, services, own))
                 await background.enter_async_context(services.state_sampler.running())

@@ -164,6 +164,11 @@ def print_result(text: str, value: object, *, as_json: bool) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
 
+def show_new_tenant(tenant: str) -> None:
+    """On stderr, so that a mistyped name is seen, also beside `--json`."""
+    typer.echo(f"created tenant {tenant}", err=True)
+
+
 def print_table(table: Table, if_empty: str = "", on: Console = console) -> None:
     """Print the rows; on a terminal that is too narrow for them, one field below the other.
 

@@ -23,7 +23,7 @@ from gateway.cli.administration import (
     verify_command,
 )
 from gateway.cli.common import console
-from gateway.cli.copies import backup_command, export_command, import_command, restore_command
+from gateway.cli.copies import backup_command, export_command, restore_command
 from gateway.cli.documents import (
     evaluate_command,
     ingest_command,
@@ -146,7 +146,6 @@ app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
 app.command(rich_help_panel=_CONTENT)(evaluate_command.evaluate)
 app.command(rich_help_panel=_COPIES)(export_command.export)
-app.command("import", rich_help_panel=_COPIES)(import_command.import_documents)
 app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_command.commands.command("log")(audit_log_command.audit_log)

@@ -175,9 +175,8 @@ async def get_document(context: RequestContext[DocumentServices]) -> Response:
     document = dated.document
     address = address_of(own_tenant, tenant, document.document_id)
     context.services.read_log.documents(caller.principal, [address])
-    await context.services.openings.add_reading(
-        caller.principal, full_scope(caller), tenant, document.document_id
-    )
+    for watch in context.services.reading_watchers:
+        await watch(caller.principal, full_scope(caller), tenant, document.document_id)
     others = None if tenant == own_tenant else tenant
     threads = context.services.writer.threads
     chunks = None if dated.chunks is None else await threads.run(own_tenant, _chunks, dated)

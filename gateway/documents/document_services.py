@@ -1,13 +1,13 @@
 """What reading, writing and deleting documents uses."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from cache.invalidation.drain import Invalidation
 from cache.redis.store import RedisStore
 from common.processes.worker_pool import WorkerPool
 from gateway.documents.committed_changes import CommittedChanges
-from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.recording.usage_meter import UsageMeter
 from gateway.settings.settings import Settings
@@ -15,21 +15,26 @@ from gateway.stores import Stores
 from index.documents.document_store import DocumentStore
 from index.invalidation.changes import ChangeSet
 from index.jobs.job_queue import JobQueue
-from index.popularity.popularity_store import PopularityStore
+from index.model.scope import Scope
 from index.postgres.database import Database
 from index.resident.resident_shards import ResidentShards
 from index.search.query_embedder import Embedder
 from index.sources.source_store import SourceStore
 from index.tenants.keys import KeyStore
-from index.tenants.principals import PrincipalStore
+from index.tenants.principals import Principal, PrincipalStore
 from index.tenants.tenant_store import TenantStore
 from ingest.write.llm_preprocessing import LlmPreprocessor
 from ingest.write.planning_process import PlanningProcess
 from ingest.write.writer import Writer
 
+# Called with the caller, its scope, and the tenant and identifier of a document that it reads.
+ReadingWatcher: TypeAlias = Callable[[Principal, Scope, str, str], Awaitable[None]]
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentServices:
+    """reading_watchers: of extensions."""
+
     settings: Settings
     database: Database
     tenants: TenantStore
@@ -40,11 +45,10 @@ class DocumentServices:
     jobs: JobQueue
     writer: Writer
     read_log: ReadLog
-    openings: OpeningLog
-    popularity: PopularityStore
     usage_meter: UsageMeter
     store: RedisStore
     invalidation: Invalidation[ChangeSet]
+    reading_watchers: list[ReadingWatcher] = field(default_factory=list)
 
 
 def build(
@@ -55,7 +59,6 @@ def build(
     embedders: Sequence[Embedder],
     preprocessor: LlmPreprocessor,
     read_log: ReadLog,
-    openings: OpeningLog,
     usage_meter: UsageMeter,
     *,
     shards: ResidentShards | None,
@@ -82,8 +85,6 @@ def build(
         jobs=stores.jobs,
         writer=writer,
         read_log=read_log,
-        openings=openings,
-        popularity=stores.popularity,
         usage_meter=usage_meter,
         store=store,
         invalidation=invalidation,

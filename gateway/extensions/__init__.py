@@ -125,6 +125,15 @@ async def opened(
         yield beside
 
 
+def add_source_kinds(
+    services: "Services", extensions: "Mapping[str, Extension[Any]]", own: "Mapping[str, BaseModel]"
+) -> None:
+    """What reads sources reads those of the extensions' kinds too. own: the settings of each."""
+    for name, extension in extensions.items():
+        for kind in extension.source_kinds:
+            services.sources.kinds.add(kind.body, kind.reader(services, own[name]))
+
+
 def with_metrics(metrics: "Metrics") -> "Metrics":
     """The metrics with those of all extensions, for the reference."""
     for extension in switched_on("").values():
@@ -137,7 +146,8 @@ def _own() -> Iterator[FoundExtension]:
     for module in pkgutil.iter_modules(__path__):
         import_it = partial(_import, module.name)
         commands = partial(_import_commands, module.name)
-        yield FoundExtension(module.name, f"nearhit {VERSION}", import_it, commands)
+        name = module.name.removesuffix("_")  # of a keyword, which no statement could import
+        yield FoundExtension(name, f"nearhit {VERSION}", import_it, commands)
 
 
 def _import(name: str) -> Any:

@@ -1,15 +1,15 @@
 """What the tools of the Model Context Protocol use."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from starlette.responses import Response
 
 from common.shares.cache import FairCache
+from gateway.documents.document_services import ReadingWatcher
 from gateway.http.request_context import RequestContext
 from gateway.lazy_module import LazyModule
-from gateway.recording.opening_log import OpeningLog
 from gateway.recording.read_log import ReadLog
 from gateway.search.search_services import SearchServices
 from gateway.settings.settings import Settings
@@ -43,20 +43,22 @@ class McpServices:
     search: SearchServices
     documents: DocumentStore
     read_log: ReadLog
-    openings: OpeningLog
+    reading_watchers: Sequence[ReadingWatcher]
     tool_results: FairCache[str, tuple[bytes, bytes]]
     protocol: LazyModule
     methods: dict[str, tuple[McpMethod[Any], Any]] = field(default_factory=dict)
 
 
-def build(stores: Stores, search: SearchServices, openings: OpeningLog) -> McpServices:
+def build(
+    stores: Stores, search: SearchServices, reading_watchers: Sequence[ReadingWatcher]
+) -> McpServices:
     settings = search.settings
     return McpServices(
         settings,
         search,
         stores.documents,
         search.read_log,
-        openings,
+        reading_watchers,
         FairCache(
             settings.local_cache_bytes_max // 4, lambda result: len(result[0]) + len(result[1])
         ),

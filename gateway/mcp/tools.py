@@ -130,7 +130,8 @@ async def fetch(context: RequestContext[McpServices], arguments: bytes) -> tuple
         raise problems.not_found("id", "The document does not exist, or you may not read it.")
     document, address = dated.document, address_of(scope.tenant, tenant, document_id)
     services.read_log.documents(caller.principal, [address])
-    await services.openings.add_reading(caller.principal, scope, tenant, document_id)
+    for watch in services.reading_watchers:
+        await watch(caller.principal, scope, tenant, document_id)
     if fetch_arguments.start > len(document.text):
         raise problems.invalid_field("start", f"must be at most {len(document.text):,}")
     result = results.fetch(

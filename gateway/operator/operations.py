@@ -13,7 +13,7 @@ from gateway.auth.credentials import make_key
 from gateway.caching.redis_cache import open_redis, require_permissions
 from gateway.document_address import address_of
 from gateway.errors import CommandError
-from gateway.extensions import opened, switched_on
+from gateway.extensions import add_source_kinds, opened, switched_on
 from gateway.monitoring import metrics_server, process_log
 from gateway.monitoring.metrics import Metrics
 from gateway.operator.audit_progress import ProblemCounts
@@ -121,6 +121,15 @@ def acting_services(
     metrics = metrics or Metrics()
     configured = embedders.make_all(settings, metrics.embedding_tokens)
     return _acting(actor, open_services(settings, metrics, *configured, service=service))
+
+
+@asynccontextmanager
+async def source_services(settings: Settings) -> AsyncIterator[Services]:
+    """All services, for a command that reads sources or configures them: of every kind."""
+    own = await asyncio.to_thread(extension_settings.read, settings.extensions_off)
+    async with acting_services(settings) as services:
+        add_source_kinds(services, switched_on(settings.extensions_off), own)
+        yield services
 
 
 @asynccontextmanager
@@ -266,7 +275,7 @@ async def audit_index(
     settings: Settings, names: Sequence[str], counts: ProblemCounts, *, repair: bool
 ) -> None:
     """Audit the index of the named tenants, or of all."""
-    async with acting_services(settings) as services:
+    async with source_services(settings) as services:
         for tenant in await resolve_tenants(services.stores.tenants, names):
             problems = index_audit_job.problems(
                 services.worker, tenant, counts.add_documents, repair=repair
@@ -307,6 +316,7 @@ async def run_worker(
         services.state_sampler.running(),
         retry_while_busy(settings) as patient_database,
     ):
+        add_source_kinds(services, extensions, own)
         await worker_loop.run_worker(
             services.worker, Partitions(patient_database), stop, interval_s, beside
         )

@@ -14,8 +14,7 @@ from gateway import problems, schemas
 from gateway.documents.document_update import may_publish, require_publisher
 from gateway.http.request_context import RequestContext
 from gateway.http.responses import json_response, queued_response
-from gateway.sources import source_reader
-from gateway.sources.source_schemas import SourceAnswer, SourceBody, SourcesAnswer
+from gateway.sources.source_schemas import SourceAnswer, SourceConfiguration, SourcesAnswer
 from gateway.sources.source_services import SourceServices
 from index.documents.event_versions import Reading
 from index.errors import IndexStoreError
@@ -25,7 +24,6 @@ from index.sources.source_store import SourceConfig, StoredSource
 from ingest.errors import JobRefused
 from ingest.sources import schedule
 from ingest.sources.pruning import PrunePolicy
-from ingest.sources.readers.web import WebSource
 from ingest.sources.report import Report
 from ingest.sources.source_sync import READING_S_MAX, read_source
 from ingest.worker.job_progress import REPORT_S, report_progress
@@ -53,8 +51,9 @@ async def put_source(context: RequestContext[SourceServices]) -> Response:
     """Configure a source. The server reads it with its own rights, so its settings limit which."""
     caller = await context.authenticate()
     source = _source_id(context)
-    body = context.parse_body(SourceBody).root
-    if (reason := source_reader.denial_reason(context.services.settings, body)) is not None:
+    kinds = context.services.kinds
+    body: SourceConfiguration = context.parse_body(kinds.body).root
+    if (reason := kinds.denial_reason(body)) is not None:
         raise problems.forbidden(reason)
     require_publisher(caller.principal, body.settings.readers)
     now = datetime.now(UTC)
@@ -165,7 +164,8 @@ class SyncSourceJob:
     async def _read(
         self, job: ClaimedJob, name: str, source: StoredSource | None, confirmed: int
     ) -> Report:
-        body = None if source is None else SourceBody.of(source)
+        kinds = self._services.kinds
+        body = None if source is None else kinds.configured(source)
         if source is None or body is None:
             raise JobRefused("The source was removed or is no longer configured to be read.")
         latest = Report()
@@ -174,14 +174,7 @@ class SyncSourceJob:
             nonlocal latest
             latest = report
 
-        reader = await source_reader.open_for_reading(
-            self._services.settings,
-            job.tenant,
-            name,
-            body.root,
-            self._services.host_rates,
-            self._services.web_pages,
-        )
+        reader = await kinds.open(job.tenant, name, body)
         sync = read_source(
             reader,
             job.tenant,
@@ -202,10 +195,7 @@ class SyncSourceJob:
         )
         if report is None:
             raise JobRefused("The source is being removed.")
-        if isinstance(reader, WebSource):
-            refused = {f"{name}/{item.path}" for item in report.refused}
-            stored = {key: state for key, state in reader.read.items() if key not in refused}
-            await self._services.web_pages.put(job.tenant, name, stored)
+        await kinds.record(job.tenant, name, body, reader, report)
         return report
 
 

@@ -2,11 +2,11 @@
 
 import re
 from datetime import datetime
+from functools import cache
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Union
 from urllib.parse import urlsplit
 
-import orjson
 from pydantic import AfterValidator, Field, RootModel
 
 from gateway.schemas import Body
@@ -23,10 +23,8 @@ from index.model.identifiers import Readers, SubjectId
 from index.sources.source_store import SourceState, StoredSource
 from ingest.sources import schedule
 from ingest.sources.base_url import checked as checked_base_url
-from ingest.web import urls
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
-WEB_PAGES_MAX = 20_000  # at one a second, a reading takes half a day
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 
 
@@ -47,17 +45,6 @@ def _public_git(url: str) -> str:
     return url
 
 
-def _web_page(url: str) -> str:
-    """Check the URL: no credentials in a source's settings, and no protocol but HTTP."""
-    return urls.normalise(url)
-
-
-def _absolute(path: str) -> str:
-    if not path.startswith("/"):
-        raise ValueError("must begin with /")
-    return path
-
-
 def _branch(name: str) -> str:
     if not _BRANCH.fullmatch(name) or ".." in name:
         raise ValueError("must be a valid branch name")
@@ -67,7 +54,7 @@ def _branch(name: str) -> str:
 _Schedule = Annotated[Line, AfterValidator(schedule.checked)]
 
 
-class _Documents(Body):
+class SourceDocuments(Body):
     """Defaults for documents that do not set these fields."""
 
     owner: SubjectId | None = None
@@ -82,7 +69,7 @@ class _Documents(Body):
     )
 
 
-class _FileSettings(_Documents):
+class _FileSettings(SourceDocuments):
     base_url: Annotated[Uri, AfterValidator(checked_base_url)] | None = Field(
         None,
         description="URL below which the documents open in a browser; their `uri` is this and the "
@@ -109,56 +96,36 @@ class GitSettings(_FileSettings):
     )
 
 
-class WebSettings(_Documents):
-    url: Annotated[Uri, AfterValidator(_web_page)] = Field(
-        description="URL of a sitemap, of an index of sitemaps, or of a page whose links are "
-        "followed; all pages are on its host, one of NEARHIT_SOURCES_WEB_HOSTS"
-    )
-    within: Annotated[Line, AfterValidator(_absolute)] = Field(
-        "/", description="beginning of the paths of pages to read, such as `/help/`"
-    )
-    pages_max: int = Field(1_000, ge=1, le=WEB_PAGES_MAX)
-    pages_per_s: float = Field(
-        1.0, ge=0.02, le=10, description="requests per second; robots.txt may lower it"
-    )
+class SourceConfiguration(Body):
+    """What the bodies of all kinds have; `kind` is a `Literal` with the kind's name."""
 
-
-class _SourceBody(Body):
     schedule: _Schedule | None = Field(
         None, description="when to read it, as a cron expression in UTC; absent: only on request"
     )
     paused: bool = False
+    kind: str
+    settings: SourceDocuments
 
 
-class PathSourceBody(_SourceBody):
+class PathSourceBody(SourceConfiguration):
     kind: Literal["folder", "csv", "parquet", "faqs", "conversations"]
     settings: PathSettings
 
 
-class GitSourceBody(_SourceBody):
+class GitSourceBody(SourceConfiguration):
     kind: Literal["git"]
     settings: GitSettings
 
 
-class WebSourceBody(_SourceBody):
-    kind: Literal["web"]
-    settings: WebSettings
+@cache
+def body_of(*further: type[SourceConfiguration]) -> type[RootModel[Any]]:
+    """The body of `PUT /v1/sources`, one of the core's kinds or a further one."""
+    kinds: Any = Union[(PathSourceBody, GitSourceBody, *further)]
 
+    class SourceBody(RootModel[Annotated[kinds, Field(discriminator="kind")]]):
+        """The configuration of a source, by its kind."""
 
-AnySourceBody: TypeAlias = PathSourceBody | GitSourceBody | WebSourceBody
-
-
-class SourceBody(RootModel[Annotated[AnySourceBody, Field(discriminator="kind")]]):
-    """The configuration of a source, by its kind."""
-
-    @classmethod
-    def of(cls, source: StoredSource) -> "SourceBody | None":
-        """The configuration of a stored source; None if Nearhit does not read it."""
-        if source.kind is None:
-            return None
-        return cls.model_validate_json(
-            orjson.dumps({"kind": source.kind, "settings": dict(source.settings)})
-        )
+    return SourceBody
 
 
 class SourceAnswer(Body):

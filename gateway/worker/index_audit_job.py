@@ -8,8 +8,6 @@ from typing import Any
 
 import structlog
 
-from gateway.sources import source_reader
-from gateway.sources.source_schemas import SourceBody
 from gateway.worker.worker_services import WorkerServices
 from index.documents.consistency_counts import ConsistencyReader
 from index.jobs.job_queue import ClaimedJob, JobLease
@@ -57,22 +55,17 @@ async def _stale_sources(
 
     All of them together have the time of one reading, and each has a second of it at least.
     """
+    kinds = services.source_services.kinds
     loop = asyncio.get_running_loop()
     until_s = loop.time() + READING_S_MAX
     for source in await services.stores.sources.all(tenant):
-        body = SourceBody.of(source)
-        if body is None or source.paused:
+        if source.kind is None or source.paused:
             continue
         dry_run = DryRunWriter(services.stores.documents)
         try:
-            reader = await source_reader.open_for_reading(
-                services.settings,
-                tenant,
-                source.source,
-                body.root,
-                services.source_services.host_rates,
-                services.source_services.web_pages,
-            )
+            body = kinds.configured(source)
+            assert body is not None, "it has a kind"
+            reader = await kinds.open(tenant, source.source, body)
             await read_source(
                 reader,
                 tenant,

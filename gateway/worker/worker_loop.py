@@ -30,8 +30,7 @@ _TOMBSTONE_RETENTION_S = 86_400.0
 _DONE_RETENTION_S = 7 * 86_400.0  # of jobs; failed ones stay
 _SCHEDULE_INTERVAL_S = 5.0  # of due sources
 _AUDIT_INTERVAL_S = 60.0  # of due index audits
-_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log and of openings
-_POPULARITY_INTERVAL_S = 5.0  # of tenants whose openings are due
+_PRUNE_INTERVAL_S = 3_600.0  # of old rows of the audit log
 
 Work: TypeAlias = Callable[[asyncio.Event], Coroutine[None, None, None]]
 
@@ -118,16 +117,6 @@ async def _queue(
         group.create_task(repeat(stop, _SCHEDULE_INTERVAL_S, lambda: enqueue_due_sources(services)))
         group.create_task(repeat(stop, _AUDIT_INTERVAL_S, lambda: enqueue_due_audits(services)))
         group.create_task(repeat(stop, _PRUNE_INTERVAL_S, lambda: prune_audit_log(services)))
-        group.create_task(
-            repeat(stop, _POPULARITY_INTERVAL_S, lambda: roll_up_popularity(services))
-        )
-        group.create_task(
-            repeat(
-                stop,
-                _PRUNE_INTERVAL_S,
-                lambda: services.popularity_rollup.delete_openings(utc_now().date()),
-            )
-        )
 
 
 async def enqueue_due_sources(services: WorkerServices) -> None:
@@ -153,16 +142,6 @@ async def prune_audit_log(services: WorkerServices) -> None:
         pruned = await services.stores.audit_log.prune(utc_now() - timedelta(days=days))
         if pruned:
             log.info("audit_log", state="pruned", rows=pruned)
-
-
-async def roll_up_popularity(services: WorkerServices) -> None:
-    """Add the openings of each tenant that is due to what its searches rank by."""
-    today = utc_now().date()
-    for tenant in await services.popularity_rollup.due(today):
-        committed = await services.popularity_rollup.roll_up(tenant, today)
-        if committed is not None:
-            current = Revisions(committed.history, committed.revisions)
-            await services.invalidation.drain(tenant, current)
 
 
 async def _forget_tokens(services: WorkerServices) -> None:

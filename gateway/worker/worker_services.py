@@ -11,11 +11,8 @@ from gateway.settings.settings import Settings
 from gateway.sources.source_services import SourceServices
 from gateway.stores import Stores
 from index.invalidation.changes import ChangeSet
-from index.popularity.popularity_rollup import PopularityRollup
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
-
-_POPULARITY_INTERVAL_S = 60.0  # of a tenant: each update ends cached answers that rank by it
 
 if TYPE_CHECKING:
     from gateway.tracing.tracing import Tracing
@@ -33,7 +30,6 @@ class WorkerServices:
     embedders: Sequence[Embedder]
     document_services: DocumentServices
     source_services: SourceServices
-    popularity_rollup: PopularityRollup
     tracing: "Tracing | None"
 
 
@@ -55,6 +51,5 @@ def build(
         embedders,
         document_services,
         source_services,
-        PopularityRollup(stores.database, interval_s=_POPULARITY_INTERVAL_S),
         tracing,
     )

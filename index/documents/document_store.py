@@ -146,6 +146,28 @@ class DocumentStore:
         )
         return None if row is None else row_to_dated_document(row)
 
+    async def openable(
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        documents: Sequence[tuple[str, str]] = (),
+        chunk_ids: Sequence[int] = (),
+    ) -> Sequence[int]:
+        """The keys of those documents, and of those chunks' documents, that searches find.
+
+        documents: tenant and identifier of each. Raises `DatabaseUnavailable` and `Saturated`.
+        """
+        rows = await self._searching.rows(
+            "search_popularity.openable",
+            *filter_args(scope, document_filter),
+            True,
+            scope.public,
+            [tenant for tenant, _ in documents],
+            [document_id for _, document_id in documents],
+            chunk_ids,
+        )
+        return sorted(row["document_key"] for row in rows)
+
     async def sources(self, scope: Scope, document_filter: Filter, *, limit: int) -> dict[str, int]:
         """By source, the number of admitted active documents."""
         rows = await self._searching.rows(

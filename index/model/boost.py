@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 DAY_S = 86_400
+POPULARITY_LEVELS = 4  # per doubling of openings: the steps by which a popularity changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Boost:
     """At least one of the four.
 
     replaced: what is subtracted from documents that a visible one replaces.
-    popularity: what each doubling of a document's openings adds; see `index.popularity.decay`.
+    popularity: what each doubling of a document's openings adds; see `POPULARITY_LEVELS`.
     """
 
     recency: Recency | None = None

@@ -3,16 +3,17 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from index.model.query import FILTER, Filter
 from index.model.scope import PUBLIC, SCOPE_NAMES, ScopeName
-from index.popularity.popularity_store import CountedOpenings
 from index.postgres.database import Database
 from index.postgres.session import Row
 from index.tenants.tenant_store import TenantRevisions
 
 NO_FILTER = Filter()
+
+CountedOpenings: TypeAlias = Literal["nothing", "feedback", "all"]
 
 
 @dataclass(frozen=True, slots=True)

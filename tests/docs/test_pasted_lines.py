@@ -44,9 +44,7 @@ _DOCKER = "it needs a Docker daemon; tests/deploy checks the file and the image"
 _RELEASE = "it publishes a release; tests/deploy/test_release.py tells what it runs"
 _FOREVER = "it runs until it is stopped; tests/gateway/cli runs it"
 _SERVERS = "its servers are the operator's; tests/gateway/cli/start/test_config_command.py runs it"
-_STORES = (
-    "it needs another store; tests/gateway/cli/copies/test_import_from_stores.py runs such lines"
-)
+_STORES = "it needs another store; tests/gateway/extensions/import_ runs such lines"
 _PENDING = "no removal waits; tests/gateway/sources confirms one"
 _RECOVERY = "it needs a server of its own; tests/gateway/faults/test_backup.py does these steps"
 _GENERATORS = "it needs an index of packages; `make examples` generates and runs these clients"

@@ -5,6 +5,7 @@ The routes of extensions come after those of the core.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -215,7 +216,7 @@ _SOURCES: tuple[ApiRoute[SourceServices], ...] = (
         source_endpoints.put_source,
         needs="admin",
         summary="Configure or pause a source",
-        body=source_schemas.SourceBody,
+        body=source_schemas.body_of(),
         body_bytes_max=body_limit(65_536),
         answer=source_schemas.SourceAnswer,
     ),
@@ -375,7 +376,6 @@ _ROOM_ROUTES: Sequence[RoomRoute] = (
     *_in_room(lambda services: services.admin, _OPERATION),
     *_in_room(lambda services: services.admin, admin.ROUTES),
     *_in_room(lambda services: services.answer, rag.ANSWER),
-    *_in_room(lambda services: services.documents, rag.POPULARITY),
 )
 
 
@@ -384,7 +384,7 @@ def room_routes(extensions: Mapping[str, Extension[Any]]) -> Sequence[RoomRoute]
 
     Raises `CommandError` if an extension has a route that is taken.
     """
-    all_routes = list(_ROOM_ROUTES)
+    all_routes = [(_with_source_kinds(route, extensions), room) for route, room in _ROOM_ROUTES]
     taken = {(route.method, route.path) for route, _ in all_routes}
     for name, extension in extensions.items():
         for route in extension.routes:
@@ -398,6 +398,16 @@ def room_routes(extensions: Mapping[str, Extension[Any]]) -> Sequence[RoomRoute]
 def routes(extensions: Mapping[str, Extension[Any]]) -> tuple[ApiRoute[Any], ...]:
     """The routes of the core and of these extensions."""
     return tuple(route for route, _ in room_routes(extensions))
+
+
+def _with_source_kinds(
+    route: ApiRoute[Any], extensions: Mapping[str, Extension[Any]]
+) -> ApiRoute[Any]:
+    """The route, with the bodies of these extensions' sources if it takes a source's body."""
+    if route.body is not source_schemas.body_of():
+        return route
+    kinds = (kind.body for extension in extensions.values() for kind in extension.source_kinds)
+    return replace(route, body=source_schemas.body_of(*kinds))
 
 
 def _own_services(name: str, services: Services) -> Any:

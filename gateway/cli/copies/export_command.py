@@ -32,7 +32,7 @@ def export(
     if as_json and to is None:
         raise typer.BadParameter("standard output holds the export: give --to", param_hint="--json")
     with common.connected() as settings:
-        from gateway.operator import export_import, ingest_progress
+        from gateway.operator import ingest_progress, tenant_export
 
         status_console = SafeConsole(stderr=True, highlight=False)
         with (
@@ -41,7 +41,7 @@ def export(
             else atomic_file.writing(to) as (_, file),
             ingest_progress.exporting(status_console, tenant) as on_page,
         ):
-            documents = asyncio.run(export_import.export_tenant(settings, tenant, file, on_page))
+            documents = asyncio.run(tenant_export.export_tenant(settings, tenant, file, on_page))
     if as_json:
         common.print_json({"tenant": tenant, "file": str(to), "documents": documents})
     else:

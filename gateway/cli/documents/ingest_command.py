@@ -166,7 +166,7 @@ def ingest(
                     prune=policy,
                     on_report=on_report,
                     on_failure=on_failure,
-                    on_new_tenant=_show_new_tenant,
+                    on_new_tenant=common.show_new_tenant,
                     may_publish=publish,
                 )
             )
@@ -188,11 +188,6 @@ def ingest(
         shown = [ingest_progress.as_json(report, name) for name, report in reports.items()]
         common.print_json({"sources": shown})
     raise typer.Exit(any(report.refused or report.pending for report in reports.values()))
-
-
-def _show_new_tenant(tenant: str) -> None:
-    """On stderr, so that a mistyped name is seen, also beside `--json`."""
-    typer.echo(f"created tenant {tenant}", err=True)
 
 
 def _ingest(
@@ -218,7 +213,7 @@ def _ingest(
                 origin,
                 prune=prune,
                 on_item=on_item,
-                on_new_tenant=_show_new_tenant,
+                on_new_tenant=common.show_new_tenant,
                 may_publish=may_publish,
             )
         )

@@ -4,9 +4,10 @@ import { call, segment } from "./api.js";
 import { h } from "./dom.js";
 import { follow } from "./live.js";
 import { publicDocuments } from "./public-documents.js";
+import { isOn } from "./session.js";
 import { announce, badge, checkbox, confirmDialog, empty, field, formatCounts, formatInstant, formatNumber, listOf, openDialog, select, submit, table } from "./ui.js";
 
-const KINDS = [["folder"], ["git"], ["web", "web pages"], ["csv"], ["parquet"], ["faqs"], ["conversations"]];
+const KINDS = [["folder"], ["git"], ...(isOn("sources_web") ? [["web", "web pages"]] : []), ["csv"], ["parquet"], ["faqs"], ["conversations"]];
 const PAGES_MAX = 10; // of 100 sources: the page asks for them every two seconds
 const STATES = { idle: "good", running: "accent", failed: "bad", paused: "warn", needs_attention: "warn" };
 

@@ -36,16 +36,16 @@ from gateway.extensions.vector_stores.vector_store_schemas import (
     count_by_status,
 )
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from index.documents.rows import DatedDocument
-from index.model.document import Document
-from index.model.write_order import CONTENT
-from index.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.vector_store_store import (
     AttachedFile,
     FileFilter,
     FileStatusFilter,
     VectorStore,
     VectorStoreStore,
 )
+from index.documents.rows import DatedDocument
+from index.model.document import Document
+from index.model.write_order import CONTENT
 
 _STATUSES: tuple[FileStatusFilter, ...] = get_args(FileStatusFilter)
 

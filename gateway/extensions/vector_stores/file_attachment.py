@@ -11,13 +11,13 @@ from gateway.extension import (
     enqueue_write,
     maker_of,
 )
+from gateway.extensions.vector_stores.file_store import File, FileStore
 from gateway.extensions.vector_stores.files import no_such_file, require_own_file
 from gateway.extensions.vector_stores.vector_store_schemas import AttachBody
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
+from gateway.extensions.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from index.errors import EmbeddingUnavailable, QuotaExceeded, SourceReserved
 from index.model.document_limits import TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
-from index.vector_stores.file_store import File, FileStore
-from index.vector_stores.vector_store_store import VectorStore, VectorStoreStore
 from ingest.errors import DocumentTooLong
 from ingest.parse import encoding
 from ingest.parse.extracted import Unreadable

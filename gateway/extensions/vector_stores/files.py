@@ -27,14 +27,14 @@ from gateway.extension import (
     schemas,
     with_revision,
 )
+from gateway.extensions.vector_stores.file_store import File, FileStore
 from gateway.extensions.vector_stores.paging import list_answer, page_of
 from gateway.extensions.vector_stores.vector_store_schemas import DeletedAnswer, FileAnswer, Purpose
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
+from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
 from index.model.document import Document, Line
 from index.model.maker import Maker
 from index.tenants.principals import NO_FILTER
-from index.vector_stores.file_store import File, FileStore
-from index.vector_stores.vector_store_store import VectorStoreStore
 from ingest.write.revision import Written
 
 FILES_MAX = 10_000  # of a tenant; a starting value, not measured

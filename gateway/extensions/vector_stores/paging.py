@@ -7,9 +7,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from gateway.extension import RequestContext, problems
+from gateway.extensions.vector_stores.file_store import FileListing
 from gateway.extensions.vector_stores.vector_store_schemas import ListAnswer
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from index.vector_stores.file_store import FileListing
 
 Item = TypeVar("Item", bound=BaseModel)
 

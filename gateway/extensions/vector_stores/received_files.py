@@ -3,8 +3,8 @@
 from gateway.extension import AuthenticatedRequest, RequestContext, full_scope, parse_address
 from gateway.extensions.vector_stores.files import no_such_file
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
+from gateway.extensions.vector_stores.vector_store_store import AttachedFile
 from index.documents.rows import DatedDocument
-from index.vector_stores.vector_store_store import AttachedFile
 
 
 async def read_received(

@@ -29,7 +29,7 @@ from gateway.extensions.vector_stores.vector_store_schemas import (
     VectorStoreSearchBody,
 )
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from index.vector_stores.vector_store_store import FileStatusFilter
+from gateway.extensions.vector_stores.vector_store_store import FileStatusFilter
 
 _STORES = "/v1/vector_stores"
 _STORE = f"{_STORES}/{{vector_store_id}}"

@@ -8,17 +8,17 @@ from gateway.extension import (
     problems,
     schemas,
 )
+from gateway.extensions.vector_stores.file_store import FileListing
 from gateway.extensions.vector_stores.files import sees_uploads
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from index.model.query import Filter
-from index.vector_stores.file_store import FileListing
-from index.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.vector_store_store import (
     ANY,
     AttachedFile,
     FileFilter,
     VectorStore,
     VectorStoreStore,
 )
+from index.model.query import Filter
 
 FILES_MAX = 10_000  # files of a store that the answer counts
 

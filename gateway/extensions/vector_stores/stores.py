@@ -30,11 +30,11 @@ from gateway.extensions.vector_stores.vector_store_schemas import (
     VectorStoreChanges,
 )
 from gateway.extensions.vector_stores.vector_store_services import VectorStoreServices
-from index.model.document import Document
-from index.vector_stores.vector_store_store import (
+from gateway.extensions.vector_stores.vector_store_store import (
     VectorStore,
     VectorStoreStore,
 )
+from index.model.document import Document
 from ingest.write.revision import Written
 
 STORES_MAX = 10_000  # of a tenant; a starting value, not measured

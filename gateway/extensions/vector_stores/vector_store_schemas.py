@@ -19,13 +19,17 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from gateway.extension import Body, Storable, with_example
+from gateway.extensions.vector_stores.file_store import File
+from gateway.extensions.vector_stores.vector_store_store import (
+    AttachedFile,
+    FileStatus,
+    VectorStore,
+)
 from index.model import chunking_config
 from index.model.conditions.attributes import Filters
 from index.model.document import Metadata, Title
 from index.model.identifiers import Readers
 from index.model.scope import ScopeName
-from index.vector_stores.file_store import File
-from index.vector_stores.vector_store_store import AttachedFile, FileStatus, VectorStore
 
 Item = TypeVar("Item", bound=BaseModel)
 

@@ -1,13 +1,10 @@
 """Workers, their jobs, and the sources that they read."""
 
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, field_validator
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 from pydantic_settings import BaseSettings
-
-from gateway.settings.groups.lists import is_network, listed
 
 NEVER = "never"  # a schedule
 
@@ -46,12 +43,6 @@ class JobSettings(BaseSettings):
         None,
         description="comma-separated hosts that sources of kind `git` may read; unset: none",
     )
-    sources_web_hosts: str | None = Field(
-        None,
-        description="comma-separated hosts that sources of kind `web` may read, as `HOST` or "
-        "`HOST:PORT`, or `*` for all on their usual ports; also networks, such as `10.1.2.0/24`, "
-        "in which these hosts may be although their addresses are not public; unset: none",
-    )
     hidden_text: Literal["omit", "mark"] = Field(
         "omit",
         description="what becomes of text of HTML and DOCX files that their readers don't see, by "
@@ -63,19 +54,6 @@ class JobSettings(BaseSettings):
         description="whether the text of scanned pages of PDF files is read, in some seconds a "
         "page; needs the extra `ocr`",
     )
-    import_secret: SecretStr | None = Field(
-        None,
-        description="API key of Qdrant or Chroma, or password of PostgreSQL, with which "
-        "`nearhit import --from` reads; unset: none, or PostgreSQL's `PGPASSWORD`",
-    )
-
-    @field_validator("sources_web_hosts")
-    @classmethod
-    def _check_networks(cls, text: str | None) -> str | None:
-        for part in listed(text):
-            if is_network(part):
-                ip_network(part)
-        return text
 
     @field_validator("index_audit_schedule")
     @classmethod

@@ -14,11 +14,6 @@ def listed(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def is_network(part: str) -> bool:
-    """Whether a part of a list of hosts and networks is a network, such as `10.1.2.0/24`."""
-    return "/" in part
-
-
 def tabled(value: object) -> object:
     """The table of a text `NAME=VALUE, NAME=VALUE`; one of the TOML file is a table already.
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from index.model.boost import DAY_S, Boost, Importance, Recency
-from index.popularity import decay
+from index.model.boost import DAY_S, POPULARITY_LEVELS, Boost, Importance, Recency
 from index.postgres.session import Row
 from index.search.tables.snapshot_reads import SnapshotReads
 
@@ -42,8 +41,13 @@ def boosts(boost: Boost, row: Row, reads: SnapshotReads) -> Boosts:
         0.0 if boost.recency is None else _recency(boost.recency, row["updated_at"]),
         0.0 if boost.importance is None else _importance(boost.importance, row["metadata"]),
         -boost.replaced if key in reads.replaced else 0.0,
-        boost.popularity * decay.doublings(reads.levels.get(key, 0)) if boost.popularity else None,
+        _popularity(boost.popularity, reads.levels.get(key, 0)) if boost.popularity else None,
     )
+
+
+def _popularity(weight: float, level: int) -> float:
+    """About the binary logarithm of one more than the openings: 1 for one, 2 for three."""
+    return weight * (level / POPULARITY_LEVELS)
 
 
 def _recency(recency: Recency, updated_at: datetime) -> float:

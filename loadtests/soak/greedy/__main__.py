@@ -44,6 +44,7 @@ _DEFAULTS = {
     "NEARHIT_ADDRESS_FAILURES_PER_S": "100",
     "NEARHIT_CONNECTIONS_MAX": "4096",
     "NEARHIT_LOG_LEVEL": "error",
+    "NEARHIT_SOURCES_WEB_NETWORKS": "127.0.0.0/8",
 }
 
 
@@ -52,9 +53,7 @@ def main() -> None:
     raise_file_limit()
     made_on = machine.description(_PACKAGES)
     port = free_port()
-    settings = (
-        SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}, 127.0.0.0/8"}
-    )
+    settings = SETTINGS | _DEFAULTS | {"NEARHIT_SOURCES_WEB_HOSTS": f"127.0.0.1:{port}"}
     with server_set.running(1, settings, works=True) as started:
         gateway = started.gateways[0]
         service = Service(gateway.url, started.admin_key, "", "", gateway.pid)

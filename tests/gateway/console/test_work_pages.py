@@ -22,7 +22,6 @@ pytestmark = pytest.mark.anyio
 def settings(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     changes = {
         "sources_dir": tmp_path_factory.mktemp("sources"),
-        "sources_web_hosts": "help.example",
         "job_retry_delay_s": 0.01,
         "job_attempts_max": 1,
         "confidence_min": 0.99,
@@ -32,8 +31,10 @@ def settings(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="module")
 async def worker(settings: Settings, embedder: Embedder) -> AsyncIterator[Gateway]:
-    async with running(settings, embedder) as started:
-        yield started
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", "help.example")
+        async with running(settings, embedder) as started:
+            yield started
 
 
 @pytest.fixture(scope="module")

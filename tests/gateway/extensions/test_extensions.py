@@ -34,9 +34,12 @@ OWN = (
     "context_check",
     "curation",
     "faqs",
+    "import",
     "openfga",
+    "popularity",
     "rabbitmq",
     "scim",
+    "sources_web",
     "subscriptions",
     "vector_stores",
 )

@@ -12,9 +12,10 @@ from gateway.admin.tenant_schemas import TenantBody
 from gateway.answer.compress_schemas import CompressBody
 from gateway.documents.document_schemas import DocumentBody
 from gateway.extensions.faqs.faq_schemas import FaqLine
+from gateway.extensions.sources_web.web_schemas import WebSourceBody
 from gateway.search.plans.plan_schemas import PlanBody
 from gateway.search.schemas.search_schemas import SearchBody
-from gateway.sources.source_schemas import SourceBody
+from gateway.sources.source_schemas import body_of
 
 
 @pytest.mark.parametrize(
@@ -81,17 +82,17 @@ from gateway.sources.source_schemas import SourceBody
             {"filter.sources": "must have at most 256 items"},
         ),
         (
-            SourceBody,
+            body_of(WebSourceBody),
             {"kind": "folder", "settings": {"path": "../other"}},
             {"settings.path": "must be a path within the tenant's folder of sources"},
         ),
-        (SourceBody, {"kind": "folder"}, {"settings": "Field required"}),
+        (body_of(WebSourceBody), {"kind": "folder"}, {"settings": "Field required"}),
         (
-            SourceBody,
+            body_of(WebSourceBody),
             {"kind": "ftp", "settings": {}},
             {"kind": "must be one of folder, csv, parquet, faqs, conversations, git, web"},
         ),
-        (SourceBody, {"settings": {}}, {"kind": "Field required"}),
+        (body_of(WebSourceBody), {"settings": {}}, {"kind": "Field required"}),
         (
             SearchBody,
             {

@@ -1,7 +1,6 @@
 """A source reads its tenant's own folder or the repository that it names, and nothing else."""
 
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +17,6 @@ from gateway.sources.source_schemas import PathSettings, PathSourceBody
 from gateway.worker import worker_loop
 from index.search.query_embedder import Embedder
 from ingest.errors import JobRefused
-from ingest.web.host_rates import HostRates
 from tests.gateway.servers.git_server import commit, git, git_server
 from tests.gateway.support.gateways import Caller, Gateway, problem, running
 
@@ -96,9 +94,7 @@ class TestFolders:
             body = PathSourceBody.model_construct(kind="folder", settings=fields)
 
             with pytest.raises(JobRefused, match="leads outside NEARHIT_SOURCES_DIR/acme"):
-                await source_reader.open_for_reading(
-                    settings, "acme", "x", body, HostRates(time.monotonic)
-                )
+                await source_reader.open_for_reading(settings, "acme", "x", body)
 
     @pytest.mark.slow
     async def test_links_to_another_tenants_files_and_folders_are_refused(

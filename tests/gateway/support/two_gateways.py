@@ -12,13 +12,13 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from cache.protocol import Revisions
+from gateway.extensions.popularity.popularity_rollup import PopularityRollup
+from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from gateway.settings.settings import Settings
 from index.documents.document_store import DocumentStore
 from index.model.document import Document as Stored
 from index.model.query import Filter
 from index.model.scope import everything
-from index.popularity.popularity_rollup import PopularityRollup
-from index.popularity.popularity_store import PopularityStore, opening
 from index.search.query_embedder import Embedder
 from ingest.write.writer import Writer
 from loadtests.soak.oracle import Oracle, oracle
@@ -66,7 +66,8 @@ class GatewayStage:
         self.redis = redis
         self.wire = wire
         self.oracle = truth
-        self._dying = Writer(DocumentStore(truth.database), embedder, _NoInvalidation())
+        self._documents = DocumentStore(truth.database)
+        self._dying = Writer(self._documents, embedder, _NoInvalidation())
         self._popularity = PopularityStore(truth.database)
         self._rollup = PopularityRollup(truth.database, interval_s=0)
         self._running: list[AsyncExitStack] = []
@@ -143,7 +144,7 @@ class GatewayStage:
         scope = everything(move.tenant, "ana", GROUPS)
         named = [(move.tenant, move.document_id)]
         today = datetime.now(UTC).date()
-        keys = await self._popularity.openable(scope, Filter(), named)
+        keys = await self._documents.openable(scope, Filter(), named)
         await self._popularity.add(opening(move.tenant, str(number), key, today) for key in keys)
         await self._rollup.roll_up(move.tenant, today)
 

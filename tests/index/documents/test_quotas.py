@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from gateway.extensions.vector_stores.file_store import FileStore
+from gateway.extensions.vector_stores.vector_store_store import VectorStoreStore
 from index.documents.consistency_counts import ConsistencyReader
 from index.documents.document_store import DocumentStore
 from index.documents.outbox import CommitResult
@@ -16,8 +18,6 @@ from index.postgres.database import Database
 from index.sources.source_store import SourceConfig, SourceStore
 from index.tenants.quota_store import QuotaStore
 from index.tenants.tenant_store import TenantStore
-from index.vector_stores.file_store import FileStore
-from index.vector_stores.vector_store_store import VectorStoreStore
 from ingest.write.revision import Put
 from ingest.write.writer import Writer
 from tests.index.support.commits import Rows, a_write, apply, revision, written

@@ -6,6 +6,12 @@ from typing import cast
 
 import pytest
 
+from gateway.extensions.vector_stores.file_store import File, FileListing, FileStore
+from gateway.extensions.vector_stores.vector_store_store import (
+    AttachedFile,
+    FileFilter,
+    VectorStoreStore,
+)
 from index.jobs.job_queue import JobQueue
 from index.model.maker import Maker
 from index.model.query import Filter
@@ -16,8 +22,6 @@ from index.postgres.database import Database
 from index.postgres.session import Session
 from index.tenants.keys import KeyStore
 from index.tenants.tenant_store import TenantStore
-from index.vector_stores.file_store import File, FileListing, FileStore
-from index.vector_stores.vector_store_store import AttachedFile, FileFilter, VectorStoreStore
 from tests.conftest import run_sql
 from tests.index.support.captured_statements import unobserved
 from tests.index.support.query_plans import (

@@ -7,14 +7,14 @@ from datetime import date, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from gateway.extensions.popularity.popularity_rollup import PopularityRollup
+from gateway.extensions.popularity.popularity_store import PopularityStore, opening
 from index.documents.document_store import DocumentStore
 from index.embedders.embedding_migration import EmbeddingMigration
 from index.embedders.hashing_embedder import HashingEmbedder
 from index.embedders.static_embedder import StaticEmbedder
 from index.model.document import Document
 from index.model.query import Filter
-from index.popularity.popularity_rollup import PopularityRollup
-from index.popularity.popularity_store import PopularityStore, opening
 from index.postgres.database import Database
 from index.search.query_embedder import Embedder
 from index.search.searcher import Searcher
@@ -124,7 +124,7 @@ class ChangingIndex:
         self.today += timedelta(days=random.choice([0, 0, 1, 90]))
         scope = self.story.scope(tenant)
         chosen = random.sample(sorted(self.stored), k=min(4, len(self.stored)))
-        keys = await self.popularity.openable(scope, Filter(), chosen)
+        keys = await self.documents.openable(scope, Filter(), chosen)
         subjects = range(random.choice([2, 4, 8]))
         await self.popularity.add(
             opening(tenant, str(subject), key, self.today) for subject in subjects for key in keys

@@ -1,7 +1,7 @@
 """`nearhit export` and `nearhit import`: a tenant written down and read back is the same."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -11,8 +11,9 @@ import orjson
 import pytest
 
 from gateway.errors import CommandError
+from gateway.extensions.import_.archive_import import import_archive
 from gateway.monitoring.metrics import Metrics
-from gateway.operator import export_import, operations
+from gateway.operator import operations, tenant_export
 from gateway.services import Services, open_services
 from gateway.settings.settings import Settings
 from index.documents.event_versions import Reading
@@ -45,16 +46,28 @@ async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Serv
 
 async def exported(settings: Settings, tenant: str) -> list[bytes]:
     to = BytesIO()
-    await export_import.export_tenant(settings, tenant, to, lambda _done, _of: None)
+    await tenant_export.export_tenant(settings, tenant, to, lambda _done, _of: None)
     return to.getvalue().splitlines()
 
 
-async def imported(settings: Settings, file: Path, tenant: str) -> Report:
-    return await as_command(
-        export_import.import_tenant(
-            settings, Archive(file), tenant, lambda _report: None, may_publish=True
-        )
-    )
+async def imported(
+    settings: Settings,
+    file: Path,
+    tenant: str,
+    on_item: Callable[[Report], None] = lambda _report: None,
+) -> Report:
+    async def run() -> Report:
+        async with operations.source_services(settings) as services:
+            return await import_archive(
+                services,
+                Archive(file),
+                tenant,
+                on_new_tenant=lambda _tenant: None,
+                on_item=on_item,
+                may_publish=True,
+            )
+
+    return await as_command(run())
 
 
 async def as_command(work: Coroutine[None, None, T]) -> T:
@@ -204,16 +217,13 @@ async def test_an_import_that_was_broken_off_goes_on(
         await ana.put(f"doc-{number:03}", f"Text {number}.")
     lines = await exported(settings, "acme")
     file = as_file(lines, tmp_path)
-    archive = Archive(file)
 
     def break_off(report: Report) -> None:
         if report.items == 1:  # of the first batch; the third has not begun
             raise Stopped
 
     with pytest.raises(Stopped):
-        await as_command(
-            export_import.import_tenant(settings, archive, "copy", break_off, may_publish=True)
-        )
+        await imported(settings, file, "copy", break_off)
     report = await imported(settings, file, "copy")
 
     assert report.documents == count
@@ -245,7 +255,8 @@ async def test_the_commands_write_and_read_a_file(
 
     to_file = await command(environment, "export", "acme", "--to", str(file))
     to_output = await command(environment, "export", "acme")
-    read = await succeeds(environment, "import", str(file), "--tenant", "copy")
+    read = await command(environment, "import", str(file), "--tenant", "copy")
+    again = await command(environment, "import", str(file), "--tenant", "copy")
     unknown = await command(environment, "export", "nobody")
     (tmp_path / "odd").write_text("odd")
     odd = await command(environment, "import", str(tmp_path / "odd"), "--tenant", "copy")
@@ -255,7 +266,9 @@ async def test_the_commands_write_and_read_a_file(
     assert (to_file.exit_code, to_file.stdout) == (0, "")
     assert to_file.stderr == "exported 1 documents of acme\n"
     assert to_output.stdout_bytes.splitlines()[1:] == (await exported(settings, "copy"))[1:]
-    assert "1 documents (0 unchanged)" in read  # after its progress, if it took long
+    assert (read.exit_code, read.stderr) == (0, "created tenant copy\n")
+    assert "1 documents (0 unchanged)" in read.stdout  # after its progress, if it took long
+    assert (again.exit_code, again.stderr) == (0, "")
     assert unknown.exit_code == 1
     assert "there is no tenant nobody" in unknown.stderr
     assert odd.exit_code == 1
@@ -277,7 +290,7 @@ async def test_an_export_that_fails_leaves_the_file_of_before(
         target.write(written)
         raise CommandError("it failed")
 
-    monkeypatch.setattr(export_import, "export_tenant", fail)
+    monkeypatch.setattr(tenant_export, "export_tenant", fail)
     failed = await command(environment_of(settings), "export", "acme", "--to", str(file))
 
     assert failed.exit_code == 1

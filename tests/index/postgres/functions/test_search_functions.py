@@ -11,6 +11,10 @@ from typing import Any, TypeAlias, cast
 import asyncpg
 import pytest
 
+from gateway.extensions.popularity.popularity_rollup import PopularityRollup
+from gateway.extensions.popularity.popularity_store import PopularityStore, opening
+from gateway.extensions.vector_stores.file_store import FileListing
+from gateway.extensions.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from index.documents.document_store import DocumentStore
 from index.documents.held_passages import HeldPassage, HeldPassages
 from index.documents.partitions import Partitions
@@ -18,8 +22,6 @@ from index.errors import DatabaseUnavailable
 from index.model.boost import Boost
 from index.model.query import Filter, Query
 from index.model.scope import everything
-from index.popularity.popularity_rollup import PopularityRollup
-from index.popularity.popularity_store import PopularityStore, opening
 from index.postgres.database import Database, announce_to_nobody, connect
 from index.postgres.functions import function_roles, security_definer_functions
 from index.postgres.functions.function_roles import Connection
@@ -29,8 +31,6 @@ from index.resident.resident_shards import ResidentShards
 from index.search.searcher import Searcher
 from index.search.sight_reader import SightReader
 from index.search.tables.strategy import StrategyLimits
-from index.vector_stores.file_store import FileListing
-from index.vector_stores.vector_store_store import FileFilter, VectorStoreStore
 from tests.index.conftest import connected
 from tests.index.support import many_chunks
 from tests.index.support.captured_statements import held, unobserved
@@ -128,15 +128,14 @@ async def calls(database: Database, town: None) -> dict[str, Call]:
         boost=Boost(replaced=0.1, popularity=0.1),
         relations=True,
     )
-    opened = PopularityStore(recorded)
-    keys = await opened.openable(ANA, Filter(), [("acme", f"acme{n}") for n in range(NUMBER)])
+    documents = DocumentStore(recorded)
+    keys = await documents.openable(ANA, Filter(), [("acme", f"acme{n}") for n in range(NUMBER)])
     today = date(2026, 3, 1)
     await PopularityStore(database).put_counted("acme", "feedback")
     await PopularityStore(database).add(opening("acme", "ana", key, today) for key in keys)
     await PopularityRollup(database, interval_s=0).roll_up("acme", today)
     await Searcher(recorded, many_chunks.EMBEDDER).search(ANA, more)
     assert await SightReader(recorded, new_threads()).read(ANA, "of no database", 0) is None
-    documents = DocumentStore(recorded)
     known = await documents.read(ANA, Filter(), "acme1")
     assert known is not None
     await documents.read_of(ANA, Filter(), "beta", "beta1")

@@ -1,0 +1,1 @@
+"""Brings documents into a tenant: of an export, and of other stores."""

@@ -1,0 +1,1 @@
+"""Counts which documents are opened, and stores how popular they are, for searches to rank by."""

@@ -1,0 +1,1 @@
+"""Web pages of a host, as a source that the worker reads."""

@@ -1,0 +1,62 @@
+"""Reads the sources of web pages, on hosts that the operator has listed."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from gateway.extension import Services, Settings, listed, source_reader
+from gateway.extensions.sources_web.crawler_settings import CrawlerSettings
+from gateway.extensions.sources_web.web_page_store import PageState, WebPageStore
+from gateway.extensions.sources_web.web_schemas import WebSettings
+from gateway.extensions.sources_web.web_source import WebSource
+from ingest.sources.report import Report
+from ingest.web import urls
+from ingest.web.addresses import AddressPolicy, parse_networks
+from ingest.web.client import WebClient
+from ingest.web.host_rates import HostRates
+from ingest.web.resolver import Resolver
+
+
+class WebReader:
+    """Of a process, which asks each host no faster than one of its sources may."""
+
+    def __init__(self, settings: Settings, own: CrawlerSettings, pages: WebPageStore) -> None:
+        self._settings = settings
+        self._hosts = listed(own.hosts)
+        self._policy = AddressPolicy(parse_networks(listed(own.networks)))
+        self._pages = pages
+        self._rates = HostRates(time.monotonic)
+
+    def denial_reason(self, config: WebSettings) -> str | None:
+        host = urls.host_of(config.url)
+        if host in self._hosts or ("*" in self._hosts and ":" not in host):
+            return None
+        return "This host may not be read: ask the operator to add it to NEARHIT_SOURCES_WEB_HOSTS."
+
+    async def open(self, tenant: str, name: str, config: WebSettings) -> WebSource:
+        known = await self._pages.of_source(tenant, name)
+        return await asyncio.to_thread(self._source, tenant, name, config, known)
+
+    async def record(self, tenant: str, name: str, source: WebSource, report: Report) -> None:
+        """Store what hosts said of the pages that were read, and not refused."""
+        refused = {f"{name}/{item.path}" for item in report.refused}
+        stored = {key: state for key, state in source.read.items() if key not in refused}
+        await self._pages.put(tenant, name, stored)
+
+    def _source(
+        self, tenant: str, name: str, config: WebSettings, known: Mapping[str, PageState]
+    ) -> WebSource:
+        resolver = Resolver(self._policy, tenant=tenant)
+        return WebSource(
+            config.url,
+            source_reader.defaults_of(self._settings, config),
+            WebClient(resolver, self._rates, interval_s=1 / config.pages_per_s),
+            name=name,
+            within=config.within,
+            pages_max=config.pages_max,
+            known=known,
+        )
+
+
+def build(services: Services, own: CrawlerSettings) -> WebReader:
+    return WebReader(services.settings, own, WebPageStore(services.stores.database))

@@ -1,0 +1,189 @@
+"""Sources that were created as vector stores, and files attached to sources."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from gateway.extensions.vector_stores.file_store import FileListing
+from index.audit import audit_log
+from index.documents import quotas
+from index.errors import TenantFull
+from index.model.maker import Maker
+from index.model.query import Filter
+from index.model.quota import Quotas
+from index.model.scope import Scope
+from index.postgres.database import Database
+from index.search import visibility_args
+
+FileStatus: TypeAlias = Literal["in_progress", "completed", "failed"]
+FileStatusFilter: TypeAlias = Literal[FileStatus, "cancelled"]  # OpenAI's; no file has the last
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStore:
+    """A source with its description; created_at: None if it was not created as a vector store."""
+
+    source: str
+    name: str
+    description: str
+    metadata: Mapping[str, Any]
+    owner: str | None
+    readers: Sequence[str]
+    created_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A file of a source. metadata, chunker: of its document, if it exists."""
+
+    file_id: str
+    document_id: str
+    created_at: datetime
+    status: FileStatus
+    error_code: str | None
+    error: str | None
+    metadata: Mapping[str, Any] | None
+    chunker: str | None
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileFilter:
+    """The requested files of a source; a field of None matches any file."""
+
+    file_id: str | None = None
+    batch_id: str | None = None
+    status: FileStatusFilter | None = None
+
+
+ANY = FileFilter()
+
+
+class VectorStoreStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self,
+        tenant: str,
+        *,
+        name: str,
+        description: str,
+        metadata: Mapping[str, Any],
+        owner: str,
+        readers: Sequence[str],
+        stores_max: int,
+        default_quotas: Quotas,
+    ) -> VectorStore:
+        """Raises `TenantFull` if the tenant has `stores_max` vector stores, and `QuotaExceeded`."""
+        source = f"vs_{secrets.token_hex(12)}"
+        fields = (name, description, dict(metadata), owner, list(readers))
+        async with self._database.transaction() as session:
+            if await session.row("vector_stores.add_source", tenant, source, stores_max) is None:
+                raise TenantFull(tenant, stores_max, "vector stores")
+            await quotas.add_source(session, tenant, default_quotas)
+            created_at = await session.value("vector_stores.add", tenant, source, *fields)
+            await audit_log.append(
+                session, tenant, "vector_store.add", source, readers=list(readers)
+            )
+        return VectorStore(source, name, description, metadata, owner, readers, created_at)
+
+    async def get(self, scope: Scope, source: str, *, by_admin: bool) -> VectorStore | None:
+        """The vector store of this name, if it exists and the caller may see it."""
+        arguments = (scope.tenant, scope.grants, scope.shared, source, by_admin)
+        row = await self._database.row("vector_stores.get", *arguments)
+        return None if row is None else VectorStore(**row)
+
+    async def page(
+        self, scope: Scope, page: FileListing, *, by_admin: bool, sources: Sequence[str] | None
+    ) -> list[VectorStore]:
+        """sources: restricts the page to these; None for all."""
+        rows = await self._database.rows(
+            "vector_stores.page",
+            *(scope.tenant, scope.grants, scope.shared),
+            *(page.after, by_admin, page.newest_first, page.limit, sources),
+        )
+        return [VectorStore(**row) for row in rows]
+
+    async def change(
+        self, tenant: str, source: str, *, name: str, metadata: Mapping[str, Any]
+    ) -> None:
+        async with self._database.transaction() as session:
+            await session.rows("vector_stores.update", tenant, source, name, dict(metadata))
+            await audit_log.append(session, tenant, "vector_store.change", source)
+
+    async def forget(self, tenant: str, source: str) -> None:
+        async with self._database.transaction() as session:
+            await session.rows("vector_stores.delete", tenant, source)
+            await audit_log.append(session, tenant, "vector_store.forget", source)
+
+    async def attach(
+        self,
+        tenant: str,
+        source: str,
+        *,
+        file_id: str,
+        document_id: str,
+        subject: str,
+        key_id: str | None,
+        batch_id: str | None = None,
+    ) -> None:
+        arguments = (file_id, document_id, subject, batch_id, key_id)
+        await self._database.rows("vector_stores.attach", tenant, source, *arguments)
+
+    async def attached(
+        self,
+        tenant: str,
+        source: str,
+        file_id: str,
+        *,
+        job_id: str | None = None,
+        error: tuple[str, str] | None = None,
+    ) -> None:
+        """Record the result of attaching a file. error: its code and message."""
+        code, message = error or (None, None)
+        arguments = (file_id, job_id, code, message)
+        await self._database.rows("vector_stores.record_file", tenant, source, *arguments)
+
+    async def detach(self, tenant: str, source: str, file_id: str) -> None:
+        await self._database.rows("vector_stores.detach", tenant, source, file_id)
+
+    async def of_file(self, tenant: str, file_id: str) -> dict[str, str]:
+        """By source to which the file is attached, its document."""
+        rows = await self._database.rows("vector_stores.stores_of_file", tenant, file_id)
+        return {row["source"]: row["document_id"] for row in rows}
+
+    async def documents_of_files(self, tenant: str, source: str) -> list[str]:
+        """The documents of all files attached to the source, including those not yet written."""
+        rows = await self._database.rows("vector_stores.documents_of_files", tenant, source)
+        return [row["document_id"] for row in rows]
+
+    async def files(
+        self,
+        scope: Scope,
+        document_filter: Filter,
+        source: str,
+        page: FileListing,
+        file_filter: FileFilter = ANY,
+        *,
+        maker: Maker | None,
+    ) -> list[AttachedFile]:
+        """The files whose document the scope and the filter admit.
+
+        maker: whose files are found also before their documents exist.
+        """
+        subject, token_id = (None, None) if maker is None else (maker.subject, maker.token_id)
+        arguments = (
+            *visibility_args.filter_args(scope, document_filter),
+            *(source, subject, token_id, file_filter.batch_id, file_filter.status),
+        )
+        read = self._database.searching.rows
+        if file_filter.file_id is not None:
+            rows = await read("search_documents.file", *arguments, file_filter.file_id)
+        else:
+            newest_first = page.newest_first
+            name = "search_documents.newest_files" if newest_first else "search_documents.files"
+            rows = await read(name, *arguments, page.after, page.limit)
+        return [AttachedFile(**row) for row in rows]

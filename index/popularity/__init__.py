@@ -1,1 +1,0 @@
-"""How often documents were opened: stored for days, and rolled up for searches to rank by."""

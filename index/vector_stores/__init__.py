@@ -1,1 +1,0 @@
-"""Stored files, and sources that were created as vector stores."""

@@ -1,1 +1,0 @@
-"""Collections of other systems, read record by record."""

@@ -1,0 +1,189 @@
+"""Sources of kind `web`, from their configuration to a search in what was read."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gateway import extension_settings
+from gateway.extensions import add_source_kinds, switched_on
+from gateway.monitoring.metrics import Metrics
+from gateway.services import Services, open_services
+from gateway.settings.settings import Settings
+from index.search.query_embedder import Embedder
+from tests.gateway.sources.test_sources import ask, job, source, work
+from tests.gateway.support.gateways import Caller, problem, running
+from tests.ingest.support.web_server import WebHost, web_host
+
+pytestmark = [pytest.mark.anyio, pytest.mark.isolated]
+
+
+@pytest.fixture
+def host() -> Iterator[WebHost]:
+    with web_host() as started:
+        started.page("/leave", "Annual leave", ETag='"1"')
+        started.page("/travel", "Travel expenses", ETag='"1"')
+        started.sitemap("/sitemap.xml", "/leave", "/travel")
+        yield started
+
+
+@pytest.fixture
+def settings(settings: Settings, host: WebHost, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("NEARHIT_SOURCES_WEB_HOSTS", host.url.removeprefix("http://"))
+    monkeypatch.setenv("NEARHIT_SOURCES_WEB_NETWORKS", "127.0.0.0/8")
+    return settings.model_copy(update={"job_retry_delay_s": 0.01})
+
+
+@asynccontextmanager
+async def opened(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    async with open_services(settings, Metrics(), embedder) as services:
+        add_source_kinds(services, switched_on(""), extension_settings.read(""))
+        yield services
+
+
+@pytest.fixture
+async def services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    async with opened(settings, embedder) as made:
+        yield made
+
+
+def configuration(url: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": "web", "settings": {"url": url, "pages_per_s": 10, **fields}}
+
+
+async def read(admin: Caller, services: Services) -> dict[str, Any]:
+    """The job of a reading, done."""
+    asked = await ask(admin, "POST", "/v1/sources/help/reindex")
+    await work(services)
+    done = await job(admin, asked["job_id"])
+    assert done["state"] == "done", done
+    return done
+
+
+@pytest.mark.slow
+async def test_pages_are_found_and_only_changed_ones_are_sent_again(
+    admin: Caller, ana: Caller, services: Services, host: WebHost
+) -> None:
+    body = configuration(f"{host.url}/sitemap.xml", readers=["tenant"])
+    assert (await admin.call("PUT", "/v1/sources/help", json=body)).status_code == 200
+
+    first = await read(admin, services)
+    found = await ana.found("annual leave", top_k=1)
+    host.asked.clear()
+    again = await read(admin, services)
+    asked_again = list(host.asked)
+    host.page("/leave", "Sabbatical leave", ETag='"2"')
+    host.sitemap("/sitemap.xml", "/leave")
+    host.asked.clear()
+    changed = await read(admin, services)
+
+    assert (first["result"]["documents"], first["result"]["unchanged"]) == (2, 0)
+    assert found == ["help/leave"]
+    assert again["result"]["unchanged"] == 2
+    assert asked_again[2:] == [("/leave", 304), ("/travel", 304)]
+    assert (changed["result"]["unchanged"], changed["result"]["removed"]) == (0, 1)
+    assert await ana.found("sabbatical", alpha=0.0) == ["help/leave"]
+    assert await ana.found("expenses", alpha=0.0) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.slow
+async def test_a_page_that_was_removed_here_is_sent_and_stored_again(
+    admin: Caller, services: Services, host: WebHost
+) -> None:
+    body = configuration(f"{host.url}/sitemap.xml")
+    await admin.call("PUT", "/v1/sources/help", json=body)
+    await read(admin, services)
+    assert (await admin.call("DELETE", "/v1/documents/help/leave")).status_code == 200
+
+    again = await read(admin, services)
+
+    assert (again["result"]["documents"], again["result"]["unchanged"]) == (2, 1)
+
+
+@pytest.mark.slow
+async def test_while_the_host_fails_all_documents_stay_and_the_reason_is_shown(
+    admin: Caller, ana: Caller, services: Services, host: WebHost
+) -> None:
+    await admin.call("PUT", "/v1/sources/help", json=configuration(f"{host.url}/sitemap.xml"))
+    await read(admin, services)
+    host.answers["/sitemap.xml"].status = 500
+
+    failed = await read(admin, services)
+
+    assert failed["result"]["removed"] == 0
+    assert "is answered with 500" in failed["result"]["first_rejected"][0]
+    assert await ana.found("annual leave", top_k=1) == ["help/leave"]
+
+
+@pytest.mark.slow
+async def test_a_host_on_a_private_address_is_not_asked_unless_its_network_is_listed(
+    settings: Settings,
+    embedder: Embedder,
+    admin: Caller,
+    host: WebHost,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Though the operator has listed its name."""
+    await admin.call("PUT", "/v1/sources/help", json=configuration(f"{host.url}/sitemap.xml"))
+    monkeypatch.delenv("NEARHIT_SOURCES_WEB_NETWORKS")
+    async with opened(settings, embedder) as services:
+        done = await read(admin, services)
+
+    assert "not public" in done["result"]["first_rejected"][0]
+    assert host.asked == []
+    assert (await source(admin, "help"))["counts"]["documents"] == 0
+
+
+async def test_a_host_that_is_not_listed_is_refused(admin: Caller) -> None:
+    for url in ["https://help.example/", "http://127.0.0.1:1/", "http://127.0.0.1/"]:
+        refused = await admin.call("PUT", "/v1/sources/help", json=configuration(url))
+
+        assert "NEARHIT_SOURCES_WEB_HOSTS" in problem(refused, 403)["detail"]
+
+
+async def test_a_source_whose_extension_is_off_is_kept_and_not_read(
+    settings: Settings, embedder: Embedder, admin: Caller, services: Services, host: WebHost
+) -> None:
+    body = configuration(f"{host.url}/sitemap.xml")
+    await admin.call("PUT", "/v1/sources/help", json=body)
+    await read(admin, services)
+    off = settings.model_copy(update={"extensions_off": "sources_web"})
+
+    async with running(off, embedder) as gateway, open_services(off, Metrics(), embedder) as plain:
+        same = Caller(gateway.client, admin.key)
+        refused = await same.call("PUT", "/v1/sources/other", json=body)
+        asked = await ask(same, "POST", "/v1/sources/help/reindex")
+        await work(plain)
+        done = await job(same, asked["job_id"])
+
+    assert problem(refused, 422)["errors"][0]["detail"].endswith("conversations, git")
+    assert "of an extension that is off" in done["error"]
+    assert (await source(admin, "help"))["counts"]["documents"] == 2
+
+
+MEANINGLESS: list[dict[str, Any]] = [
+    {"url": "ftp://help.example/"},
+    {"url": "http://user:secret@help.example/"},
+    {"url": "file:///etc/passwd"},
+    {"pages_max": 0},
+    {"pages_max": 20_001},
+    {"pages_per_s": 11},
+    {"pages_per_s": 0},
+    {"within": "help"},
+    {"path": "help"},
+]
+
+
+async def test_settings_that_mean_nothing_are_refused(admin: Caller, host: WebHost) -> None:
+    for fields in MEANINGLESS:
+        body = (
+            configuration(f"{host.url}/sitemap.xml", **fields)
+            if "url" not in fields
+            else {"kind": "web", "settings": fields}
+        )
+
+        answer = problem(await admin.call("PUT", "/v1/sources/help", json=body), 422)
+
+        assert "secret" not in str(answer)
