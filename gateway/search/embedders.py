@@ -5,7 +5,7 @@ static:FOLDER a table of word pieces in a local folder
 multilingual  a model of sixteen languages on this machine; needs the extra `multilingual`
 openai:MODEL  a model of any service that speaks OpenAI's `POST /embeddings`
 onnx:FOLDER   a model in a local folder; needs the extra `onnx`
-hashing       for tests only: refused in production
+test          for tests alone: its vectors know words, not meaning
 
 Each embedder is imported only if it is configured: some imports take a second.
 """
@@ -43,7 +43,7 @@ def kind(name: str) -> str:
     return name.partition(":")[0]
 
 
-def check(settings: Settings, name: str) -> None:
+def check(name: str) -> None:
     """Refuse what `make` would refuse, as far as that needs no loaded model.
 
     Raises `CommandError` and `EmbedderRefused`.
@@ -53,15 +53,8 @@ def check(settings: Settings, name: str) -> None:
     if colon and not folder:
         raise _unknown(name)
     match kind, folder:
-        case ("static", "") | ("openai", _):
+        case ("static" | "test", "") | ("openai", _):
             pass
-        case "hashing", "":
-            if settings.mode != "test":
-                raise CommandError(
-                    "the hashing embedder is for tests: its vectors know words, not meaning. Set "
-                    "NEARHIT_EMBEDDER to static, static:FOLDER, multilingual, openai:MODEL "
-                    "or onnx:FOLDER; where this is a test, set NEARHIT_MODE=test"
-                )
         case "static", folder if folder:
             from index.embedders import static_folder_embedder
 
@@ -79,7 +72,7 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
 
     count_tokens: receives `query` or `batch` and the tokens that a service reports for each call.
     """
-    check(settings, name)
+    check(name)
     kind, _, folder = name.partition(":")
     match kind:
         case "openai":
@@ -94,7 +87,7 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
             from index.embedders.static_folder_embedder import StaticFolderEmbedder
 
             return StaticFolderEmbedder(Path(folder).expanduser())
-        case "hashing":
+        case "test":
             from index.embedders.hashing_embedder import HashingEmbedder
 
             return HashingEmbedder()
@@ -107,7 +100,7 @@ def make(settings: Settings, name: str, count_tokens: Callable[[str, int], None]
 def _unknown(name: str) -> CommandError:
     return CommandError(
         f"there is no embedder {name!r}: choose static, static:FOLDER, multilingual, "
-        "openai:MODEL, onnx:FOLDER or hashing"
+        "openai:MODEL, onnx:FOLDER or test"
     )
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 AnswerWatcher: TypeAlias = Callable[[SearchRequest, Outcome, bytes], None]
 
 SHARD_AUDIT_S = 600.0  # between two comparisons of a tenant; a starting value, not measured
-_FAST_EMBEDDERS = {"static", "hashing"}  # faster than a lookup in Redis
+_FAST_EMBEDDERS = {"static", "test"}  # faster than a lookup in Redis
 _CHEAP_EMBEDDERS = {*_FAST_EMBEDDERS, "multilingual"}  # than comparing a question with others
 
 

@@ -60,7 +60,7 @@ def check(
         settings = Settings()
         _require_all(
             partial(common.require_both_urls, settings),
-            *(partial(embedders.check, settings, name) for name in embedders.names(settings)),
+            *(partial(embedders.check, name) for name in embedders.names(settings)),
             partial(spans.check, settings),
             lambda: routes(switched_on(settings.extensions_off)),
         )

@@ -39,7 +39,7 @@ def serve(settings: Settings, console: Console, *, embedded: bool, example: bool
     that, a caller that connects early waits instead of being refused.
     """
     for name in embedders.names(settings):
-        embedders.check(settings, name)  # before the database is asked, which may take long
+        embedders.check(name)  # before the database is asked, which may take long
     spans.check(settings)
     routes(switched_on(settings.extensions_off))
     extension_settings.read(settings.extensions_off)

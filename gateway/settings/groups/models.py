@@ -34,11 +34,11 @@ class ModelSettings(BaseSettings):
 
     embedder: str = Field(
         "static",
-        pattern="^(static|static:.+|multilingual|openai|openai:.+|hashing|onnx:.+)$",
+        pattern="^(static|static:.+|multilingual|openai|openai:.+|test|onnx:.+)$",
         description="`static`: built in; `static:FOLDER`: another table of word pieces; "
         "`multilingual`: sixteen languages, with the extra of this name; `openai:MODEL`: a model "
         "of a service with OpenAI's API, and `openai` its `text-embedding-3-small`; "
-        "`onnx:FOLDER`: a model on this machine; `hashing`: for tests",
+        "`onnx:FOLDER`: a model on this machine; `test`: for tests, compares words alone",
     )
     embedder_next: str | None = Field(
         None, description="the embedder to which `nearhit reembed` moves tenants; unset: none"

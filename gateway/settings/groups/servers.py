@@ -82,9 +82,6 @@ class ServerSettings(BaseSettings):
         description="the operator's key; unset: generated at start and shown on the terminal; "
         "without one the operator's calls are refused, unless Nearhit starts its own servers",
     )
-    mode: Literal["production", "test"] = Field(
-        "production", description="`test` allows the embedder `hashing`, which is only for tests"
-    )
     shutdown_s: PositiveInt = Field(
         30, description="maximum wait for requests in flight at shutdown"
     )

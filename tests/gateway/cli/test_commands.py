@@ -82,8 +82,8 @@ async def test_what_can_not_be_made_is_told_in_a_line(environment: dict[str, str
     assert "there is no tenant nobody" in await refused(
         environment, "search", "annual leave", "--tenant", "nobody"
     )
-    assert "NEARHIT_MODE=test" in await refused(
-        environment | {"NEARHIT_EMBEDDER": "hashing"}, "search", "annual leave"
+    assert "/nowhere" in await refused(
+        environment | {"NEARHIT_EMBEDDER": "onnx:/nowhere"}, "search", "annual leave"
     )
 
 
@@ -173,29 +173,26 @@ async def test_a_tenant_is_moved_to_another_embedder_and_found_by_whoever_knows_
     await gateway.tenant("moving")
     ana = await gateway.caller("ana", tenant="moving")
     await ana.put("leave", LEAVE)
-    testing = environment | {"NEARHIT_MODE": "test"}
-    move = ("reembed", "--to", "hashing", "--tenant", "moving")
+    move = ("reembed", "--to", "test", "--tenant", "moving")
 
-    moved = await succeeds(testing, *move)
-    again = await succeeds(testing, *move)
-    both = testing | {"NEARHIT_EMBEDDER_NEXT": "hashing"}
+    moved = await succeeds(environment, *move)
+    again = await succeeds(environment, *move)
+    both = environment | {"NEARHIT_EMBEDDER_NEXT": "test"}
     found = await succeeds(both, "search", "leave", "--tenant", "moving", "--subject", "ana")
     unaware = await ana.search("annual leave")
 
-    assert moved == "moved to hashing: moving\n"
-    assert again == "moved to hashing: no tenant; all were there already\n"
+    assert moved == "moved to test: moving\n"
+    assert again == "moved to test: no tenant; all were there already\n"
     assert "25 days" in found
     assert unaware.headers["nearhit-degraded"] == "lexical-only"
     assert [hit["document_id"] for hit in unaware.json()["hits"]] == ["leave"]
 
 
 async def test_what_can_not_be_moved_is_told_in_a_line(environment: dict[str, str]) -> None:
-    forbidden = await refused(environment, "reembed", "--to", "hashing")
-    unknown = await refused(
-        environment | {"NEARHIT_MODE": "test"}, "reembed", "--to", "hashing", "--tenant", "nobody"
-    )
+    missing = await refused(environment, "reembed", "--to", "onnx:/nowhere")
+    unknown = await refused(environment, "reembed", "--to", "test", "--tenant", "nobody")
 
-    assert "NEARHIT_MODE=test" in forbidden
+    assert "/nowhere" in missing
     assert "there is no tenant nobody" in unknown
 
 

@@ -52,7 +52,7 @@ def test_an_unknown_name_is_refused_with_the_choices(name: str) -> None:
 @pytest.mark.parametrize("name", ["onnx:/nowhere", "static:/nowhere"])
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_loaded(name: str) -> None:
     with pytest.raises(EmbedderRefused, match="there is no folder /nowhere"):
-        embedders.check(Settings(), name)
+        embedders.check(name)
 
 
 @pytest.mark.slow
@@ -61,8 +61,7 @@ def test_an_extra_that_is_not_installed_is_named_with_how_to_install_it() -> Non
 import sys
 sys.modules["onnxruntime"] = None
 from gateway.search import embedders
-from gateway.settings.settings import Settings
-embedders.check(Settings(), "onnx:/nowhere")
+embedders.check("onnx:/nowhere")
 """
     refused = subprocess.run(  # noqa: S603  ours
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
@@ -90,13 +89,8 @@ async def test_a_gateway_answers_by_a_model_on_this_machine(
     assert found == ["leave"]
 
 
-def test_the_tests_own_is_refused_in_production() -> None:
-    with pytest.raises(CommandError, match=r"NEARHIT_MODE=test"):
-        embedders.make(Settings(), "hashing", count_nothing)
-
-
 def test_the_tests_own_is_there_in_tests() -> None:
-    embedder = embedders.make(Settings(mode="test"), "hashing", count_nothing)
+    embedder = embedders.make(Settings(), "test", count_nothing)
 
     assert embedder.space == "hashing-256"
 
