@@ -47,13 +47,14 @@ _QUARTERS = {
 }
 
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|[oa.])?"  # 1º is 1o in plain spelling
+_ENDING = r"(?:st|nd|rd|th)?"
 _OF = r"(?:of|the|de|del|do|di|d'|')"
 _JOINT = r"[\s,./-]+"
 
 # Digits alone, the year first or last. A point between month and year would be a decimal point.
 # A pattern that begins with a digit, and then looks behind it, passes over letters quickly.
 _YEAR_FIRST = re.compile(
-    r"(?P<year>[12](?<![\d.,/-].)\d{3})(?:"
+    r"(?P<year>[12](?<![\d.,-].)\d{3})(?:"
     r"(?P<mark>[-/.])(?P<month>\d{1,2})(?:(?P=mark)(?P<day>\d{1,2}))?"
     r"|(?P<month_joined>\d\d)(?P<day_joined>\d\d)"
     r"|\s?[年년]\s?(?P<month_signed>\d{1,2})\s?[月월](?:\s?(?P<day_signed>\d{1,2})\s?[日일])?"
@@ -68,7 +69,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 _YEAR = re.compile(r"[12](?<![\d.,].)\d{3}(?!\d)")
 _BEFORE_YEAR = re.compile(
     rf"(?:(?<![\w.,/-]){_DAY}[\s/-]+(?:{_OF}\s*)*)?(?<![^\W_])(?P<month>[^\W\d_]{{3,}})"
-    rf"(?:{_JOINT}(?:the\s+)?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?)?{_JOINT}(?:{_OF}\s+)?$"
+    rf"(?:{_JOINT}(?:the\s+)?(?P<day_after>\d{{1,2}}){_ENDING}(?:\s?[-\u2013]\s?\d{{1,2}}{_ENDING})?)?"
+    rf"{_JOINT}(?:{_OF}\s+)?$"
 )
 _AFTER_YEAR = re.compile(r"[\s,./-]+(?P<month>[^\W\d_]{3,})(?:[\s./-]+(?P<day>\d{1,2})(?!\w))?")
 _QUARTER_BEFORE_YEAR = re.compile(
