@@ -55,7 +55,7 @@ def about(write: Write) -> str:
 
 
 def lane(write: Write, lanes: int) -> int:
-    """One of so many lanes; in it the writes of a document, or of a subject, stay in order."""
+    """The lane of a document or subject, from 0 to lanes - 1: a lane sends its writes in order."""
     return crc32(about(write).encode()) % lanes
 
 
