@@ -71,7 +71,7 @@ class IndexAudit:
     async def _document_problems(
         self, tenant: str, on_documents: Callable[[int], None], run: JobLease | None
     ) -> AsyncIterator[IndexProblem]:
-        after = 0
+        after = ""
         while page := await self.inventory.documents(tenant, after=after, limit=_PAGE_DOCUMENTS):
             for chunks, problems in await self.writer.threads.run(tenant, _check, page):
                 is_repaired = (
@@ -79,7 +79,7 @@ class IndexAudit:
                 )
                 for problem in problems:
                     yield replace(problem, is_repaired=is_repaired)
-            after = page[-1].key
+            after = page[-1].document_id
             on_documents(len(page))
 
     async def _repair(self, tenant: str, stored: StoredChunks, run: JobLease | None) -> bool:

@@ -31,7 +31,6 @@ class StoredChunks:
     strays: chunks that only one of the tables holds, or in a partition that no search reads.
     """
 
-    key: int
     document_id: str
     text: str | None
     chunker: str
@@ -59,12 +58,11 @@ class ConsistencyReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def documents(self, tenant: str, *, after: int, limit: int) -> list[StoredChunks]:
-        """Up to `limit` documents whose keys are greater than `after`, by key."""
+    async def documents(self, tenant: str, *, after: str, limit: int) -> list[StoredChunks]:
+        """Up to `limit` documents whose identifiers come after this one, by identifier."""
         rows = await self._database.rows("consistency.documents", tenant, after, limit)
         return [
             StoredChunks(
-                row["document_key"],
                 row["document_id"],
                 row["text"],
                 row["chunker"],

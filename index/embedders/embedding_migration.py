@@ -18,7 +18,6 @@ class StoredText:
     spans: of its chunks. summaries: start, end and text of each.
     """
 
-    key: int
     document_id: str
     text: str
     chunker: str
@@ -45,9 +44,9 @@ class EmbeddingMigration:
         return {row["tenant"]: row["documents"] for row in rows}
 
     async def texts(
-        self, tenant: str, *, after: int, limit: int, missing_in: str | None = None
+        self, tenant: str, *, after: str, limit: int, missing_in: str | None = None
     ) -> list[StoredText]:
-        """The documents whose keys come after this one, by key.
+        """The documents whose identifiers come after this one, by identifier.
 
         missing_in: only documents with a chunk that has no vector in this space.
         """
@@ -56,7 +55,6 @@ class EmbeddingMigration:
         )
         return [
             StoredText(
-                row["document_key"],
                 row["document_id"],
                 row["text"],
                 row["chunker"],

@@ -135,7 +135,7 @@ CREATE TABLE keys (
 );
 CREATE INDEX keys_listed ON keys (tenant, is_token, key_id);
 CREATE INDEX keys_ancestors ON keys USING gin (ancestor_key_ids) WHERE is_token;
-CREATE INDEX ON keys (tenant, subject) WHERE revoked_at IS NULL;
+CREATE INDEX ON keys (tenant, subject, key_id);
 
 -- Whether a key is the token or was made from it; true without a token. A token sees of what its subject
 -- has made, beside documents, only what was made with it.
@@ -344,7 +344,7 @@ CREATE TABLE documents (
 CREATE UNIQUE INDEX documents_document_id ON documents (tenant, document_id text_pattern_ops);
 CREATE INDEX documents_source ON documents (tenant, source, document_id text_pattern_ops);
 CREATE INDEX documents_audience ON documents (audience_key, document_key);
-CREATE INDEX documents_sample_rank ON documents (tenant, sample_rank);
+CREATE INDEX documents_sample_rank ON documents ((ARRAY[tenant]), sample_rank);
 CREATE INDEX documents_public ON documents (sample_rank) WHERE 'public' = ANY (readers);
 
 -- A document's allowed_tokens follow from its owner and readers alone, and equal sets share an audience.

@@ -5,7 +5,7 @@
 -- the text, and summaries apart. mismatched: chunks without a vector, or with another vector than that of
 -- their digest. strays: chunks that only one of the tables holds, or in another partition.
 SELECT
-    document_key, document_id, document_texts.text, chunker, summaries, is_active,
+    document_id, document_texts.text, chunker, summaries, is_active,
     documents.chunks AS counted,
     pieces.chunks, pieces.summary_chunks, pieces.mismatched,
     pieces.without_vector || misplaced.chunk_ids AS strays
@@ -43,8 +43,8 @@ CROSS JOIN LATERAL (
         )
     )
 ) AS misplaced
-WHERE tenant = $1 AND document_key > $2
-ORDER BY document_key LIMIT $3;
+WHERE tenant = $1 AND document_id ~>~ $2
+ORDER BY document_id USING ~<~ LIMIT $3;
 
 -- name: counts
 -- $1 tenant: its counters and the counter of public chunks, and the numbers that they should be.

@@ -15,7 +15,7 @@ WHERE tenants.tenant <> 'public' GROUP BY tenants.tenant ORDER BY tenants.tenant
 -- name: documents
 -- $1 tenant, $2 the last document of the previous page, $3 limit: the texts and offsets of their chunks.
 -- $4 null, or an embedding space: only documents with a chunk that has no vector in that space.
-SELECT document_key, document_id, text, chunker, pieces.starts, pieces.ends, pieces.summary_rows
+SELECT document_id, text, chunker, pieces.starts, pieces.ends, pieces.summary_rows
 FROM documents JOIN document_texts USING (document_key)
 CROSS JOIN LATERAL (
     SELECT
@@ -27,7 +27,7 @@ CROSS JOIN LATERAL (
             FILTER (WHERE chunk_id < 0) AS summary_rows
     FROM chunk_texts WHERE chunk_texts.document_key = documents.document_key
 ) AS pieces
-WHERE tenant = $1 AND document_key > $2 AND ($4::text IS NULL OR EXISTS (
+WHERE tenant = $1 AND document_id ~>~ $2 AND ($4::text IS NULL OR EXISTS (
     SELECT FROM chunk_texts
     WHERE chunk_texts.document_key = documents.document_key AND NOT EXISTS (
         SELECT FROM embeddings
@@ -35,7 +35,7 @@ WHERE tenant = $1 AND document_key > $2 AND ($4::text IS NULL OR EXISTS (
           AND embeddings.digest = chunk_texts.digest
     )
 ))
-ORDER BY document_key LIMIT $3;
+ORDER BY document_id USING ~<~ LIMIT $3;
 
 -- name: missing
 -- $1 tenant, $2 embedding space, $3 limit: chunks that have no vector in that space.

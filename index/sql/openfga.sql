@@ -107,10 +107,12 @@ SELECT group_id FROM groups WHERE tenant = $1 AND group_id = ANY ($2::text[]) OR
 -- name: lock_keys
 -- $1 tenant, $2 groups, $3 subjects, pairwise: keys and tokens of the subject that name the group.
 SELECT key_id FROM keys
-WHERE tenant = $1 AND EXISTS (
-    SELECT FROM unnest($2::text[], $3::text[]) AS membership (group_id, subject)
-    WHERE keys.subject = membership.subject AND membership.group_id = ANY (keys.groups)
-)
+WHERE tenant = $1 AND key_id = ANY (ARRAY(
+    SELECT keys.key_id
+    FROM unnest($2::text[], $3::text[]) AS membership (group_id, subject)
+    JOIN keys ON keys.tenant = $1 AND keys.subject = membership.subject
+    WHERE membership.group_id = ANY (keys.groups)
+))
 ORDER BY key_id FOR UPDATE;
 
 -- name: strip_keys

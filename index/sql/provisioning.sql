@@ -147,7 +147,10 @@ WHERE group_members.tenant = $1 AND group_id = $2;
 -- name: lock_keys_of_group
 -- $1 tenant, $2 group, $3 subjects, null for all: their keys and tokens that name the group.
 SELECT key_id FROM keys
-WHERE tenant = $1 AND $2 = ANY (groups) AND ($3::text[] IS NULL OR subject = ANY ($3))
+WHERE tenant = $1 AND key_id = ANY (ARRAY(
+    SELECT key_id FROM keys
+    WHERE tenant = $1 AND $2 = ANY (groups) AND ($3::text[] IS NULL OR subject = ANY ($3))
+))
 ORDER BY key_id FOR UPDATE;
 
 -- name: strip_group

@@ -89,18 +89,23 @@ SELECT :document_columns FROM documents JOIN tenants USING (tenant)
 WHERE 'public' = ANY (readers) AND NOT is_being_deleted;
 
 -- name: chunks
--- $1 partitions of the chunks, $2 documents: their chunks. OFFSET 0: one lookup for each chunk.
+-- $1 partitions of the chunks, $2 documents: their chunks. OFFSET 0: one lookup for each row.
 SELECT :chunk_columns
 FROM (
     SELECT chunks.chunk_id, chunks.document_key, dense, lexical, :record
-    FROM chunks
-    JOIN documents ON documents.document_key = chunks.document_key
+    FROM unnest($2::bigint[]) AS wanted (document_key)
+    JOIN documents USING (document_key)
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, chunks.document_key, dense, lexical FROM chunks
+        WHERE chunks.document_key = documents.document_key
+          AND chunks.partition_no = ANY ($1::integer[])
+        OFFSET 0
+    ) AS chunks
     CROSS JOIN LATERAL (
         SELECT digest, start_at, end_at, text FROM chunk_texts
         WHERE chunk_texts.chunk_id = chunks.chunk_id
         OFFSET 0
     ) AS chunk_texts
-    WHERE chunks.partition_no = ANY ($1::integer[]) AND chunks.document_key = ANY ($2::bigint[])
 ) AS chunks;
 
 -- name: changes

@@ -138,8 +138,10 @@ SELECT
 FROM (:head) AS whole
 
 -- fragment: summaries
--- Summaries of the document and of all sections that contain a chunk.
-SELECT jsonb_agg(jsonb_build_array(above.text, above.start_at, above.end_at) ORDER BY above.chunk_id)
+-- Summaries of the document and of all sections that contain a chunk. No index has the sum's order, so
+-- that none is walked for it.
+SELECT
+    jsonb_agg(jsonb_build_array(above.text, above.start_at, above.end_at) ORDER BY above.chunk_id + 0)
 FROM chunk_texts AS above
 WHERE above.document_key = chunk_texts.document_key AND (above.chunk_id < 0) IS TRUE
   AND above.start_at <= chunk_texts.start_at AND above.end_at >= chunk_texts.end_at
@@ -231,7 +233,8 @@ LEFT JOIN LATERAL (:around) AS around ON true
 -- sample_rank. The gateway chooses the passes by these. $15 chunks from which indexes are faster.
 WITH own_sample AS MATERIALIZED (
     SELECT chunks, :is_admitted AND :passes_filter AS is_visible
-    FROM documents WHERE $13::boolean AND tenant = $1 ORDER BY sample_rank LIMIT 256
+    FROM documents
+    WHERE $13::boolean AND tenant = $1 AND ARRAY[tenant] = ARRAY[$1] ORDER BY sample_rank LIMIT 256
 ),
 others_sample AS MATERIALIZED (
     SELECT chunks, tenant <> $1 AND :passes_filter AND NOT :is_of_deleted_tenant AS is_visible

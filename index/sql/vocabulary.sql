@@ -76,7 +76,7 @@ SELECT coalesce(max(version), 0) AS version FROM documents WHERE tenant = $1;
 
 -- fragment: titles_and_texts
 SELECT
-    document_key, title, readers, document_texts.text,
+    document_id, title, readers, document_texts.text,
     ARRAY(
         SELECT chunk_texts.text FROM chunk_texts
         WHERE chunk_texts.document_key = documents.document_key AND chunk_id < 0
@@ -86,7 +86,7 @@ WHERE tenant = $1
 
 -- name: prune_page
 -- $2 the last document of the previous page, $3 limit
-:titles_and_texts AND document_key > $2 ORDER BY document_key LIMIT $3;
+:titles_and_texts AND document_id ~>~ $2 ORDER BY document_id USING ~<~ LIMIT $3;
 
 -- name: prune_since
 -- $2 version

@@ -32,7 +32,7 @@ class VocabularyPruning:
             await session.rows("partitions.lock_tenant", tenant)
             unused = {row["entry"] for row in await session.rows("vocabulary.entries", tenant)}
             version = await session.value("vocabulary.prune_version", tenant)
-        after = 0
+        after = ""
         while unused:
             rows = await self._database.rows(
                 "vocabulary.prune_page", tenant, after, _PAGE_DOCUMENTS
@@ -40,7 +40,7 @@ class VocabularyPruning:
             if not rows:
                 break
             unused -= await self._threads.run(tenant, _entries, rows)
-            after = rows[-1]["document_key"]
+            after = rows[-1]["document_id"]
         if not unused:
             return 0
         async with self._database.transaction() as session:

@@ -99,7 +99,7 @@ class Reembedder:
 
         The first round reads all documents, the others read those with a missing vector.
         """
-        after = documents = 0
+        after, documents = "", 0
         missing_in = None if number == 1 else self.embedder.space
         while page := await self.spaces.texts(
             tenant, after=after, limit=_PAGE_DOCUMENTS, missing_in=missing_in
@@ -108,7 +108,7 @@ class Reembedder:
             known = await self.documents.known_embeddings(tenant, self.embedder.space, texts)
             _, digests = await embed_missing(self.documents, self.embedder, tenant, texts, known)
             embedded += len(digests)
-            after, documents = page[-1].key, documents + len(page)
+            after, documents = page[-1].document_id, documents + len(page)
             on_progress(ReembedProgress(number, documents, embedded))
         return embedded
 
