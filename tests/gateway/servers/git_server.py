@@ -75,7 +75,7 @@ def git_server(root: Path) -> Iterator[str]:
             """Nobody reads it."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), GitHandler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"127.0.0.1:{server.server_port}"

@@ -56,11 +56,13 @@ async def test_no_statement_looks_rows_up_by_less_than_an_index_has(
 
 
 async def _plan(connection: "asyncpg.Connection[asyncpg.Record]", statement: str) -> Node:
-    parameters = (await connection.prepare(statement)).get_parameters()
-    nulls = ", ".join(["NULL"] * len(parameters))
     await connection.execute(f"PREPARE planned AS {statement}")
+    parameters = await connection.fetchval(
+        "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'planned'"
+    )
+    nulls = ", ".join(["NULL"] * parameters)
     explained = await connection.fetchval(
-        "EXPLAIN (FORMAT JSON) EXECUTE planned" + f"({nulls})" * bool(parameters)
+        "EXPLAIN (FORMAT JSON) EXECUTE planned" + f"({nulls})" * bool(nulls)
     )
     await connection.execute("DEALLOCATE planned")
     plan: Node = json.loads(explained)[0]["Plan"]

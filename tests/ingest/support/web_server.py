@@ -83,7 +83,7 @@ def web_host() -> Iterator[WebHost]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     host = WebHost(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield host
