@@ -25,23 +25,20 @@ class Shards(Protocol):
     def refuse(self, partitions: Sequence[str], /) -> None: ...
 
 
-class LocalAnswers(Protocol):
-    def drop_local(self) -> None: ...
-
-
 class ShardAuditor:
-    """A shard that differs is dropped, and with it all answers in this process's memory.
+    """A shard that differs is dropped, and all answers of its partition end, wherever they are.
 
-    compare: `shard_comparison.compare`; None if the shard can't follow to the tables.
-    count:   receives shard_audit_equal, shard_audit_other, and shard_audit_moved if it can't.
-    every_s: between two comparisons of a shard; 0: never.
+    compare:    `shard_comparison.compare`; None if the shard can't follow to the tables.
+    invalidate: ends a partition's answers; tried again with each audit while there is no database.
+    count:      receives shard_audit_equal, shard_audit_other, and shard_audit_moved if it can't.
+    every_s:    between two comparisons of a shard; 0: never.
     """
 
     def __init__(
         self,
         compare: Callable[[Shard], Awaitable[ShardDifferences | None]],
         shards: Shards,
-        answers: LocalAnswers,
+        invalidate: Callable[[str], Awaitable[None]],
         count: CountEvent,
         *,
         every_s: float,
@@ -50,12 +47,13 @@ class ShardAuditor:
     ) -> None:
         self._compare = compare
         self._shards = shards
-        self._answers = answers
+        self._invalidate = invalidate
         self._count = count
         self._every_s = every_s
         self._clock_s = clock_s
         self._sleep = sleep
         self._audited_at_s: dict[str, float] = {}
+        self._distrusted = set[str]()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -83,6 +81,7 @@ class ShardAuditor:
 
         Raises `DatabaseUnavailable`.
         """
+        await self._end_distrusted()
         versions = self._shards.versions()
         self._audited_at_s = {
             partition: at_s
@@ -106,7 +105,7 @@ class ShardAuditor:
             self._count("shard_audit_equal")
             return
         self._shards.refuse([shard.partition])
-        self._answers.drop_local()
+        self._distrusted.add(shard.partition)
         self._count("shard_audit_other")
         log.error(
             "shard_audit",
@@ -116,6 +115,12 @@ class ShardAuditor:
             missing=differences.missing,
             extra=differences.extra,
             changed=differences.changed,
-            detail="a shard differs from the tables and is dropped; answers in Redis may have come "
-            "from it, so delete them; please report it",
+            detail="a shard differs from the tables: it is dropped, and all answers that may have "
+            "come from it end; please report it",
         )
+        await self._end_distrusted()
+
+    async def _end_distrusted(self) -> None:
+        for partition in sorted(self._distrusted):
+            await self._invalidate(partition)
+            self._distrusted.remove(partition)

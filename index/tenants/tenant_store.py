@@ -116,6 +116,11 @@ class TenantStore:
                 await audit_log.append(session, tenant, "cache.clear", tenant)
             return revision
 
+    async def invalidate_partition(self, partition: str) -> None:
+        """As `invalidate`, also of the partition 'public', and without an entry in a log."""
+        async with self._database.transaction() as session:
+            await session.rows("partitions.skip_revision", partition)
+
     async def exists(self, tenant: str) -> bool:
         return await self._database.row("tenants.exists", tenant) is not None
 

@@ -37,7 +37,8 @@ class Worker:
         self.now_s = 0.0
         self.compared: list[tuple[float, str]] = []
         self.events: Counter[str] = Counter()
-        self.local_drops = 0
+        self.invalidated: list[str] = []
+        self.is_away = 0
         self.ends_s = 0.0
         self.over = asyncio.Event()
 
@@ -48,8 +49,11 @@ class Worker:
         for partition in partitions:
             del self.shards[partition]
 
-    def drop_local(self) -> None:
-        self.local_drops += 1
+    async def invalidate(self, partition: str) -> None:
+        if self.is_away:
+            self.is_away -= 1
+            raise DatabaseUnavailable("away")
+        self.invalidated.append(partition)
 
     async def compare(self, shard: Shard) -> ShardDifferences | None:
         self.compared.append((round(self.now_s, 2), shard.partition))
@@ -71,7 +75,7 @@ class Worker:
         auditor = ShardAuditor(
             self.compare,
             self,
-            self,
+            self.invalidate,
             lambda event, amount=1: self.events.update({event: amount}),
             every_s=every_s,
             clock_s=lambda: self.now_s,
@@ -104,14 +108,18 @@ async def test_comparing_takes_a_hundredth_of_the_time() -> None:
     assert [at_s for at_s, _ in compared] == [700 * number for number in range(10)]
 
 
-async def test_a_shard_that_differs_is_dropped_with_the_answers_in_memory() -> None:
+@pytest.mark.parametrize("away", [0, 2])
+async def test_a_shard_that_differs_is_dropped_and_all_answers_of_its_partition_end(
+    away: int,
+) -> None:
     worker = Worker("acme", "beta")
     worker.differences["acme"] = LACKING
+    worker.is_away = away
 
     await worker.work(100)
 
     assert [*worker.shards] == ["beta"]
-    assert worker.local_drops == 1
+    assert worker.invalidated == ["acme"]
     assert worker.events == {"shard_audit_other": 1, "shard_audit_equal": 1}
 
 
@@ -122,13 +130,15 @@ async def test_the_next_shard_is_compared_after_a_failure(failure: Exception) ->
 
     assert [name for _, name in await worker.work(100)] == ["acme", "beta", "public"]
 
-    assert worker.local_drops == 0
+    assert worker.invalidated == []
     assert worker.events == {"shard_audit_moved": 1, "shard_audit_equal": 1}
 
 
 async def test_no_shard_is_compared_if_the_interval_is_zero() -> None:
     worker = Worker("acme")
-    auditor = ShardAuditor(worker.compare, worker, worker, print, every_s=0, sleep=worker.sleep)
+    auditor = ShardAuditor(
+        worker.compare, worker, worker.invalidate, print, every_s=0, sleep=worker.sleep
+    )
     async with auditor.running():
         await asyncio.sleep(0)
 
