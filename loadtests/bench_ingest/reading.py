@@ -122,12 +122,12 @@ def _write(run: IngestRun, folder: Path) -> list[str]:
 def _documents(data: Path) -> Iterator[str]:
     """All passages, again and again: the heading says which time it is, so that none comes back."""
     for time_ in count(1):
-        passages = _passages(data)
-        while together := list(islice(passages, _PASSAGES)):
+        these = passages(data)
+        while together := list(islice(these, _PASSAGES)):
             yield "\n\n".join(f"# {title} ({time_})\n\n{text}" for title, text in together)
 
 
-def _passages(data: Path) -> Iterator[tuple[str, str]]:
+def passages(data: Path) -> Iterator[tuple[str, str]]:
     for name in _SETS:
         for number, passage in enumerate(json_lines.read(data / name / "corpus.jsonl.gz")):
             yield passage["title"] or f"{name} {number}", passage["text"]

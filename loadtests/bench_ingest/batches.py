@@ -1,0 +1,67 @@
+"""Batches over HTTP into an empty database: what a chunk costs the gateway and PostgreSQL."""
+
+from collections.abc import Iterator, Mapping
+from itertools import count, islice
+from typing import Any
+
+from loadtests.bench.section import Bar, Section, table
+from loadtests.bench_ingest.options import IngestRun
+from loadtests.bench_ingest.reading import passages
+from loadtests.servers import memory, service
+from loadtests.servers.service import Service
+from loadtests.workload import tenant_client
+
+_WORDS = 62  # of a chunk, as many as a passage of SQuAD has
+_POSTGRES_MS_MAX = 1.0
+_HOW = (
+    f"Public passages of {_WORDS} words, each a document of one chunk, two of three for the whole "
+    "tenant and one for a group, by `POST /v1/documents/batch` into a new database. All of "
+    "PostgreSQL's processes count, those that write its log and its pages too."
+)
+
+
+def measure(run: IngestRun) -> Section:
+    documents = list(islice(_documents(run), run.options.documents))
+    with (
+        service.nearhit(service.UNLIMITED) as gateway,
+        tenant_client.new_tenant(gateway, "acme", ["few"]) as tenant,
+        run.console.status("writing") as status,
+    ):
+        status.update(f"writing {len(documents):,} documents")
+        before_s = _spent_s(gateway)
+        chunks = tenant.put(documents, lambda _: None)
+        spent_s = (
+            after - before for after, before in zip(_spent_s(gateway), before_s, strict=True)
+        )
+    gateway_ms, postgres_ms = (1000 * each / chunks for each in spent_s)
+    rows = [
+        ("chunks", f"{chunks:,}"),
+        ("the gateway's processor time a chunk, ms", f"{gateway_ms:.2f}"),
+        ("PostgreSQL's, ms", f"{postgres_ms:.2f}"),
+    ]
+    return Section(
+        title="Batches over HTTP",
+        text=f"{_HOW}\n\n{table(('', ''), rows)}",
+        figures={"chunks": chunks, "gateway_ms": gateway_ms, "postgres_ms": postgres_ms},
+        bars=[Bar("PostgreSQL's milliseconds a chunk", postgres_ms, at_most=_POSTGRES_MS_MAX)],
+    )
+
+
+def _spent_s(gateway: Service) -> tuple[float, float]:
+    """The processor time of the gateway and of PostgreSQL so far."""
+    postgres = memory.database(gateway)
+    return service.processor_s(gateway.pid), sum(map(service.processor_s, postgres))
+
+
+def _documents(run: IngestRun) -> Iterator[Mapping[str, Any]]:
+    numbers = count()
+    for title, text in passages(run.data):
+        words = text.split()
+        for at in range(0, len(words) - _WORDS, _WORDS):
+            number = next(numbers)
+            yield {
+                "document_id": f"passage-{number}",
+                "title": title,
+                "text": " ".join(words[at : at + _WORDS]),
+                "readers": ["tenant" if number % 3 else "group:few"],
+            }
