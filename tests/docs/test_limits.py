@@ -3,6 +3,7 @@
 import importlib
 import re
 import tomllib
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
@@ -35,10 +36,12 @@ def number_of(value: float | None) -> str:
     return f"{int(value) if value == int(value) else value:,}"
 
 
-def first_number(cell: str) -> str:
-    found = re.match(r"none|[\d,.]*\d", cell)
-    assert found, cell
-    return found[0]
+def values_in(cell: str, constants: list[str]) -> Iterator[tuple[str, str]]:
+    """Each constant with the cell's number, or after the names of several its own."""
+    numbers = re.findall(r"none|\d[\d,.]*\d|\d", re.sub(r"\(.*?\)", "", cell))
+    if re.match(r"none|\d", cell):
+        numbers = numbers[:1] * len(constants)
+    return zip(constants, numbers, strict=bool(constants))
 
 
 def sections() -> dict[str, list[list[str]]]:
@@ -65,9 +68,10 @@ SETTINGS = {
     if (found := re.match(r"(none|[\d,.]*\d)[^(]*\(`NEARHIT_(\w+)`(?:: `(\w+)`)?\)", row[1]))
 }
 CONSTANTS = {
-    constant: first_number(ROWS[row][1])
+    constant: number
     for row, shown_by in SHOWN_BY.items()
-    for constant in shown_by.get("constants", [])
+    for constant, number in values_in(ROWS[row][1], shown_by.get("constants", []))
+    if constant
 }
 
 
