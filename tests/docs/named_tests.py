@@ -9,7 +9,11 @@ _TEST = re.compile(r"`(tests/[\w/]+\.py)((?:::\w+)+)`")
 
 def table_rows(page: Path) -> list[list[str]]:
     """The cells of each row of the page's tables, without the tables' heads."""
-    lines = page.read_text(encoding="utf-8").splitlines()
+    return rows_in(page.read_text(encoding="utf-8"))
+
+
+def rows_in(text: str) -> list[list[str]]:
+    lines = text.splitlines()
     heads = {number - 1 for number, line in enumerate(lines) if line.startswith("|---")}
     return [
         line.removeprefix("| ").removesuffix(" |").split(" | ")

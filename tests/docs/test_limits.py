@@ -1,16 +1,17 @@
-"""docs/limits.md lists every limit, with the default of the code and a test that exists."""
+"""docs/limits.md lists every limit with its default; limits.toml names what shows each."""
 
 import importlib
 import re
+import tomllib
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
 from gateway import extension_settings
 from gateway.problem_catalog import BY_KIND
-from tests.docs.named_tests import ROOT, assert_tests_exist, table_rows
+from tests.docs.named_tests import ROOT, assert_tests_exist, rows_in
 
-ROWS = table_rows(ROOT / "docs" / "limits.md")
 # Numbers that bound nothing: an address, a choice of how much to start, prices, and a share.
 NO_LIMITS = {
     "cache_audit_per_mille",
@@ -35,23 +36,50 @@ def number_of(value: float | None) -> str:
     return f"{int(value) if value == int(value) else value:,}"
 
 
-def listed(kind: str) -> dict[str, str]:
-    """The default by the name of the setting or constant."""
-    named = {}
-    for _, default, where, *_ in ROWS:
-        if found := re.match(kind, where):
-            named[": ".join(filter(None, found.groups()))] = re.match(r"none|[\d,.]*\d", default)[0]  # type: ignore[index]  # else the row has no default
-    return named
+def values_in(cell: str, constants: list[str]) -> Iterator[tuple[str, str]]:
+    """Each constant with the cell's number, or after the names of several its own."""
+    numbers = re.findall(r"none|\d[\d,.]*\d|\d", re.sub(r"\(.*?\)", "", cell))
+    if re.match(r"none|\d", cell):
+        numbers = numbers[:1] * len(constants)
+    return zip(constants, numbers, strict=bool(constants))
 
 
-SETTINGS = listed(r"`NEARHIT_(\w+)`(?:: `(\w+)`)?")  # a table has a row for each name
-CONSTANTS = listed(r"`(\w+(?:\.\w+)+)`")
+def sections() -> dict[str, list[list[str]]]:
+    """The rows of each section's table."""
+    _, *parts = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").split("\n## ")
+    return {part.partition("\n")[0]: rows_in(part) for part in parts}
 
 
-def test_every_row_has_what_is_bounded_default_setting_response_and_test() -> None:
+# The text of a row by its section and what is bounded.
+ROWS = {
+    (section, row[0].replace("`", "")): row for section, rows in sections().items() for row in rows
+}
+SHOWN_BY = {
+    (section, limit): shown_by
+    for section, limits in tomllib.loads(
+        (ROOT / "tests" / "docs" / "limits.toml").read_text(encoding="utf-8")
+    ).items()
+    for limit, shown_by in limits.items()
+}
+# A table of settings has a row for each name.
+SETTINGS = {
+    ": ".join(filter(None, found.group(2, 3))): found[1]
+    for row in ROWS.values()
+    if (found := re.match(r"(none|[\d,.]*\d)[^(]*\(`NEARHIT_(\w+)`(?:: `(\w+)`)?\)", row[1]))
+}
+CONSTANTS = {
+    constant: number
+    for row, shown_by in SHOWN_BY.items()
+    for constant, number in values_in(ROWS[row][1], shown_by.get("constants", []))
+    if constant
+}
+
+
+def test_every_row_has_what_is_bounded_its_value_the_response_and_what_shows_it() -> None:
     assert len(ROWS) > 100
-    for row in ROWS:
-        assert len(row) == 5, row
+    assert ROWS.keys() == SHOWN_BY.keys()
+    for row in ROWS.values():
+        assert len(row) in (3, 4), row
         assert all(row), row
 
 
@@ -84,12 +112,17 @@ def value_of(constant: str) -> float | None:
 
 
 def test_a_limit_has_a_test_that_exists_or_a_reason_why_not() -> None:
-    for row in ROWS:
-        if not row[4].startswith("no test: "):
-            assert_tests_exist(row[4])
+    for row, shown_by in SHOWN_BY.items():
+        assert ("tests" in shown_by) != bool(shown_by.get("untested")), row
+        for test in shown_by.get("tests", []):
+            assert_tests_exist(f"`{test}`")
 
 
 def test_every_response_beyond_a_limit_is_a_status_of_a_problem_type() -> None:
-    for row in ROWS:
-        for status, kind in re.findall(r"`(\d{3}) ([\w-]+)`", row[3]):
-            assert int(status) in BY_KIND[kind].statuses, row
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    usual = {kind[:3]: kind[4:] for kind in re.findall(r"is `(\d{3} [\w-]+)`", page)}
+
+    assert len(usual) == 4
+    for row in ROWS.values():
+        for status, kind in re.findall(r"`(\d{3})(?: ([\w-]+))?`", row[-1]):
+            assert int(status) in BY_KIND[kind or usual[status]].statuses, row
