@@ -31,6 +31,7 @@ COMMANDS = (
     ("loadtest",),
     ("dead-letters",),
     ("dead-letters", "list"),
+    ("evaluate",),
     ("import",),
 )
 # What takes long to load, and is needed only by a command that does something.

@@ -33,6 +33,7 @@ EXAMPLE = ROOT / "examples" / "extension"
 OWN = (
     "context_check",
     "curation",
+    "evaluation",
     "faqs",
     "import",
     "openfga",
