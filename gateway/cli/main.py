@@ -23,7 +23,7 @@ from gateway.cli.administration import (
     verify_command,
 )
 from gateway.cli.common import console
-from gateway.cli.copies import backup_command, export_command, restore_command
+from gateway.cli.copies import backup_command, restore_command
 from gateway.cli.documents import ingest_command, search_command
 from gateway.cli.extension_commands import ExtensibleCommands
 from gateway.cli.start import config_command, mcp_command
@@ -140,7 +140,6 @@ app.command(rich_help_panel=_CONTENT)(ingest_command.ingest)
 app.command(rich_help_panel=_OPERATION)(reembed_command.reembed)
 app.command(rich_help_panel=_OPERATION)(reembed_command.backfill)
 app.command(rich_help_panel=_CONTENT)(search_command.search)
-app.command(rich_help_panel=_COPIES)(export_command.export)
 app.add_typer(audit_command.commands, name="audit", rich_help_panel=_OPERATION)
 app.command(rich_help_panel=_OPERATION)(verify_command.verify)
 audit_command.commands.command("log")(audit_log_command.audit_log)

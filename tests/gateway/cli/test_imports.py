@@ -32,6 +32,7 @@ COMMANDS = (
     ("dead-letters",),
     ("dead-letters", "list"),
     ("evaluate",),
+    ("export",),
     ("import",),
 )
 # What takes long to load, and is needed only by a command that does something.
