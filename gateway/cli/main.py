@@ -15,7 +15,6 @@ from gateway.cli.administration import (
     extensions_command,
     jobs_command,
     keys_command,
-    loadtest_command,
     migrate_command,
     reembed_command,
     status_command,
@@ -148,7 +147,6 @@ app.command(rich_help_panel=_START)(extensions_command.extensions)
 app.command(rich_help_panel=_OPERATION)(status_command.status)
 app.command(rich_help_panel=_OPERATION)(status_command.usage)
 app.command(rich_help_panel=_START)(mcp_command.mcp)
-app.command(rich_help_panel=_OPERATION)(loadtest_command.loadtest)
 app.command(rich_help_panel=_COPIES)(backup_command.backup)
 app.command(rich_help_panel=_COPIES)(restore_command.restore)
 app.command(rich_help_panel=_OPERATION)(migrate_command.migrate)

@@ -36,6 +36,7 @@ OWN = (
     "evaluation",
     "faqs",
     "import",
+    "loadtest",
     "openfga",
     "popularity",
     "rabbitmq",
