@@ -17,8 +17,9 @@ from gateway.sources.source_schemas import (
     SourceDocuments,
 )
 from ingest.errors import JobRefused
-from ingest.sources.bounded_source import BoundedSource, ReaderRequest
+from ingest.sources.bounded_source import BoundedSource
 from ingest.sources.kinds import Kind, open_source
+from ingest.sources.reader_request import ReaderRequest
 from ingest.sources.readers import confined
 from ingest.sources.source import Defaults, Source
 
