@@ -68,7 +68,7 @@ from gateway.settings.settings import Settings
 from gateway.sources import read_options, source_reader
 from gateway.sources.source_kinds import SourceReader
 from gateway.sources.source_schemas import SourceConfiguration, SourceDocuments
-from gateway.stores import default_quotas
+from gateway.stores import Stores, default_quotas
 from gateway.worker.repetition import repeat
 
 OwnServices = TypeVar("OwnServices")
@@ -168,6 +168,7 @@ __all__ = [
     "SourceDocuments",
     "SourceKind",
     "Storable",
+    "Stores",
     "TenantBody",
     "address_of_hit",
     "body_limit",

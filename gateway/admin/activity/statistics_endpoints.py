@@ -40,7 +40,7 @@ async def get_search_statistics(context: RequestContext[AdminServices]) -> Respo
     begin = datetime.combine(first, time(), UTC)
     end = datetime.combine(last, time(), UTC) + timedelta(days=1)
     await services.search_statistics.flush()
-    store = services.search_statistics_store
+    store = services.stores.search_statistics
     outcomes = await store.outcomes(tenant, begin, end, cast("Step", step))
     audits = Counter[str]()
     for row in outcomes:
